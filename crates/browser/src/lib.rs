@@ -1,0 +1,1 @@
+//! Chromium over CDP.

@@ -1,0 +1,1 @@
+//! Typed client of the API over fetch; builds for wasm32.

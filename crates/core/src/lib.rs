@@ -1,0 +1,14 @@
+//! The sans-IO heart of Harvestman: the wire API, the decisions of a crawl, the rendering of pages.
+//!
+//! Everything here is plain computation over values that are handed in. It never does I/O, never
+//! asks for the time and never draws random numbers, so the same code runs in the server, in the
+//! browser and in Node, and a whole crawl can be simulated on virtual time.
+
+pub mod api;
+pub mod crawl;
+pub mod host;
+pub mod ids;
+pub mod robots;
+pub mod sitemap;
+pub mod time;
+pub mod url_key;

@@ -1,0 +1,68 @@
+//! Points in time as plain numbers. The core never asks for the time: it is a parameter.
+
+use std::fmt;
+use std::ops::Add;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Milliseconds since 1970-01-01T00:00:00Z. On the wire ISO 8601 in UTC with milliseconds and `Z`
+/// (contract section 1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// Milliseconds from `earlier` to `self`; zero when `earlier` is later.
+    pub fn millis_since(self, earlier: Timestamp) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl Add<Duration> for Timestamp {
+    type Output = Timestamp;
+
+    fn add(self, duration: Duration) -> Timestamp {
+        let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Timestamp(self.0.saturating_add(millis))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
+        let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX);
+        write!(f, "{time:.3}")
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let time: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        Ok(Timestamp(u64::try_from(time.as_millisecond()).unwrap_or(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_travel_with_milliseconds_and_z() {
+        let time = Timestamp(1_769_850_300_000);
+        assert_eq!(
+            serde_json::to_string(&time).unwrap(),
+            r#""2026-01-31T09:05:00.000Z""#
+        );
+        assert_eq!(
+            serde_json::from_str::<Timestamp>(r#""2026-01-31T09:05:00.000Z""#).unwrap(),
+            time
+        );
+    }
+}

@@ -1,0 +1,1 @@
+//! Jobs run here: scheduler, crawl driver, scraper.

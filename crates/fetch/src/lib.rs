@@ -1,0 +1,1 @@
+//! The only way out: HTTP client with address guard, caps and deadlines.

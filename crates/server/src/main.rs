@@ -1,0 +1,3 @@
+//! HTTP in front of the engine: the binary `harvestman`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Persistence: durable jobs on SQLite.

@@ -1,0 +1,1 @@
+//! The npm package: wasm-bindgen surface of client, core and content.

@@ -1,0 +1,3 @@
+//! Project tasks: serve, test, check, npm.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Whole-product tests: the real binary, fixture sites, real clients.

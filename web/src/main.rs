@@ -1,0 +1,3 @@
+//! The console: a Leptos single-page app.
+
+fn main() {}

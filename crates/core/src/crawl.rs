@@ -5,6 +5,7 @@
 //! ([`Crawl::poll`]). A task starts only after the batch that admitted its URL is committed.
 
 pub mod batch;
+pub mod limits;
 
 pub use batch::{
     Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, Settled, SettledOutcome,

@@ -1,5 +1,245 @@
-//! robots.txt (RFC 9309).
+//! robots.txt (RFC 9309) for one agent, with the tolerance of the widely used open parser: usual
+//! misspellings, missing colons and dashes. Parsing keeps only what concerns the agent. Matching
+//! takes time in proportion to pattern plus path, whatever the pattern; it never back-tracks.
 
-/// Parsed rules of one file.
+mod lines;
+mod pattern;
+
+use crate::crawl::limits::{CRAWL_DELAY_MAX_MS, ROBOTS_SITEMAPS_MAX};
+
+use lines::{Key, Lines};
+use pattern::Pattern;
+
+/// The rules of one robots.txt for one agent. The default allows everything.
 #[derive(Clone, Debug, Default)]
-pub struct Robots {}
+pub struct Robots {
+    /// Longest pattern first, `Allow` before `Disallow`: the first that matches decides.
+    rules: Vec<Rule>,
+    crawl_delay_ms: Option<u64>,
+    sitemaps: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Rule {
+    pattern: Pattern,
+    allow: bool,
+}
+
+/// What is gathered for one agent name while reading.
+#[derive(Default)]
+struct Group {
+    seen: bool,
+    rules: Vec<Rule>,
+    crawl_delay_ms: Option<u64>,
+}
+
+/// The agents that the current lines are about.
+#[derive(Default)]
+struct Agents {
+    specific: bool,
+    general: bool,
+    /// The next `User-agent` line starts a new list.
+    closed: bool,
+}
+
+impl Agents {
+    fn start(&mut self) {
+        if self.closed {
+            *self = Agents::default();
+        }
+    }
+
+    /// Lines for our agent and for everyone are kept as ours.
+    fn group<'a>(&self, specific: &'a mut Group, general: &'a mut Group) -> Option<&'a mut Group> {
+        match (self.specific, self.general) {
+            (true, _) => Some(specific),
+            (false, true) => Some(general),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Robots {
+    /// Reads a robots.txt for the product token `agent` (anything after the token is ignored, upper
+    /// and lower case are the same). Never fails: what cannot be understood is skipped.
+    pub fn parse(text: &[u8], agent: &str) -> Robots {
+        let agent = product_token(agent.as_bytes());
+        let mut specific = Group::default();
+        let mut general = Group::default();
+        let mut sitemaps = Vec::new();
+        let (mut of_rules, mut of_delay) = (Agents::default(), Agents::default());
+        for (key, value) in Lines::new(text) {
+            match key {
+                Key::UserAgent => {
+                    // Only rules close a list of agents; for the delay, which is no rule of the
+                    // RFC, a delay closes it as well.
+                    of_rules.start();
+                    of_delay.start();
+                    if is_everyone(value) {
+                        general.seen = true;
+                        (of_rules.general, of_delay.general) = (true, true);
+                    } else if !agent.is_empty() && product_token(value).eq_ignore_ascii_case(agent) {
+                        specific.seen = true;
+                        (of_rules.specific, of_delay.specific) = (true, true);
+                    }
+                }
+                Key::Allow | Key::Disallow => {
+                    (of_rules.closed, of_delay.closed) = (true, true);
+                    if let (Some(group), false) =
+                        (of_rules.group(&mut specific, &mut general), value.is_empty())
+                    {
+                        group.add(value, key == Key::Allow);
+                    }
+                }
+                Key::CrawlDelay => {
+                    of_delay.closed = true;
+                    if let Some(group) = of_delay.group(&mut specific, &mut general) {
+                        group.crawl_delay_ms = delay_ms(value).or(group.crawl_delay_ms);
+                    }
+                }
+                Key::Sitemap => {
+                    if let (Ok(value), true) =
+                        (std::str::from_utf8(value), sitemaps.len() < ROBOTS_SITEMAPS_MAX)
+                        && !value.is_empty()
+                    {
+                        sitemaps.push(value.to_owned());
+                    }
+                }
+            }
+        }
+        let group = if specific.seen { specific } else { general };
+        let mut rules = group.rules;
+        rules.sort_by(|a, b| {
+            let by_length = b.pattern.as_bytes().len().cmp(&a.pattern.as_bytes().len());
+            let by_text = || a.pattern.as_bytes().cmp(b.pattern.as_bytes());
+            by_length.then(b.allow.cmp(&a.allow)).then_with(by_text)
+        });
+        rules.dedup();
+        Robots {
+            rules,
+            crawl_delay_ms: group.crawl_delay_ms,
+            sitemaps,
+        }
+    }
+
+    /// Whether the agent may fetch this path with query, as it stands in the URL (`/` for an empty
+    /// one). The longest matching pattern decides, `Allow` wins between equals.
+    pub fn allows(&self, path_and_query: &str) -> bool {
+        let path = if path_and_query.is_empty() {
+            "/"
+        } else {
+            path_and_query
+        };
+        let path = path.as_bytes();
+        self.rules
+            .iter()
+            .find(|rule| rule.pattern.matches(path))
+            .is_none_or(|rule| rule.allow)
+    }
+
+    /// `Crawl-delay` in ms, at most 60 s.
+    pub fn crawl_delay_ms(&self) -> Option<u64> {
+        self.crawl_delay_ms
+    }
+
+    /// Values of the `Sitemap` lines in order, as they stand there.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+}
+
+impl Group {
+    /// A rule for `.../index.htm(l)` that allows is meant for the directory as well.
+    fn add(&mut self, value: &[u8], allow: bool) {
+        if allow
+            && let Some(slash) = value.iter().rposition(|byte| *byte == b'/')
+            && value[slash..].starts_with(b"/index.htm")
+        {
+            let mut directory = value[..=slash].to_vec();
+            directory.push(b'$');
+            self.push(&directory, allow);
+        }
+        self.push(value, allow);
+    }
+
+    fn push(&mut self, value: &[u8], allow: bool) {
+        let pattern = Pattern::new(value);
+        self.rules.push(Rule { pattern, allow });
+    }
+}
+
+/// `*`, also with something after white space.
+fn is_everyone(value: &[u8]) -> bool {
+    value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace)
+}
+
+/// Letters, `_` and `-` from the start.
+fn product_token(value: &[u8]) -> &[u8] {
+    let is_token = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-');
+    let end = value
+        .iter()
+        .position(|byte| !is_token(byte))
+        .unwrap_or(value.len());
+    &value[..end]
+}
+
+/// Seconds, also with a fraction. `None` when it is no number or not positive.
+fn delay_ms(value: &[u8]) -> Option<u64> {
+    let seconds: f64 = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
+    if seconds.is_nan() || seconds <= 0.0 {
+        return None;
+    }
+    // At most 60 000, so the cast is exact enough.
+    Some((seconds * 1000.0).min(CRAWL_DELAY_MAX_MS as f64).ceil() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crawl_delay_is_of_the_group_and_capped() {
+        let text = b"User-agent: *\nCrawl-delay: 3\n\nUser-agent: bot\nCrawl-delay: 0.5\nDisallow: /x\n";
+        assert_eq!(Robots::parse(text, "Bot/1.0").crawl_delay_ms(), Some(500));
+        assert_eq!(Robots::parse(text, "other").crawl_delay_ms(), Some(3000));
+        let long = Robots::parse(b"User-agent: *\nCrawl-delay: 86400", "bot");
+        assert_eq!(long.crawl_delay_ms(), Some(60_000));
+        for bad in ["x", "-1", "nan", "0", ""] {
+            let text = format!("User-agent: *\nCrawl-delay: {bad}\n");
+            assert_eq!(
+                Robots::parse(text.as_bytes(), "bot").crawl_delay_ms(),
+                None,
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn sitemap_lines_belong_to_no_group() {
+        let text = b"Sitemap: http://a.test/1.xml\nUser-agent: x\nSITE-MAP: /2.xml\nDisallow: /\nsitemap:\n";
+        assert_eq!(
+            Robots::parse(text, "bot").sitemaps(),
+            ["http://a.test/1.xml", "/2.xml"]
+        );
+    }
+
+    #[test]
+    fn a_rule_cut_off_by_the_size_limit_is_not_taken_for_a_shorter_one() {
+        let mut text = b"User-agent: *\n".to_vec();
+        while text.len() < crate::crawl::limits::ROBOTS_MAX_BYTES - 11 {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"Disallow: /private\n");
+        assert!(Robots::parse(&text, "bot").allows("/x"));
+    }
+
+    #[test]
+    fn a_hostile_file_is_matched_in_time() {
+        let mut text = b"User-agent: *\n".to_vec();
+        for i in 0..30_000 {
+            text.extend_from_slice(format!("Allow: /*a*{i:x}q\n").as_bytes());
+        }
+        let path = format!("/{}", "a".repeat(8000));
+        assert!(Robots::parse(&text, "bot").allows(&path));
+    }
+}

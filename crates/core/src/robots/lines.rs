@@ -1,0 +1,110 @@
+//! The lines of a robots.txt as keys and values, comments and unknown lines left out.
+
+use crate::crawl::limits::{ROBOTS_LINE_MAX_BYTES, ROBOTS_MAX_BYTES};
+
+/// What a line says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    Sitemap,
+    CrawlDelay,
+}
+
+/// How the keys are spelled in the wild, lower case. A line counts when it starts with one.
+const SPELLINGS: &[(&str, Key)] = &[
+    ("user-agent", Key::UserAgent),
+    ("useragent", Key::UserAgent),
+    ("user agent", Key::UserAgent),
+    ("allow", Key::Allow),
+    ("disallow", Key::Disallow),
+    ("dissallow", Key::Disallow),
+    ("dissalow", Key::Disallow),
+    ("disalow", Key::Disallow),
+    ("diasllow", Key::Disallow),
+    ("disallaw", Key::Disallow),
+    ("sitemap", Key::Sitemap),
+    ("site-map", Key::Sitemap),
+    ("crawl-delay", Key::CrawlDelay),
+    ("crawldelay", Key::CrawlDelay),
+    ("crawl delay", Key::CrawlDelay),
+];
+
+/// Iterates over the lines that say something known.
+pub(super) struct Lines<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Lines<'a> {
+    /// Skips a byte order mark; looks at the first 512 KiB only, without the line they cut.
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        if rest.len() > ROBOTS_MAX_BYTES {
+            rest = &rest[..ROBOTS_MAX_BYTES];
+            let end = rest.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+            rest = &rest[..end.unwrap_or(0)];
+        }
+        Self { rest }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (Key, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.rest.is_empty() {
+            let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let (line, rest) = match end {
+                Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+                None => (self.rest, &self.rest[self.rest.len()..]),
+            };
+            self.rest = rest;
+            if let Some(item) = read(&line[..line.len().min(ROBOTS_LINE_MAX_BYTES)]) {
+                return Some(item);
+            }
+        }
+        None
+    }
+}
+
+fn read(line: &[u8]) -> Option<(Key, &[u8])> {
+    let comment = line.iter().position(|byte| *byte == b'#').unwrap_or(line.len());
+    let line = trim(&line[..comment]);
+    let (key, value) = match line.iter().position(|byte| *byte == b':') {
+        Some(colon) => (trim(&line[..colon]), trim(&line[colon + 1..])),
+        // A forgotten colon: taken when there are exactly two words.
+        None => {
+            let blank = line.iter().position(u8::is_ascii_whitespace)?;
+            let value = trim(&line[blank..]);
+            if value.iter().any(u8::is_ascii_whitespace) {
+                return None;
+            }
+            (&line[..blank], value)
+        }
+    };
+    let starts = |name: &str| {
+        key.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    SPELLINGS
+        .iter()
+        .find(|(name, _)| starts(name))
+        .map(|(_, key)| (*key, value))
+}
+
+/// Without white space around, the vertical tab included.
+fn trim(mut text: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    while let [first, rest @ ..] = text
+        && is_blank(first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_blank(last)
+    {
+        text = rest;
+    }
+    text
+}

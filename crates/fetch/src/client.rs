@@ -1,0 +1,361 @@
+//! The fetcher: one request in, one complete answer or one error out, before the deadline.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{self, HeaderValue};
+use http::{HeaderMap, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tokio::time::{Instant, timeout, timeout_at};
+use url::{Host, Url};
+
+use crate::body::{self, BodyLimits};
+use crate::budget::Budget;
+use crate::connect::{self, Dial, TcpDialer};
+use crate::cookies::CookieJar;
+use crate::decode;
+use crate::error::FetchError;
+use crate::guard::{AllowList, Guard};
+use crate::limits;
+use crate::pool::{Connection, Origin, Pool, SendError};
+use crate::redirect::{Chain, Hop};
+use crate::request::{FetchRequest, FetchResponse};
+use crate::resolve::{DnsResolver, Resolve, ResolveError};
+use crate::tls::Tls;
+
+const ACCEPT: HeaderValue =
+    HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+const ACCEPT_LANGUAGE: HeaderValue = HeaderValue::from_static("en-US,en;q=0.9");
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static(decode::ACCEPTED);
+
+/// Settings of a fetcher.
+#[derive(Clone, Debug)]
+pub struct FetchConfig {
+    /// `User-Agent` of requests that bring none of their own.
+    pub user_agent: String,
+    /// Private targets that may be reached nevertheless.
+    pub allow_private_hosts: AllowList,
+    /// Name servers; empty for those of the system.
+    pub dns_servers: Vec<SocketAddr>,
+    /// Where this server itself listens, as bound: refused as a target.
+    pub listen: Option<SocketAddr>,
+    /// Bytes of all bodies in flight together; over it fetches wait.
+    pub body_budget_bytes: u64,
+    /// Certificates (DER) trusted beside the public roots.
+    pub extra_roots: Vec<Vec<u8>>,
+}
+
+impl Default for FetchConfig {
+    fn default() -> FetchConfig {
+        FetchConfig {
+            user_agent: concat!(
+                "Mozilla/5.0 (compatible; Harvestman/",
+                env!("CARGO_PKG_VERSION"),
+                ")"
+            )
+            .to_owned(),
+            allow_private_hosts: AllowList::default(),
+            dns_servers: Vec::new(),
+            listen: None,
+            body_budget_bytes: limits::BODY_BUDGET_BYTES,
+            extra_roots: Vec::new(),
+        }
+    }
+}
+
+/// Makes outgoing requests. Clones share connections, names and the memory budget.
+#[derive(Clone)]
+pub struct Fetcher {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    user_agent: HeaderValue,
+    guard: Guard,
+    resolver: Arc<dyn Resolve>,
+    dialer: Arc<dyn Dial>,
+    tls: Tls,
+    pool: Arc<Pool>,
+    budget: Budget,
+}
+
+/// A target whose addresses were checked.
+struct Target {
+    host: String,
+    port: u16,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Fetcher {
+    /// A fetcher that resolves by DNS and dials over TCP.
+    ///
+    /// # Errors
+    /// [`FetchError::Config`] when a setting cannot be used.
+    pub fn new(config: FetchConfig) -> Result<Fetcher, FetchError> {
+        let resolver = Arc::new(DnsResolver::new(&config.dns_servers)?);
+        Fetcher::with_parts(config, resolver, Arc::new(TcpDialer))
+    }
+
+    /// A fetcher with its own resolver and dialer. The address rule holds all the same.
+    ///
+    /// # Errors
+    /// [`FetchError::Config`] when a setting cannot be used.
+    pub fn with_parts(
+        config: FetchConfig,
+        resolver: Arc<dyn Resolve>,
+        dialer: Arc<dyn Dial>,
+    ) -> Result<Fetcher, FetchError> {
+        let user_agent = HeaderValue::from_str(&config.user_agent).map_err(|_| {
+            FetchError::Config("the user agent has characters that cannot be sent".to_owned())
+        })?;
+        Ok(Fetcher {
+            shared: Arc::new(Shared {
+                user_agent,
+                guard: Guard::new(config.allow_private_hosts, config.listen),
+                resolver,
+                dialer,
+                tls: Tls::new(&config.extra_roots)?,
+                pool: Arc::default(),
+                budget: Budget::new(config.body_budget_bytes),
+            }),
+        })
+    }
+
+    /// Fetches. Dropping the future closes the connection.
+    ///
+    /// # Errors
+    /// Every [`FetchError`] but `Config`. An HTTP error status is an answer, not an error.
+    pub async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+        let deadline = Instant::from_std(request.deadline);
+        // The future is large; on the heap it does not weigh on those who hold many.
+        match timeout_at(deadline, Box::pin(self.shared.run(request))).await {
+            Ok(result) => result,
+            Err(_) => Err(FetchError::Timeout),
+        }
+    }
+
+    /// Resolves and judges a target without connecting to it, for at most 10 s.
+    ///
+    /// # Errors
+    /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
+    pub async fn check_target(&self, url: &Url) -> Result<(), FetchError> {
+        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
+            Ok(result) => result.map(drop),
+            Err(_) => Err(FetchError::Dns {
+                host: host_of(url),
+                passing: true,
+            }),
+        }
+    }
+}
+
+impl Shared {
+    async fn run(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+        let headers = request.checked_headers()?;
+        let jar = request.cookies.clone().unwrap_or_default();
+        let mut chain = Chain::new(request.max_redirects);
+        let mut hop = Hop {
+            url: request.url.clone(),
+            method: request.method.clone(),
+            headers,
+            body: request.body.clone(),
+        };
+        loop {
+            let (response, origin, connection) = self.exchange(&hop, &jar, request.verify_tls).await?;
+            let (mut parts, incoming) = response.into_parts();
+            check_head(&parts.headers, parts.status.as_u16(), &origin.host)?;
+            jar.store(&hop.url, &parts.headers);
+            let status = parts.status.as_u16();
+            if let Some(location) = chain.target(status, &parts.headers) {
+                hop = chain.follow(hop, status, location, |url| jar.header(url))?;
+                if body::discard(incoming).await {
+                    self.pool.put_back(origin, connection);
+                }
+                continue;
+            }
+            let limits = BodyLimits {
+                host: &origin.host,
+                max_bytes: request.max_body_bytes,
+                truncate: request.truncate,
+            };
+            let body = body::read(incoming, &mut parts.headers, &self.budget, limits).await?;
+            if body.drained {
+                self.pool.put_back(origin, connection);
+            }
+            return Ok(FetchResponse {
+                url: hop.url,
+                redirects: chain.redirects,
+                status,
+                headers: parts.headers,
+                body: body.bytes,
+                truncated: body.truncated,
+            });
+        }
+    }
+
+    /// One request and the head of its answer. A kept connection that turns out to be dead is replaced by a new
+    /// one, once, when sending twice cannot do harm.
+    async fn exchange(
+        &self,
+        hop: &Hop,
+        jar: &CookieJar,
+        verify: bool,
+    ) -> Result<(Response<Incoming>, Origin, Connection), FetchError> {
+        let target = self.target(&hop.url).await?;
+        let tls = (hop.url.scheme() == "https").then_some(verify);
+        let origin = Origin {
+            host: target.host.clone(),
+            port: target.port,
+            tls,
+        };
+        if let Some(mut kept) = self.pool.take(&origin, &target.addresses) {
+            match kept.send(self.request(hop, jar)?).await {
+                Ok(response) => return Ok((response, origin, kept)),
+                Err(SendError::Failed { error, unsent }) => {
+                    let harmless = unsent || (hop.method.is_idempotent() && !error.is_parse());
+                    if !harmless {
+                        return Err(body::explain_http(&error, &origin.host));
+                    }
+                }
+                Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
+            }
+        }
+        let mut fresh = self.connect(&target, &origin).await?;
+        match fresh.send(self.request(hop, jar)?).await {
+            Ok(response) => Ok((response, origin, fresh)),
+            Err(SendError::Failed { error, .. }) => Err(body::explain_http(&error, &origin.host)),
+            Err(SendError::TooManyInterim) => Err(too_many_interim(&origin.host)),
+        }
+    }
+
+    async fn connect(&self, target: &Target, origin: &Origin) -> Result<Connection, FetchError> {
+        let (stream, address) = connect::connect(&*self.dialer, &target.host, &target.addresses).await?;
+        let (stream, h2) = match origin.tls {
+            None => (stream, false),
+            Some(verify) => self.tls.secure(stream, &target.host, verify).await?,
+        };
+        let connection = Connection::start(stream, h2, address)
+            .await
+            .map_err(|error| body::explain_http(&error, &target.host))?;
+        self.pool.offer(origin, &connection);
+        Ok(connection)
+    }
+
+    /// Resolves once and judges all answers.
+    async fn target(&self, url: &Url) -> Result<Target, FetchError> {
+        let refused = |reason: &str| Err(FetchError::InvalidRequest(reason.to_owned()));
+        if !matches!(url.scheme(), "http" | "https") {
+            return refused("only http and https can be fetched");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return refused("the URL must not contain credentials");
+        }
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            return refused("the URL has no host");
+        };
+        if port == 0 {
+            return refused("port 0 cannot be reached");
+        }
+        let name = host_of(url);
+        let answers: Vec<IpAddr> = match host {
+            Host::Ipv4(address) => vec![address.into()],
+            Host::Ipv6(address) => vec![address.into()],
+            Host::Domain(domain) => self
+                .resolver
+                .resolve(domain)
+                .await
+                .map_err(|error| FetchError::Dns {
+                    host: name.clone(),
+                    passing: error == ResolveError::Failed,
+                })?,
+        };
+        if answers.len() > limits::MAX_ADDRESSES {
+            return Err(FetchError::Dns {
+                host: name,
+                passing: false,
+            });
+        }
+        match self.guard.permitted(&name, port, &answers) {
+            Some(addresses) => Ok(Target {
+                host: name,
+                port,
+                addresses,
+            }),
+            None => Err(FetchError::Unsafe { host: name }),
+        }
+    }
+
+    fn request(&self, hop: &Hop, jar: &CookieJar) -> Result<Request<Full<bytes::Bytes>>, FetchError> {
+        let invalid = |what: &str| FetchError::InvalidRequest(format!("{what} cannot be sent"));
+        let mut url = hop.url.clone();
+        url.set_fragment(None);
+        let uri: Uri = url.as_str().parse().map_err(|_| invalid("the URL"))?;
+        let authority = uri
+            .authority()
+            .ok_or_else(|| invalid("the host"))?
+            .as_str()
+            .to_owned();
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::HOST,
+            HeaderValue::from_str(&authority).map_err(|_| invalid("the host"))?,
+        );
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
+        headers.insert(header::ACCEPT, ACCEPT);
+        headers.insert(header::ACCEPT_LANGUAGE, ACCEPT_LANGUAGE);
+        headers.insert(header::ACCEPT_ENCODING, ACCEPT_ENCODING);
+        for name in hop.headers.keys() {
+            headers.remove(name);
+            for value in hop.headers.get_all(name) {
+                headers.append(name, value.clone());
+            }
+        }
+        if let Some(kept) = jar.header(&hop.url) {
+            let mut cookie = headers
+                .get(header::COOKIE)
+                .map_or(Vec::new(), |own| [own.as_bytes(), b"; "].concat());
+            cookie.extend_from_slice(kept.as_bytes());
+            headers.insert(
+                header::COOKIE,
+                HeaderValue::from_bytes(&cookie).map_err(|_| invalid("a cookie"))?,
+            );
+        }
+        let mut request = Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        Ok(request)
+    }
+}
+
+fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchError> {
+    let refused = |reason: String| {
+        Err(FetchError::Protocol {
+            host: host.to_owned(),
+            reason,
+        })
+    };
+    if headers.len() > limits::MAX_RESPONSE_HEADERS {
+        return refused(format!(
+            "its head has more than {} fields",
+            limits::MAX_RESPONSE_HEADERS
+        ));
+    }
+    if status < 200 {
+        return refused("it switches to another protocol".to_owned());
+    }
+    Ok(())
+}
+
+fn too_many_interim(host: &str) -> FetchError {
+    FetchError::Protocol {
+        host: host.to_owned(),
+        reason: format!("more than {} interim answers", limits::MAX_INTERIM_ANSWERS),
+    }
+}
+
+fn host_of(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}

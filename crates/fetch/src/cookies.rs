@@ -1,0 +1,268 @@
+//! The cookies of one scrape or one crawl.
+//!
+//! A jar is never shared between callers. It holds cookies for as long as it lives: an expiry in the past removes
+//! a cookie, one in the future is not kept.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use http::HeaderMap;
+use http::header::SET_COOKIE;
+use url::{Host, Url};
+
+use crate::limits;
+
+/// A jar; clones share the same cookies.
+#[derive(Clone, Debug, Default)]
+pub struct CookieJar {
+    cookies: Arc<Mutex<VecDeque<Cookie>>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Cookie {
+    name: String,
+    value: String,
+    domain: String,
+    host_only: bool,
+    path: String,
+    secure: bool,
+}
+
+impl CookieJar {
+    /// An empty jar.
+    pub fn new() -> CookieJar {
+        CookieJar::default()
+    }
+
+    /// Keeps the cookies that an answer from `url` sets. Malformed, foreign and oversized ones are ignored.
+    pub fn store(&self, url: &Url, headers: &HeaderMap) {
+        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        for value in headers.get_all(SET_COOKIE) {
+            let Some((cookie, removed)) = value.to_str().ok().and_then(|text| Cookie::parse(text, url))
+            else {
+                continue;
+            };
+            cookies.retain(|old| !old.same_place(&cookie));
+            if removed {
+                continue;
+            }
+            let same_host = cookies.iter().filter(|old| old.domain == cookie.domain).count();
+            if same_host >= limits::MAX_COOKIES_PER_HOST {
+                let oldest = cookies.iter().position(|old| old.domain == cookie.domain);
+                oldest.and_then(|at| cookies.remove(at));
+            }
+            if cookies.len() >= limits::MAX_COOKIES {
+                cookies.pop_front();
+            }
+            cookies.push_back(cookie);
+        }
+    }
+
+    /// The value of the `Cookie` field for a request to `url`, or `None` without a cookie for it.
+    pub fn header(&self, url: &Url) -> Option<String> {
+        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<&Cookie> = cookies.iter().filter(|cookie| cookie.belongs_to(url)).collect();
+        // Longer paths first; the sort keeps the order of arrival among equals (RFC 6265, 5.4).
+        found.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        let pairs: Vec<String> = found
+            .iter()
+            .map(|cookie| format!("{}={}", cookie.name, cookie.value))
+            .collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+}
+
+impl Cookie {
+    /// The cookie, and whether its expiry lies in the past.
+    fn parse(text: &str, url: &Url) -> Option<(Cookie, bool)> {
+        if text.len() > limits::MAX_COOKIE_BYTES
+            || text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')
+        {
+            return None;
+        }
+        let mut parts = text.split(';');
+        let (name, value) = parts.next()?.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim());
+        let host = url.host_str()?;
+        if name.is_empty() {
+            return None;
+        }
+        let mut cookie = Cookie {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            domain: host.to_owned(),
+            host_only: true,
+            path: default_path(url),
+            secure: false,
+        };
+        let (mut expired, mut max_age) = (false, None);
+        for part in parts {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            let value = value.trim();
+            match key.trim().to_ascii_lowercase().as_str() {
+                "domain" if !value.is_empty() => {
+                    let domain = value.trim_start_matches('.').to_ascii_lowercase();
+                    if domain != host {
+                        // A single label would be a whole top-level domain.
+                        let is_name = matches!(url.host(), Some(Host::Domain(_)));
+                        if !is_name || !domain.contains('.') || !is_below(host, &domain) {
+                            return None;
+                        }
+                    }
+                    cookie.host_only = matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
+                    cookie.domain = domain;
+                }
+                "path" if value.starts_with('/') => cookie.path = value.to_owned(),
+                "secure" => cookie.secure = true,
+                "max-age" => {
+                    max_age = value
+                        .parse::<i64>()
+                        .ok()
+                        .or_else(|| value.starts_with('-').then_some(-1))
+                        .or(max_age);
+                }
+                "expires" => {
+                    expired = httpdate::parse_http_date(value).is_ok_and(|when| when <= SystemTime::now());
+                }
+                _ => {}
+            }
+        }
+        let over_tls = url.scheme() == "https";
+        let bound = cookie.host_only && cookie.path == "/";
+        let refused = (cookie.secure && !over_tls)
+            || (cookie.name.starts_with("__Secure-") && !cookie.secure)
+            || (cookie.name.starts_with("__Host-") && !(cookie.secure && bound));
+        let removed = max_age.map_or(expired, |seconds| seconds <= 0);
+        (!refused).then_some((cookie, removed))
+    }
+
+    fn same_place(&self, other: &Cookie) -> bool {
+        self.name == other.name && self.domain == other.domain && self.path == other.path
+    }
+
+    fn belongs_to(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str() else { return false };
+        let host_fits = host == self.domain || (!self.host_only && is_below(host, &self.domain));
+        let path = url.path();
+        let path_fits = path
+            .strip_prefix(self.path.as_str())
+            .is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'));
+        host_fits && path_fits && (!self.secure || url.scheme() == "https")
+    }
+}
+
+fn is_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+fn default_path(url: &Url) -> String {
+    match url.path().rfind('/') {
+        None | Some(0) => "/".to_owned(),
+        Some(at) => url.path()[..at].to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn store(jar: &CookieJar, from: &str, lines: &[&str]) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(SET_COOKIE, line.parse().unwrap());
+        }
+        jar.store(&url(from), &headers);
+    }
+
+    fn sent(from: &str, lines: &[&str], to: &str) -> Option<String> {
+        let jar = CookieJar::new();
+        store(&jar, from, lines);
+        jar.header(&url(to))
+    }
+
+    #[test]
+    fn a_cookie_goes_back_to_its_host_and_path() {
+        let check = |line: &str, to: &str| sent("http://a.example/dir/page", &[line], to).is_some();
+        assert!(check("k=v", "http://a.example/dir/other"));
+        assert!(check("k=v", "http://a.example/dir"));
+        assert!(!check("k=v", "http://a.example/directory"));
+        assert!(!check("k=v", "http://a.example/"));
+        assert!(check("k=v; Path=/", "http://a.example/"));
+        assert!(!check("k=v; Path=/", "http://b.example/"));
+        assert!(!check("k=v; Path=/", "http://sub.a.example/"));
+        assert!(check("k=v; Path=/; Domain=.a.example", "http://sub.a.example/"));
+        assert!(!check("k=v; Path=/; Domain=a.example", "http://xa.example/"));
+        assert!(!check("k=v; Path=/; Domain=example", "http://b.example/"));
+        assert!(!check("k=v; Path=/; Domain=b.example", "http://b.example/"));
+        assert!(!check("k=v; Path=/; Secure", "http://a.example/"));
+    }
+
+    #[test]
+    fn later_values_replace_and_expired_ones_remove() {
+        let from = "https://a.example/";
+        assert_eq!(sent(from, &["k=1", "k=2"], from).unwrap(), "k=2");
+        assert_eq!(sent(from, &["k=1", "k=; Max-Age=0"], from), None);
+        assert_eq!(
+            sent(from, &["k=1", "k=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], from),
+            None
+        );
+        assert_eq!(
+            sent(
+                from,
+                &["k=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
+                from
+            )
+            .unwrap(),
+            "k=1"
+        );
+        assert_eq!(
+            sent(from, &["a=1", "b=2; Path=/x", "c=3"], "https://a.example/x").unwrap(),
+            "b=2; a=1; c=3"
+        );
+    }
+
+    #[test]
+    fn limits_and_prefixes_hold() {
+        let from = "https://a.example/";
+        let many: Vec<String> = (0..60).map(|n| format!("k{n}=v")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let header = sent(from, &many, from).unwrap();
+        assert_eq!(header.split("; ").count(), limits::MAX_COOKIES_PER_HOST);
+        assert!(header.contains("k59=v") && !header.contains("k0=v"));
+        assert_eq!(
+            sent(
+                from,
+                &[&format!("k={}", "x".repeat(limits::MAX_COOKIE_BYTES))],
+                from
+            ),
+            None
+        );
+        assert_eq!(
+            sent(
+                from,
+                &["__Secure-k=v", "__Host-k=v; Secure; Path=/x", "=v", "novalue"],
+                from
+            ),
+            None
+        );
+        assert!(sent(from, &["__Host-k=v; Secure; Path=/"], from).is_some());
+    }
+
+    #[test]
+    fn an_address_has_no_domain_cookies() {
+        assert!(sent("http://127.0.0.1/", &["k=v; Domain=0.0.1"], "http://127.0.0.1/").is_none());
+        assert!(
+            sent(
+                "http://127.0.0.1/",
+                &["k=v; Domain=127.0.0.1"],
+                "http://127.0.0.1/"
+            )
+            .is_some()
+        );
+    }
+}

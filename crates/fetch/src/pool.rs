@@ -1,0 +1,261 @@
+//! HTTP connections and the idle ones among them.
+//!
+//! An idle connection is only taken for an origin whose freshly checked addresses contain the one it was dialled
+//! to, so a reused connection never leads where a new one would not. Dropping a connection closes its socket.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::{Request, Response, Version, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use crate::connect::Stream;
+use crate::limits;
+
+/// Where a connection leads, apart from the address.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Origin {
+    /// Host as in the URL.
+    pub(crate) host: String,
+    /// Port.
+    pub(crate) port: u16,
+    /// `None` without TLS, else whether the certificate was checked.
+    pub(crate) tls: Option<bool>,
+}
+
+/// One connection; for HTTP/2 one of its users.
+pub(crate) struct Connection {
+    sender: Sender,
+    address: SocketAddr,
+    driver: Arc<Driver>,
+}
+
+enum Sender {
+    H1(http1::SendRequest<Full<Bytes>>),
+    H2(http2::SendRequest<Full<Bytes>>),
+}
+
+/// The task that moves the bytes; ends with its last user.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A request that got no answer.
+pub(crate) enum SendError {
+    /// The connection or the answer failed; `unsent` when the request surely never left.
+    Failed {
+        /// What hyper says.
+        error: hyper::Error,
+        /// The peer saw nothing of the request.
+        unsent: bool,
+    },
+    /// Too many interim answers.
+    TooManyInterim,
+}
+
+impl Connection {
+    /// Starts HTTP on an open stream.
+    pub(crate) async fn start(
+        stream: Box<dyn Stream>,
+        h2: bool,
+        address: SocketAddr,
+    ) -> hyper::Result<Connection> {
+        let io = TokioIo::new(stream);
+        let (sender, task) = if h2 {
+            let (sender, driver) = http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(limits::H2_STREAM_WINDOW_BYTES)
+                .initial_connection_window_size(limits::H2_CONNECTION_WINDOW_BYTES)
+                .max_frame_size(limits::H2_MAX_FRAME_BYTES)
+                .max_header_list_size(limits::MAX_RESPONSE_HEADER_BYTES as u32)
+                .header_table_size(limits::H2_HEADER_TABLE_BYTES)
+                .max_concurrent_reset_streams(limits::H2_MAX_RESET_STREAMS)
+                .max_pending_accept_reset_streams(limits::H2_MAX_RESET_STREAMS)
+                .max_local_error_reset_streams(limits::H2_MAX_FAULT_RESETS)
+                .handshake(io)
+                .await?;
+            (Sender::H2(sender), tokio::spawn(drive(driver)))
+        } else {
+            let (sender, driver) = http1::Builder::new()
+                .max_headers(limits::MAX_RESPONSE_HEADERS)
+                .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
+                .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
+                .handshake(io)
+                .await?;
+            (Sender::H1(sender), tokio::spawn(drive(driver)))
+        };
+        Ok(Connection {
+            sender,
+            address,
+            driver: Arc::new(Driver(task.abort_handle())),
+        })
+    }
+
+    /// Sends one request and waits for the head of its answer.
+    pub(crate) async fn send(
+        &mut self,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, SendError> {
+        match &mut self.sender {
+            Sender::H1(sender) => {
+                let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
+                let notify = too_many.clone();
+                hyper::ext::on_informational(&mut request, move |_| {
+                    if seen.fetch_add(1, Ordering::Relaxed) >= limits::MAX_INTERIM_ANSWERS {
+                        notify.notify_one();
+                    }
+                });
+                sender
+                    .ready()
+                    .await
+                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                tokio::select! {
+                    answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
+                        let unsent = failure.take_message().is_some();
+                        SendError::Failed { error: failure.into_error(), unsent }
+                    }),
+                    () = too_many.notified() => Err(SendError::TooManyInterim),
+                }
+            }
+            Sender::H2(sender) => {
+                *request.version_mut() = Version::HTTP_2;
+                request.headers_mut().remove(header::HOST);
+                sender
+                    .ready()
+                    .await
+                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                sender.try_send_request(request).await.map_err(|mut failure| {
+                    let unsent = failure.take_message().is_some();
+                    SendError::Failed {
+                        error: failure.into_error(),
+                        unsent,
+                    }
+                })
+            }
+        }
+    }
+
+    /// Another user of the same connection; only HTTP/2 has several.
+    fn share(&self) -> Option<Connection> {
+        match &self.sender {
+            Sender::H1(_) => None,
+            Sender::H2(sender) => Some(Connection {
+                sender: Sender::H2(sender.clone()),
+                address: self.address,
+                driver: self.driver.clone(),
+            }),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match &self.sender {
+            Sender::H1(sender) => sender.is_closed(),
+            Sender::H2(sender) => sender.is_closed(),
+        }
+    }
+}
+
+async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
+    if let Err(error) = connection.await {
+        tracing::trace!(%error, "connection ended");
+    }
+}
+
+/// The idle connections of a fetcher, and the HTTP/2 connections in use.
+#[derive(Default)]
+pub(crate) struct Pool {
+    idle: Mutex<HashMap<Origin, Vec<Idle>>>,
+}
+
+struct Idle {
+    connection: Connection,
+    since: Instant,
+}
+
+impl Pool {
+    /// A connection to the origin that was dialled to one of the addresses.
+    pub(crate) fn take(&self, origin: &Origin, addresses: &[SocketAddr]) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = idle.get_mut(origin)?;
+        list.retain(Idle::is_usable);
+        let at = list
+            .iter()
+            .rposition(|one| addresses.contains(&one.connection.address))?;
+        if let Some(shared) = list[at].connection.share() {
+            list[at].since = Instant::now();
+            return Some(shared);
+        }
+        Some(list.swap_remove(at).connection)
+    }
+
+    /// Keeps a connection of HTTP/1 whose answer was read to its end. One of HTTP/2 is kept already.
+    pub(crate) fn put_back(self: &Arc<Self>, origin: Origin, connection: Connection) {
+        if matches!(connection.sender, Sender::H1(_)) {
+            self.keep(origin, connection);
+        }
+    }
+
+    fn keep(self: &Arc<Self>, origin: Origin, connection: Connection) {
+        if connection.is_closed() {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_empty = idle.is_empty();
+        if idle.values().map(Vec::len).sum::<usize>() >= limits::MAX_IDLE {
+            return;
+        }
+        let list = idle.entry(origin).or_default();
+        list.retain(Idle::is_usable);
+        if list.len() < limits::MAX_IDLE_PER_ORIGIN {
+            list.push(Idle {
+                connection,
+                since: Instant::now(),
+            });
+        }
+        if was_empty {
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// Keeps a share of a new HTTP/2 connection, so that requests of the same time use it too.
+    pub(crate) fn offer(self: &Arc<Self>, origin: &Origin, connection: &Connection) {
+        if let Some(shared) = connection.share() {
+            self.keep(origin.clone(), shared);
+        }
+    }
+}
+
+impl Idle {
+    fn is_usable(&self) -> bool {
+        !self.connection.is_closed() && self.since.elapsed() < limits::IDLE_TIMEOUT
+    }
+}
+
+/// Closes idle connections in time; ends when none is left or the pool is gone.
+async fn sweep(pool: std::sync::Weak<Pool>) {
+    loop {
+        tokio::time::sleep(limits::IDLE_TIMEOUT / 2).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|_, list| {
+            list.retain(Idle::is_usable);
+            !list.is_empty()
+        });
+        if idle.is_empty() {
+            return;
+        }
+    }
+}

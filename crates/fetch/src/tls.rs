@@ -1,0 +1,137 @@
+//! TLS of outgoing connections: with the public roots, or without any check where the caller asks for that.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_rustls::TlsConnector;
+
+use crate::connect::Stream;
+use crate::error::FetchError;
+
+/// The two ways to secure a connection.
+pub(crate) struct Tls {
+    checked: TlsConnector,
+    unchecked: TlsConnector,
+}
+
+/// A secured stream and whether both sides agreed on HTTP/2.
+pub(crate) type Secured = (Box<dyn Stream>, bool);
+
+impl Tls {
+    /// # Errors
+    /// [`FetchError::Config`] when an extra root is no certificate.
+    pub(crate) fn new(extra_roots: &[Vec<u8>]) -> Result<Tls, FetchError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = RootCertStore {
+            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+        };
+        for root in extra_roots {
+            roots
+                .add(CertificateDer::from(root.clone()))
+                .map_err(|error| FetchError::Config(format!("a trusted root cannot be used: {error}")))?;
+        }
+        let versions = |provider: &Arc<CryptoProvider>| {
+            ClientConfig::builder_with_provider(provider.clone())
+                .with_safe_default_protocol_versions()
+                .map_err(|error| FetchError::Config(format!("TLS cannot be set up: {error}")))
+        };
+        let checked = versions(&provider)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let unchecked = versions(&provider)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
+            .with_no_client_auth();
+        Ok(Tls {
+            checked: connector(checked),
+            unchecked: connector(unchecked),
+        })
+    }
+
+    /// Shakes hands over `stream`. The caller's deadline bounds it.
+    pub(crate) async fn secure(
+        &self,
+        stream: Box<dyn Stream>,
+        host: &str,
+        verify: bool,
+    ) -> Result<Secured, FetchError> {
+        let failed = |reason: String| FetchError::Tls {
+            host: host.to_owned(),
+            reason,
+        };
+        let bare = host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .trim_end_matches('.');
+        let name = ServerName::try_from(bare.to_owned())
+            .map_err(|_| failed("the host name cannot appear in a certificate".to_owned()))?;
+        let connector = if verify { &self.checked } else { &self.unchecked };
+        let secured = connector
+            .connect(name, stream)
+            .await
+            .map_err(|error| failed(describe(&error)))?;
+        let h2 = secured.get_ref().1.alpn_protocol() == Some(b"h2");
+        Ok((Box::new(secured), h2))
+    }
+}
+
+fn connector(mut config: ClientConfig) -> TlsConnector {
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+fn describe(error: &std::io::Error) -> String {
+    match error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<rustls::Error>())
+    {
+        Some(error) => error.to_string(),
+        None => "the server ended the handshake".to_owned(),
+    }
+}
+
+/// Accepts every certificate: the caller asked not to check it.
+#[derive(Debug)]
+struct AnyCertificate {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}

@@ -1,0 +1,239 @@
+//! Page actions of contract section 4.4.
+
+use crate::api::body::{Body, Node, ToNode};
+use crate::api::fields::{Decimal, Fields, Slot, Wire};
+use crate::api::format::Screenshot;
+use crate::api::wire_enum::wire_enum;
+use crate::limits::{MAX_SCRIPT_CHARS, MAX_SELECTOR_CHARS, MAX_SHORT_TEXT_CHARS, MAX_WAIT_MS};
+
+wire_enum! {
+    /// Name of an action.
+    ActionKind {
+        /// Wait for a time or an element.
+        Wait = "wait",
+        /// Click an element.
+        Click = "click",
+        /// Type a text.
+        Write = "write",
+        /// Press a key.
+        Press = "press",
+        /// Scroll by one viewport.
+        Scroll = "scroll",
+        /// Take a picture.
+        Screenshot = "screenshot",
+        /// Take the HTML.
+        Scrape = "scrape",
+        /// Run a script.
+        ExecuteJavascript = "executeJavascript",
+        /// Print to PDF.
+        Pdf = "pdf",
+    }
+}
+
+wire_enum! {
+    /// Direction of a scroll.
+    ScrollDirection {
+        /// Towards the top.
+        Up = "up",
+        /// Towards the bottom.
+        Down = "down",
+    }
+}
+
+wire_enum! {
+    /// Paper of a PDF.
+    #[allow(missing_docs)]
+    PaperFormat {
+        A0 = "A0",
+        A1 = "A1",
+        A2 = "A2",
+        A3 = "A3",
+        A4 = "A4",
+        A5 = "A5",
+        A6 = "A6",
+        Letter = "Letter",
+        Legal = "Legal",
+        Tabloid = "Tabloid",
+        Ledger = "Ledger",
+    }
+}
+
+/// One step between load and the taking of content.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Wait that long, ms.
+    WaitTime {
+        /// At least 1.
+        milliseconds: u64,
+    },
+    /// Wait until an element is visible.
+    WaitFor {
+        /// CSS selector.
+        selector: String,
+    },
+    /// Click the first or every match.
+    Click {
+        /// CSS selector.
+        selector: String,
+        /// Every match; none is no error then.
+        all: bool,
+    },
+    /// Type into the focused element.
+    Write {
+        /// The text.
+        text: String,
+    },
+    /// Press a key by its DOM name.
+    Press {
+        /// `Enter`, `Control+A`, ...
+        key: String,
+    },
+    /// Scroll the page or an element by one viewport.
+    Scroll {
+        /// Where to.
+        direction: ScrollDirection,
+        /// CSS selector of the element; none: the page.
+        selector: Option<String>,
+    },
+    /// Appended to `actions.screenshots`.
+    Screenshot(Screenshot),
+    /// Appended to `actions.scrapes`.
+    Scrape,
+    /// Value appended to `actions.javascriptReturns`.
+    ExecuteJavascript {
+        /// The script.
+        script: String,
+    },
+    /// Appended to `actions.pdfs`.
+    Pdf {
+        /// Paper.
+        format: PaperFormat,
+        /// Long side down.
+        landscape: bool,
+        /// 0.1 to 2.
+        scale: f64,
+    },
+}
+
+impl Action {
+    /// Its name.
+    pub fn kind(&self) -> ActionKind {
+        match self {
+            Action::WaitTime { .. } | Action::WaitFor { .. } => ActionKind::Wait,
+            Action::Click { .. } => ActionKind::Click,
+            Action::Write { .. } => ActionKind::Write,
+            Action::Press { .. } => ActionKind::Press,
+            Action::Scroll { .. } => ActionKind::Scroll,
+            Action::Screenshot(_) => ActionKind::Screenshot,
+            Action::Scrape => ActionKind::Scrape,
+            Action::ExecuteJavascript { .. } => ActionKind::ExecuteJavascript,
+            Action::Pdf { .. } => ActionKind::Pdf,
+        }
+    }
+
+    /// Fixed waiting time of this step, ms.
+    pub fn wait_ms(&self) -> u64 {
+        match self {
+            Action::WaitTime { milliseconds } => *milliseconds,
+            _ => 0,
+        }
+    }
+
+    /// Reads one element of `actions`.
+    pub(crate) fn from_slot(slot: Slot<'_>) -> Option<Self> {
+        slot.object(read_action).flatten()
+    }
+}
+
+fn read_action(f: &mut Fields) -> Option<Action> {
+    // The reference text shows a wait without `type`.
+    let only_wait = !f.has("type") && f.has("milliseconds");
+    let kind = match f.slot("type") {
+        Some(slot) => slot.word::<ActionKind>(),
+        None if only_wait => Some(ActionKind::Wait),
+        None => {
+            f.fail(
+                "type",
+                "is required: give the name of an action, such as `wait` or `click`",
+            );
+            None
+        }
+    };
+    let Some(kind) = kind else {
+        f.ignore_rest();
+        return None;
+    };
+    Some(match kind {
+        ActionKind::Wait => return read_wait(f),
+        ActionKind::Click => Action::Click {
+            selector: f.string("selector", 1..=MAX_SELECTOR_CHARS),
+            all: f.bool("all", false),
+        },
+        ActionKind::Write => Action::Write {
+            text: f.string("text", 0..=MAX_SCRIPT_CHARS),
+        },
+        ActionKind::Press => Action::Press {
+            key: f.string("key", 1..=MAX_SHORT_TEXT_CHARS),
+        },
+        ActionKind::Scroll => Action::Scroll {
+            direction: f.word("direction", ScrollDirection::Down),
+            selector: f.opt_string("selector", 1..=MAX_SELECTOR_CHARS),
+        },
+        ActionKind::Screenshot => Action::Screenshot(Screenshot::read(f)),
+        ActionKind::Scrape => Action::Scrape,
+        ActionKind::ExecuteJavascript => Action::ExecuteJavascript {
+            script: f.string("script", 1..=MAX_SCRIPT_CHARS),
+        },
+        ActionKind::Pdf => Action::Pdf {
+            format: f.word("format", PaperFormat::Letter),
+            landscape: f.bool("landscape", false),
+            scale: f.opt_number("scale", Decimal::Between(0.1, 2.0)).unwrap_or(1.0),
+        },
+    })
+}
+
+fn read_wait(f: &mut Fields) -> Option<Action> {
+    if f.has("milliseconds") == f.has("selector") {
+        f.fail_here("needs exactly one of `milliseconds` and `selector` for the action `wait`");
+    }
+    let milliseconds = f.opt_integer("milliseconds", 1..=MAX_WAIT_MS);
+    let selector = f.opt_string("selector", 1..=MAX_SELECTOR_CHARS);
+    match (milliseconds, selector) {
+        (Some(milliseconds), _) => Some(Action::WaitTime { milliseconds }),
+        (None, selector) => selector.map(|selector| Action::WaitFor { selector }),
+    }
+}
+
+impl ToNode for Action {
+    fn to_node(&self) -> Node {
+        let mut body = Body::default();
+        body.put("type", &self.kind());
+        match self {
+            Action::WaitTime { milliseconds } => body.put("milliseconds", milliseconds),
+            Action::WaitFor { selector } => body.put("selector", selector),
+            Action::Click { selector, all } => {
+                body.put("selector", selector);
+                body.differs("all", all, &false);
+            }
+            Action::Write { text } => body.put("text", text),
+            Action::Press { key } => body.put("key", key),
+            Action::Scroll { direction, selector } => {
+                body.differs("direction", direction, &ScrollDirection::Down);
+                body.some("selector", selector);
+            }
+            Action::Screenshot(screenshot) => screenshot.write(&mut body),
+            Action::Scrape => {}
+            Action::ExecuteJavascript { script } => body.put("script", script),
+            Action::Pdf {
+                format,
+                landscape,
+                scale,
+            } => {
+                body.differs("format", format, &PaperFormat::Letter);
+                body.differs("landscape", landscape, &false);
+                body.differs("scale", scale, &1.0);
+            }
+        }
+        Node::Object(body)
+    }
+}

@@ -1,0 +1,147 @@
+//! Request bodies as they are written: only what differs from the defaults, in the order of the
+//! documentation. Used by the client, by stored requests and by code snippets.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::Value;
+use url::Url;
+
+/// A JSON value whose objects keep the order in which they were written.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Node {
+    /// Anything whose inner order does not matter.
+    Value(Value),
+    /// Array.
+    Array(Vec<Node>),
+    /// Object.
+    Object(Body),
+}
+
+/// An object being written.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Body(Vec<(&'static str, Node)>);
+
+/// What can stand in a body.
+pub trait ToNode {
+    /// The value as JSON.
+    fn to_node(&self) -> Node;
+}
+
+impl Body {
+    /// Writes a field in any case.
+    pub fn put<T: ToNode + ?Sized>(&mut self, name: &'static str, value: &T) {
+        self.0.push((name, value.to_node()));
+    }
+
+    /// Writes a field unless it has its default.
+    pub fn differs<T: ToNode + PartialEq>(&mut self, name: &'static str, value: &T, default: &T) {
+        if value != default {
+            self.put(name, value);
+        }
+    }
+
+    /// Writes a field that has a value.
+    pub fn some<T: ToNode>(&mut self, name: &'static str, value: &Option<T>) {
+        if let Some(value) = value {
+            self.put(name, value);
+        }
+    }
+
+    /// Writes a list, map or text that is not empty.
+    pub fn filled<T: ToNode + Default + PartialEq>(&mut self, name: &'static str, value: &T) {
+        self.differs(name, value, &T::default());
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The fields in order.
+    pub fn fields(&self) -> &[(&'static str, Node)] {
+        &self.0
+    }
+}
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, node) in &self.0 {
+            map.serialize_entry(name, node)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Node::Value(value) => value.serialize(serializer),
+            Node::Array(items) => {
+                let mut seq = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    seq.serialize_element(item)?;
+                }
+                seq.end()
+            }
+            Node::Object(body) => body.serialize(serializer),
+        }
+    }
+}
+
+macro_rules! plain {
+    ($($type:ty),+) => {
+        $(impl ToNode for $type {
+            fn to_node(&self) -> Node { Node::Value(Value::from(self.clone())) }
+        })+
+    };
+}
+
+plain!(bool, u16, u32, u64, f64, String);
+
+impl ToNode for str {
+    fn to_node(&self) -> Node {
+        Node::Value(Value::from(self))
+    }
+}
+
+impl ToNode for Value {
+    fn to_node(&self) -> Node {
+        Node::Value(self.clone())
+    }
+}
+
+impl ToNode for Url {
+    fn to_node(&self) -> Node {
+        self.as_str().to_node()
+    }
+}
+
+impl ToNode for Body {
+    fn to_node(&self) -> Node {
+        Node::Object(self.clone())
+    }
+}
+
+impl<T: ToNode> ToNode for Vec<T> {
+    fn to_node(&self) -> Node {
+        Node::Array(self.iter().map(ToNode::to_node).collect())
+    }
+}
+
+impl ToNode for BTreeMap<String, String> {
+    fn to_node(&self) -> Node {
+        Node::Value(
+            self.iter()
+                .map(|(k, v)| (k.clone(), Value::from(v.clone())))
+                .collect(),
+        )
+    }
+}
+
+impl ToNode for serde_json::Map<String, Value> {
+    fn to_node(&self) -> Node {
+        Node::Value(Value::Object(self.clone()))
+    }
+}

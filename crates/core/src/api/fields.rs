@@ -1,0 +1,319 @@
+//! The strict reader of request bodies (contract section 3). It collects every problem instead of
+//! stopping at the first, treats `null` as absent, ignores fields that begin with `__`, and never
+//! turns one JSON type into another (only `5.0` is read as 5).
+//!
+//! Readers return placeholders for what is wrong, so that reading goes on; a value that was read
+//! with a problem never leaves [`Wire::from_json`].
+
+pub mod slot;
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+use url::Url;
+use uuid::Uuid;
+
+use crate::api::body::Body;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::problem::{PathPart, Problem, bad_request, unknown_field};
+use crate::api::url_field::TargetUrl;
+use crate::api::wire_enum::WireEnum;
+
+use slot::MAX_PROBLEMS;
+pub use slot::{Decimal, Slot};
+
+/// A JSON object of the wire that is read strictly and written sparsely.
+pub trait Wire: Sized {
+    /// Asks for every field; what is not asked for is unknown.
+    fn read(fields: &mut Fields) -> Self;
+
+    /// Writes every field that differs from its default.
+    fn write(&self, body: &mut Body);
+
+    /// Reads a request body. Errors: 400 with every problem in `details`.
+    fn from_json(bytes: &[u8]) -> Result<Self, ApiError> {
+        Self::from_value(parse(bytes)?)
+    }
+
+    /// Reads a parsed body. Errors: 400 with every problem in `details`.
+    fn from_value(value: Value) -> Result<Self, ApiError> {
+        let mut problems = Vec::new();
+        let read = Slot::new(value, Vec::new(), &mut problems).object(Self::read);
+        match read {
+            Some(read) if problems.is_empty() => Ok(read),
+            _ => Err(bad_request(&problems)),
+        }
+    }
+
+    /// The object as it is sent.
+    fn to_body(&self) -> Body {
+        let mut body = Body::default();
+        self.write(&mut body);
+        body
+    }
+}
+
+/// Gives a [`Wire`] type its `from_json`, `Serialize`, `Deserialize` and place in other bodies.
+macro_rules! wire {
+    ($($name:ty),+ $(,)?) => {
+        $(
+            impl $name {
+                /// Reads a request body strictly. Errors: 400 with every problem in `details`.
+                pub fn from_json(bytes: &[u8]) -> Result<Self, $crate::api::error::ApiError> {
+                    <Self as $crate::api::fields::Wire>::from_json(bytes)
+                }
+            }
+
+            impl $crate::api::body::ToNode for $name {
+                fn to_node(&self) -> $crate::api::body::Node {
+                    $crate::api::body::Node::Object($crate::api::fields::Wire::to_body(self))
+                }
+            }
+
+            impl serde::Serialize for $name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serde::Serialize::serialize(&$crate::api::fields::Wire::to_body(self), serializer)
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for $name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let value = serde::Deserialize::deserialize(deserializer)?;
+                    <Self as $crate::api::fields::Wire>::from_value(value).map_err(serde::de::Error::custom)
+                }
+            }
+        )+
+    };
+}
+
+pub(crate) use wire;
+
+/// Parses a body that must be a JSON object.
+fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::new(
+            ErrorCode::InvalidJson,
+            "The request body is empty; send a JSON object such as {\"url\":\"https://example.com\"}.",
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or("syntax error");
+        ApiError::new(
+            ErrorCode::InvalidJson,
+            format!("The request body is not valid JSON: {reason}, at line {line}, column {column}."),
+        )
+    })
+}
+
+/// One object being read.
+#[derive(Debug)]
+pub struct Fields {
+    map: Map<String, Value>,
+    path: Vec<PathPart>,
+    known: Vec<&'static str>,
+    problems: Vec<Problem>,
+}
+
+impl Fields {
+    fn new(map: Map<String, Value>, path: Vec<PathPart>) -> Self {
+        Self {
+            map,
+            path,
+            known: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Ends the reading: what was not asked for is a problem, told first.
+    fn finish(self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = self
+            .map
+            .iter()
+            .filter(|(name, _)| !name.starts_with("__"))
+            .take(MAX_PROBLEMS)
+            .map(|(name, _)| Problem {
+                path: join(&self.path, name),
+                message: unknown_field(name, &self.known),
+            })
+            .collect();
+        problems.extend(self.problems);
+        problems
+    }
+
+    /// The value of a field, unless it is absent or null.
+    pub fn slot(&mut self, name: &'static str) -> Option<Slot<'_>> {
+        self.known.push(name);
+        let value = self.map.remove(name).filter(|value| !value.is_null())?;
+        Some(Slot::new(value, join(&self.path, name), &mut self.problems))
+    }
+
+    /// Whether the body has this field with a value, without reading it.
+    pub fn has(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Lets every field pass that was not asked for: used when it is not known which ones belong here.
+    pub(crate) fn ignore_rest(&mut self) {
+        self.map.clear();
+    }
+
+    /// Notes a problem with a field.
+    pub fn fail(&mut self, name: &str, message: impl Into<String>) {
+        let path = join(&self.path, name);
+        self.problems.push(Problem {
+            path,
+            message: message.into(),
+        });
+    }
+
+    /// Notes a problem with the object as a whole.
+    pub fn fail_here(&mut self, message: impl Into<String>) {
+        let path = self.path.clone();
+        self.problems.push(Problem {
+            path,
+            message: message.into(),
+        });
+    }
+
+    fn missing(&mut self, name: &str, what: &str) {
+        if !self
+            .problems
+            .iter()
+            .any(|p| p.path.get(self.path.len()) == Some(&PathPart::Key(name.to_owned())))
+        {
+            self.fail(name, format!("is required: give {what}"));
+        }
+    }
+
+    /// Boolean.
+    pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
+        self.slot(name)?.bool()
+    }
+
+    /// Boolean with a default.
+    pub fn bool(&mut self, name: &'static str, default: bool) -> bool {
+        self.opt_bool(name).unwrap_or(default)
+    }
+
+    /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
+    pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
+        self.slot(name)?.integer(range)
+    }
+
+    /// Whole number within bounds, with a default.
+    pub fn integer(&mut self, name: &'static str, range: RangeInclusive<u64>, default: u64) -> u64 {
+        self.opt_integer(name, range).unwrap_or(default)
+    }
+
+    /// Whole number of at least `min`; larger than 32 bits counts as the largest.
+    pub fn opt_u32(&mut self, name: &'static str, min: u32) -> Option<u32> {
+        let value = self.opt_integer(name, u64::from(min)..=Slot::UNBOUNDED)?;
+        Some(u32::try_from(value).unwrap_or(u32::MAX))
+    }
+
+    /// Number within bounds.
+    pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
+        self.slot(name)?.number(bounds)
+    }
+
+    /// Text; bounds in characters.
+    pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
+        self.slot(name)?.string(chars)
+    }
+
+    /// Text that must be there; bounds in characters.
+    pub fn string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> String {
+        let value = self.opt_string(name, chars);
+        if value.is_none() {
+            self.missing(name, "a string");
+        }
+        value.unwrap_or_default()
+    }
+
+    /// One word of a closed set.
+    pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
+        self.slot(name)?.word()
+    }
+
+    /// One word of a closed set, with a default.
+    pub fn word<E: WireEnum>(&mut self, name: &'static str, default: E) -> E {
+        self.opt_word(name).unwrap_or(default)
+    }
+
+    /// An http or https address.
+    pub fn opt_url(&mut self, name: &'static str) -> Option<TargetUrl> {
+        self.slot(name)?.url()
+    }
+
+    /// An http or https address that must be there.
+    pub fn url(&mut self, name: &'static str) -> TargetUrl {
+        let value = self.opt_url(name);
+        if value.is_none() {
+            self.missing(name, "an address such as https://example.com");
+        }
+        value.unwrap_or_else(TargetUrl::placeholder)
+    }
+
+    /// An http or https address where only the address matters.
+    pub fn plain_url(&mut self, name: &'static str) -> Url {
+        self.url(name).url
+    }
+
+    /// UUID.
+    pub fn opt_uuid(&mut self, name: &'static str) -> Option<Uuid> {
+        self.slot(name)?.uuid()
+    }
+
+    /// Array; `count` bounds its length. Absent: `None`.
+    pub fn opt_array<T>(
+        &mut self,
+        name: &'static str,
+        count: RangeInclusive<usize>,
+        read: impl FnMut(Slot<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.slot(name)?.array(count, read)
+    }
+
+    /// Array that may be absent, then empty; `count` bounds its length.
+    pub fn array<T>(
+        &mut self,
+        name: &'static str,
+        count: RangeInclusive<usize>,
+        read: impl FnMut(Slot<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        self.opt_array(name, count, read).unwrap_or_default()
+    }
+
+    /// Array of texts; bounds in elements and in characters of each.
+    pub fn strings(
+        &mut self,
+        name: &'static str,
+        count: RangeInclusive<usize>,
+        chars: RangeInclusive<usize>,
+    ) -> Vec<String> {
+        self.array(name, count, |slot| slot.string(chars.clone()))
+    }
+
+    /// Object with fields of its own.
+    pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
+        self.slot(name)?.object(read)
+    }
+
+    /// Object with any keys.
+    pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
+        self.slot(name)?.map()
+    }
+}
+
+fn join(path: &[PathPart], name: &str) -> Vec<PathPart> {
+    let mut path = path.to_vec();
+    path.push(PathPart::Key(name.to_owned()));
+    path
+}

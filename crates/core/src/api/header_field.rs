@@ -1,0 +1,81 @@
+//! Header maps in requests: what may be sent to a target, what may be added to a webhook delivery.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::api::fields::{Fields, Slot};
+use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
+
+/// Connection headers (RFC 9110 section 7.6.1) and those that the sender computes.
+const REFUSED: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Reads `headers`: names are tokens, values are strings without control characters, connection
+/// headers and `Host` are refused, and the whole is bounded.
+pub fn read(fields: &mut Fields, name: &'static str) -> BTreeMap<String, String> {
+    fields.slot(name).and_then(read_slot).unwrap_or_default()
+}
+
+fn read_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {
+    let Value::Object(map) = slot.json() else {
+        return slot.map().map(|_| BTreeMap::new());
+    };
+    match check(map.iter()) {
+        Ok(headers) => Some(headers),
+        Err(message) => slot.fail(message),
+    }
+}
+
+fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTreeMap<String, String>, String> {
+    let mut headers = BTreeMap::new();
+    let mut bytes = 0;
+    for (name, value) in map {
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(format!("has a name that is no HTTP header name: {name:?}"));
+        }
+        if REFUSED.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(format!(
+                "must not contain `{name}`; this header is set by the connection itself"
+            ));
+        }
+        let Value::String(value) = value else {
+            return Err(format!("must have strings as values; `{name}` has none"));
+        };
+        if value.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(format!(
+                "must not contain line breaks or control characters; `{name}` does"
+            ));
+        }
+        bytes += name.len() + value.len() + ": \r\n".len();
+        headers.insert(name.clone(), value.clone());
+    }
+    if headers.len() > MAX_TARGET_HEADERS {
+        return Err(format!(
+            "must have at most {MAX_TARGET_HEADERS} headers, not {}",
+            headers.len()
+        ));
+    }
+    if bytes > MAX_TARGET_HEADER_BYTES {
+        return Err(format!(
+            "must have at most {MAX_TARGET_HEADER_BYTES} bytes in all, not {bytes}"
+        ));
+    }
+    Ok(headers)
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

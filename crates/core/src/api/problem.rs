@@ -1,0 +1,177 @@
+//! What is wrong with a request body: every problem with its place, and one sentence for the whole.
+
+use serde_json::{Value, json};
+
+use crate::api::error::{ApiError, ErrorCode};
+
+/// One step of the way to a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PathPart {
+    /// Field of an object.
+    Key(String),
+    /// Element of an array, from 0.
+    Index(usize),
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Where; empty for the body itself.
+    pub path: Vec<PathPart>,
+    /// What, as the rest of a sentence that begins with the field: `must be at least 1`.
+    pub message: String,
+}
+
+impl Problem {
+    /// The whole sentence: `` `scrapeOptions.timeout` must be at least 1000. ``
+    pub fn sentence(&self) -> String {
+        match place(&self.path) {
+            None => format!("The request body {}.", self.message),
+            Some(place) => format!("`{place}` {}.", self.message),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let path: Vec<Value> = self
+            .path
+            .iter()
+            .map(|part| match part {
+                PathPart::Key(key) => Value::from(key.clone()),
+                PathPart::Index(index) => Value::from(*index),
+            })
+            .collect();
+        json!({ "path": path, "message": self.message })
+    }
+}
+
+/// `scrapeOptions.formats[0].quality`, or nothing for the body itself.
+fn place(path: &[PathPart]) -> Option<String> {
+    let mut text = String::new();
+    for part in path {
+        match part {
+            PathPart::Key(key) => {
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(key);
+            }
+            PathPart::Index(index) => text.push_str(&format!("[{index}]")),
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// The answer for a body with problems: `error` tells the first, `details` lists all.
+pub fn bad_request(problems: &[Problem]) -> ApiError {
+    let mut message = match problems.first() {
+        Some(problem) => problem.sentence(),
+        None => "The request is not acceptable.".to_owned(),
+    };
+    match problems.len() {
+        0 | 1 => {}
+        2 => message.push_str(" There is 1 more problem; see `details`."),
+        more => message.push_str(&format!(" There are {} more problems; see `details`.", more - 1)),
+    }
+    let details = problems.iter().map(Problem::to_json).collect();
+    ApiError::new(ErrorCode::BadRequest, message).with_details(details)
+}
+
+/// The answer for one problem with one named field or parameter.
+pub fn bad_field(name: &str, message: impl Into<String>) -> ApiError {
+    bad_request(&[Problem {
+        path: vec![PathPart::Key(name.to_owned())],
+        message: message.into(),
+    }])
+}
+
+/// What to say about a field that nobody asked for.
+pub(crate) fn unknown_field(name: &str, known: &[&'static str]) -> String {
+    match nearest(name, known) {
+        Some((candidate, distance)) if distance <= 1 + candidate.len() / 3 => {
+            format!("is not a known field here (did you mean `{candidate}`?)")
+        }
+        Some((candidate, _)) => {
+            format!("is not a known field here; remove it (the nearest known field is `{candidate}`)")
+        }
+        None => "is not a known field here; remove it".to_owned(),
+    }
+}
+
+/// The known name that looks most like `name`, and how far away it is.
+fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
+    /// Longer names are cut before they are compared: the work stays small on hostile input.
+    const COMPARED_CHARS: usize = 64;
+    let fold = |text: &str| -> Vec<char> {
+        let letters = text.chars().filter(|c| *c != '_' && *c != '-');
+        letters
+            .take(COMPARED_CHARS)
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    let name = fold(name);
+    known
+        .iter()
+        .map(|candidate| (*candidate, distance(&name, &fold(candidate))))
+        .min_by_key(|(_, distance)| *distance)
+}
+
+/// Edit distance; a shortened form (`maxDepth` of `maxDiscoveryDepth`) counts as near.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    let edits = row[b.len()];
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let mut rest = long.iter();
+    if short.len() >= 4 && short.iter().all(|c| rest.any(|d| d == c)) {
+        return edits.min(1 + (long.len() - short.len()) / 4);
+    }
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_known_name_is_offered() {
+        let known = [
+            "url",
+            "limit",
+            "maxDiscoveryDepth",
+            "includePaths",
+            "excludePaths",
+            "scrapeOptions",
+        ];
+        let check = |name: &str, expected: &str| {
+            let text = unknown_field(name, &known);
+            assert!(text.contains(&format!("`{expected}`")), "{name}: {text}");
+        };
+        check("ulr", "url");
+        check("limt", "limit");
+        check("max_discovery_depth", "maxDiscoveryDepth");
+        check("maxDepth", "maxDiscoveryDepth");
+        check("includePath", "includePaths");
+        check("excludes", "excludePaths");
+        check("scrape_options", "scrapeOptions");
+        assert!(unknown_field("zzzzzzzzzzzz", &known).contains("nearest known field"));
+    }
+
+    #[test]
+    fn places_read_like_code() {
+        let path = [
+            PathPart::Key("scrapeOptions".into()),
+            PathPart::Key("formats".into()),
+            PathPart::Index(2),
+            PathPart::Key("quality".into()),
+        ];
+        assert_eq!(place(&path).as_deref(), Some("scrapeOptions.formats[2].quality"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Query strings: unknown parameters are ignored, known ones are strict, except that booleans may
+//! be `true`, `false`, `1` or `0` (contract section 3).
+
+use std::ops::RangeInclusive;
+
+use url::form_urlencoded;
+
+use crate::api::error::ApiError;
+use crate::api::problem::bad_field;
+use crate::api::wire_enum::WireEnum;
+
+/// A parsed query string. Of equal names the last counts; an empty value counts as absent.
+#[derive(Clone, Debug, Default)]
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads what stands after `?`.
+    pub fn parse(query: &str) -> Self {
+        Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    }
+
+    /// The text of a parameter.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let value = self
+            .0
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str());
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// Boolean. Errors: 400.
+    pub fn bool(&self, name: &str) -> Result<Option<bool>, ApiError> {
+        match self.text(name) {
+            None => Ok(None),
+            Some("true" | "1") => Ok(Some(true)),
+            Some("false" | "0") => Ok(Some(false)),
+            Some(_) => Err(bad_field(name, "must be true or false")),
+        }
+    }
+
+    /// Whole number within bounds. Errors: 400.
+    pub fn integer(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            Ok(value) if digits && range.contains(&value) => Ok(Some(value)),
+            _ => Err(bad_field(
+                name,
+                match *range.end() {
+                    u64::MAX => format!("must be a whole number of at least {}", range.start()),
+                    max => format!("must be a whole number from {} to {max}", range.start()),
+                },
+            )),
+        }
+    }
+
+    /// One word of a closed set. Errors: 400.
+    pub fn word<E: WireEnum>(&self, name: &str) -> Result<Option<E>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let words: Vec<&str> = E::ALL.iter().map(|word| word.as_str()).collect();
+        match E::parse(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(bad_field(
+                name,
+                format!("must be one of `{}`", words.join("`, `")),
+            )),
+        }
+    }
+}

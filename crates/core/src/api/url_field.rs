@@ -1,0 +1,186 @@
+//! The URL rule of contract section 3: http and https only, `https://` in front when no scheme is
+//! given, no credentials, no empty host, at most 8192 characters. Whether the address may be
+//! fetched is not decided here.
+
+use url::Url;
+
+use crate::api::body::{Node, ToNode};
+use crate::api::fields::slot::shorten;
+use crate::limits::MAX_URL_CHARS;
+
+/// An address that a caller asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TargetUrl {
+    /// The address; http or https, with a host, without credentials.
+    pub url: Url,
+    /// The caller gave no scheme: `https` is a guess, and `http` is tried when it fails.
+    pub scheme_guessed: bool,
+    given: String,
+}
+
+impl TargetUrl {
+    /// Reads an address. Errors: the rest of a sentence that begins with the field's name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.chars().count() > MAX_URL_CHARS {
+            return Err(format!("must have at most {MAX_URL_CHARS} characters"));
+        }
+        let given = text.trim();
+        if given.is_empty() {
+            return Err("must not be empty: give an address such as https://example.com".to_owned());
+        }
+        let scheme_guessed = match scheme(given) {
+            None => true,
+            Some(scheme) if ["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) => false,
+            Some(scheme) => {
+                return Err(format!(
+                    "must begin with http:// or https://; the scheme `{}` is not fetched",
+                    shorten(scheme)
+                ));
+            }
+        };
+        let full = match scheme_guessed {
+            true => format!("https://{}", given.trim_start_matches("//")),
+            false => given.to_owned(),
+        };
+        let after = full.split_once(':').map_or("", |(_, rest)| rest);
+        let host_part = after
+            .strip_prefix("//")
+            .ok_or("must begin with http:// or https://")?;
+        if host_part.is_empty() || host_part.starts_with(['/', '\\', '?', '#', ':']) {
+            return Err("must name a host, as in https://example.com/page".to_owned());
+        }
+        let url = Url::parse(&full)
+            .map_err(|error| format!("is not a valid address ({error}): `{}`", shorten(given)))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(
+                "must not contain a user name or password; send an Authorization header instead".to_owned(),
+            );
+        }
+        if url.host_str().is_none_or(str::is_empty) {
+            return Err("must name a host, as in https://example.com/page".to_owned());
+        }
+        Ok(Self {
+            url,
+            scheme_guessed,
+            given: given.to_owned(),
+        })
+    }
+
+    /// The address to try when `https` was a guess and the connection failed.
+    pub fn http_fallback(&self) -> Option<Url> {
+        let mut url = self.url.clone();
+        (self.scheme_guessed && url.set_scheme("http").is_ok()).then_some(url)
+    }
+
+    /// The address as the caller wrote it.
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// Stands in for an address that could not be read.
+    pub(crate) fn placeholder() -> Self {
+        let url = Url::parse("https://placeholder.invalid/").expect("a constant address");
+        Self::from(url)
+    }
+}
+
+impl From<Url> for TargetUrl {
+    fn from(url: Url) -> Self {
+        let given = url.as_str().to_owned();
+        Self {
+            url,
+            scheme_guessed: false,
+            given,
+        }
+    }
+}
+
+impl ToNode for TargetUrl {
+    fn to_node(&self) -> Node {
+        self.given.to_node()
+    }
+}
+
+/// The scheme that the text begins with; `host:8080` has none.
+fn scheme(text: &str) -> Option<&str> {
+    let (name, rest) = text.split_once(':')?;
+    let valid = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    if !valid {
+        return None;
+    }
+    if rest.starts_with("//") {
+        return Some(name);
+    }
+    let port = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let is_port = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
+    (!is_port && !name.contains('.')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_without_a_scheme_are_https_by_guess() {
+        let check = |text: &str, expected: &str, guessed: bool| {
+            let target = TargetUrl::parse(text).unwrap();
+            assert_eq!(
+                (target.url.as_str(), target.scheme_guessed),
+                (expected, guessed),
+                "{text}"
+            );
+        };
+        check("https://example.com", "https://example.com/", false);
+        check("HTTP://Example.com:80/A", "http://example.com/A", false);
+        check("example.com", "https://example.com/", true);
+        check("  example.com/a b ", "https://example.com/a%20b", true);
+        check("//example.com/a", "https://example.com/a", true);
+        check("localhost:3000/x", "https://localhost:3000/x", true);
+        check("example.com:8080", "https://example.com:8080/", true);
+        check("127.0.0.1", "https://127.0.0.1/", true);
+        check("[::1]:8080/x", "https://[::1]:8080/x", true);
+        check(
+            "example.com/?u=http://other.test",
+            "https://example.com/?u=http://other.test",
+            true,
+        );
+        check("münchen.de", "https://xn--mnchen-3ya.de/", true);
+        let fallback = TargetUrl::parse("example.com").unwrap().http_fallback();
+        assert_eq!(fallback.unwrap().as_str(), "http://example.com/");
+        assert_eq!(
+            TargetUrl::parse("https://example.com").unwrap().http_fallback(),
+            None
+        );
+    }
+
+    #[test]
+    fn other_schemes_credentials_and_empty_hosts_are_refused() {
+        let long = format!("https://example.com/{}", "a".repeat(MAX_URL_CHARS));
+        for text in [
+            "",
+            "   ",
+            "ftp://example.com/",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "mailto:a@b.c",
+            "data:text/html,x",
+            "http://",
+            "https:///path",
+            "http:example.com",
+            "https://?q",
+            "http://:80/",
+            "https://user@example.com/",
+            "https://user:pw@example.com/",
+            "user:pw@example.com",
+            "http://exa mple.com/",
+            "https://example.com:99999/",
+            "https://[::1/",
+            long.as_str(),
+        ] {
+            assert!(TargetUrl::parse(text).is_err(), "{text:.80}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The `webhook` field of requests (contract section 4.8).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::api::body::{Body, Node, ToNode};
+use crate::api::fields::Fields;
+use crate::api::header_field;
+use crate::api::wire_enum::WireEnum;
+use crate::limits::MAX_LIST_ITEMS;
+use crate::webhook::{Event, Family};
+
+/// Where and how events of a job are delivered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WebhookSpec {
+    /// Receiver; http or https.
+    pub url: Url,
+    /// Added to each delivery; the signature header cannot be replaced.
+    pub headers: BTreeMap<String, String>,
+    /// Echoed in every delivery.
+    pub metadata: Option<Map<String, Value>>,
+    /// Wanted events; empty: all.
+    pub events: Vec<Event>,
+}
+
+impl WebhookSpec {
+    /// All events to one address.
+    pub fn new(url: Url) -> Self {
+        Self {
+            url,
+            headers: BTreeMap::new(),
+            metadata: None,
+            events: Vec::new(),
+        }
+    }
+
+    /// Whether an event is delivered.
+    pub fn wants(&self, event: Event) -> bool {
+        self.events.is_empty() || self.events.contains(&event)
+    }
+
+    /// Reads `webhook`: an address or an object; events of the job's family by short or full name.
+    pub(crate) fn read(fields: &mut Fields, family: Family) -> Option<Self> {
+        fields.slot("webhook")?.object_or("url", |f| Self {
+            url: f.plain_url("url"),
+            headers: header_field::read(f, "headers"),
+            metadata: f.opt_map("metadata"),
+            events: read_events(f, family),
+        })
+    }
+}
+
+fn read_events(f: &mut Fields, family: Family) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    let read = f.array("events", 0..=MAX_LIST_ITEMS, |slot| {
+        let Some(name) = slot.json().as_str().map(str::to_owned) else {
+            return slot.string(1..=1).and(None);
+        };
+        match Event::of(family, &name) {
+            Some(event) => Some(event),
+            None => {
+                let names = Event::ALL.iter().filter(|event| event.family() == family);
+                let names: Vec<String> = names.map(|event| format!("`{}`", event.short_name())).collect();
+                slot.fail(format!("must be one of {}", names.join(", ")))
+            }
+        }
+    });
+    for event in read {
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    events
+}
+
+impl ToNode for WebhookSpec {
+    fn to_node(&self) -> Node {
+        let mut body = Body::default();
+        body.put("url", &self.url);
+        body.filled("headers", &self.headers);
+        body.some("metadata", &self.metadata);
+        let events: Vec<String> = self
+            .events
+            .iter()
+            .map(|event| event.short_name().to_owned())
+            .collect();
+        body.filled("events", &events);
+        match body.fields().len() {
+            1 => self.url.to_node(),
+            _ => Node::Object(body),
+        }
+    }
+}

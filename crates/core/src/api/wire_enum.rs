@@ -1,0 +1,70 @@
+//! Closed sets of words on the wire: one list gives the enum, its spelling, and how it is read.
+
+/// A type whose values are words on the wire.
+pub trait WireEnum: Copy + PartialEq + 'static {
+    /// Every value, in the order of the documentation.
+    const ALL: &'static [Self];
+
+    /// The word.
+    fn as_str(self) -> &'static str;
+
+    /// Reads a word back; exact spelling.
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.as_str() == text)
+    }
+}
+
+/// Declares an enum of words with `WireEnum`, `Display`, `Serialize`, `Deserialize`.
+macro_rules! wire_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// The word on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+
+            /// Reads a word back; exact spelling.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some($name::$variant),)+ _ => None }
+            }
+        }
+
+        impl $crate::api::wire_enum::WireEnum for $name {
+            const ALL: &'static [Self] = &[$($name::$variant),+];
+            fn as_str(self) -> &'static str { $name::as_str(self) }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                Self::parse(&text).ok_or_else(|| {
+                    serde::de::Error::custom(format!("unknown {} `{text}`", stringify!($name)))
+                })
+            }
+        }
+
+        impl $crate::api::body::ToNode for $name {
+            fn to_node(&self) -> $crate::api::body::Node {
+                $crate::api::body::ToNode::to_node(self.as_str())
+            }
+        }
+    };
+}
+
+pub(crate) use wire_enum;

@@ -1,0 +1,129 @@
+//! Every bound of the wire (contract sections 3, 4, 6 and 19) under one roof.
+
+/// Characters of a URL.
+pub const MAX_URL_CHARS: usize = 8192;
+/// Characters of a prompt, question or query for a model.
+pub const MAX_PROMPT_CHARS: usize = 10_000;
+/// Characters of a short text without a bound of its own in the contract (names, tags, origins).
+pub const MAX_SHORT_TEXT_CHARS: usize = 1024;
+/// Bytes of a JSON request body.
+pub const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes of an uploaded file.
+pub const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
+
+/// Headers sent to a target.
+pub const MAX_TARGET_HEADERS: usize = 64;
+/// Bytes of all headers sent to a target, names, values and separators.
+pub const MAX_TARGET_HEADER_BYTES: usize = 16 * 1024;
+/// Bytes read from a target.
+pub const MAX_RESPONSE_BYTES: u64 = 50 * 1024 * 1024;
+/// Redirects followed.
+pub const MAX_REDIRECTS: u32 = 20;
+
+/// Shortest scrape timeout, ms.
+pub const MIN_SCRAPE_TIMEOUT_MS: u64 = 1000;
+/// Scrape timeout unless given, ms.
+pub const DEFAULT_SCRAPE_TIMEOUT_MS: u64 = 60_000;
+/// Longest scrape timeout, ms.
+pub const MAX_SCRAPE_TIMEOUT_MS: u64 = 300_000;
+/// Parse timeout unless given, ms.
+pub const DEFAULT_PARSE_TIMEOUT_MS: u64 = 30_000;
+/// Longest `waitFor`, and longest sum of it and all wait actions, ms.
+pub const MAX_WAIT_MS: u64 = 60_000;
+/// Age up to which a cached copy is used unless given, ms: two days.
+pub const DEFAULT_MAX_AGE_MS: u64 = 172_800_000;
+/// Age up to which `lockdown` serves from the cache unless given, ms: two years.
+pub const LOCKDOWN_MAX_AGE_MS: u64 = 2 * 365 * 86_400_000;
+/// Page actions of one scrape.
+pub const MAX_ACTIONS: usize = 50;
+/// Characters of a script action.
+pub const MAX_SCRIPT_CHARS: usize = 100_000;
+/// Formats, parsers, selectors and similar lists of one request, before duplicates collapse.
+pub const MAX_LIST_ITEMS: usize = 1000;
+/// Characters of a CSS selector.
+pub const MAX_SELECTOR_CHARS: usize = 2000;
+/// Widest screenshot viewport, CSS pixels.
+pub const MAX_VIEWPORT_WIDTH: u64 = 7680;
+/// Highest screenshot viewport, CSS pixels.
+pub const MAX_VIEWPORT_HEIGHT: u64 = 4320;
+/// Pages of a document that a parser may be asked for.
+pub const MAX_DOCUMENT_PAGES: u64 = 10_000;
+/// Characters of a profile name.
+pub const MAX_PROFILE_NAME_CHARS: usize = 128;
+/// Languages of a location.
+pub const MAX_LANGUAGES: usize = 32;
+
+/// Pages of a crawl unless given.
+pub const DEFAULT_CRAWL_LIMIT: u64 = 10_000;
+/// Longest pause between two fetches of a crawl, seconds.
+pub const MAX_CRAWL_DELAY_S: f64 = 60.0;
+/// `includePaths` and `excludePaths` together.
+pub const MAX_PATTERNS: usize = 1000;
+/// Characters of one pattern.
+pub const MAX_PATTERN_CHARS: usize = 2000;
+/// Characters of all patterns together.
+pub const MAX_PATTERNS_CHARS: usize = 100_000;
+
+/// Links of a map unless given.
+pub const DEFAULT_MAP_LIMIT: u64 = 5000;
+/// Most links of a map.
+pub const MAX_MAP_LIMIT: u64 = 100_000;
+/// How long a sitemap is cached, ms: 7 days.
+pub const SITEMAP_CACHE_MS: u64 = 7 * 86_400_000;
+
+/// URLs of one batch scrape request.
+pub const MAX_BATCH_URLS: usize = 100_000;
+
+/// Bytes of JSON in one status answer.
+pub const MAX_STATUS_BYTES: usize = 10 * 1024 * 1024;
+/// Largest `limit` of a status request.
+pub const MAX_STATUS_LIMIT: u64 = 1000;
+/// How long a finished job can be read, ms: 24 h.
+pub const RESULT_RETENTION_MS: u64 = 86_400_000;
+
+/// Activity window, ms: 24 h.
+pub const ACTIVITY_WINDOW_MS: u64 = 86_400_000;
+/// Activity entries per answer unless given.
+pub const DEFAULT_ACTIVITY_LIMIT: u64 = 50;
+/// Most activity entries per answer.
+pub const MAX_ACTIVITY_LIMIT: u64 = 100;
+
+/// Characters of code for a browser session.
+pub const MAX_CODE_CHARS: usize = 100_000;
+/// Execution timeout unless given, seconds.
+pub const DEFAULT_EXECUTE_TIMEOUT_S: f64 = 30.0;
+/// Longest execution timeout, seconds.
+pub const MAX_EXECUTE_TIMEOUT_S: f64 = 300.0;
+/// Captured stdout or stderr, bytes each.
+pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+/// Shortest session lifetime, seconds.
+pub const MIN_SESSION_TTL_S: u64 = 30;
+/// Longest session lifetime, seconds.
+pub const MAX_SESSION_TTL_S: u64 = 3600;
+/// Shortest idle time of a session, seconds.
+pub const MIN_SESSION_IDLE_S: u64 = 10;
+/// Lifetime of a session created by `POST /v2/browser` unless given, seconds.
+pub const DEFAULT_BROWSER_TTL_S: u64 = 300;
+/// Lifetime of a session created by the first interact unless given, seconds.
+pub const DEFAULT_INTERACT_TTL_S: u64 = 600;
+/// Idle time of a session created by the first interact unless given, seconds.
+pub const DEFAULT_INTERACT_IDLE_S: u64 = 300;
+
+/// Characters of a search query.
+pub const MAX_SEARCH_QUERY_CHARS: usize = 500;
+/// Search results per source unless given.
+pub const DEFAULT_SEARCH_LIMIT: u64 = 10;
+/// Most search results per source.
+pub const MAX_SEARCH_LIMIT: u64 = 100;
+/// Search timeout unless given, ms.
+pub const DEFAULT_SEARCH_TIMEOUT_MS: u64 = 60_000;
+
+/// URLs of one extract request.
+pub const MAX_EXTRACT_URLS: usize = 10;
+/// Credits an agent may use unless given.
+pub const DEFAULT_AGENT_CREDITS: u64 = 2500;
+/// Agent runs per list answer.
+pub const AGENTS_PER_PAGE: usize = 20;
+
+/// Targets of a monitor.
+pub const MAX_MONITOR_TARGETS: usize = 50;

@@ -1,0 +1,264 @@
+//! Webhook events: their names, their payloads and their signature (contract section 14). Delivery
+//! is the engine's.
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::Sha256;
+
+use crate::api::wire_enum::{WireEnum, wire_enum};
+use crate::ids::{JobId, WebhookId};
+
+/// Header that carries the signature.
+pub const SIGNATURE_HEADER: &str = "X-Service-Signature";
+
+wire_enum! {
+    /// Kind of job that events belong to.
+    Family {
+        /// Crawl.
+        Crawl = "crawl",
+        /// Batch scrape.
+        BatchScrape = "batch_scrape",
+        /// Extract.
+        Extract = "extract",
+        /// Agent.
+        Agent = "agent",
+        /// Monitor.
+        Monitor = "monitor",
+    }
+}
+
+wire_enum! {
+    /// Something that a receiver is told.
+    Event {
+        /// The crawl began.
+        CrawlStarted = "crawl.started",
+        /// A page of the crawl is done.
+        CrawlPage = "crawl.page",
+        /// The crawl ended.
+        CrawlCompleted = "crawl.completed",
+        /// The crawl could not do anything.
+        CrawlFailed = "crawl.failed",
+        /// The batch began.
+        BatchScrapeStarted = "batch_scrape.started",
+        /// A page of the batch is done.
+        BatchScrapePage = "batch_scrape.page",
+        /// The batch ended.
+        BatchScrapeCompleted = "batch_scrape.completed",
+        /// The batch could not do anything.
+        BatchScrapeFailed = "batch_scrape.failed",
+        /// The extract began.
+        ExtractStarted = "extract.started",
+        /// The extract ended.
+        ExtractCompleted = "extract.completed",
+        /// The extract could not be made.
+        ExtractFailed = "extract.failed",
+        /// The agent began.
+        AgentStarted = "agent.started",
+        /// The agent did something.
+        AgentAction = "agent.action",
+        /// The agent ended.
+        AgentCompleted = "agent.completed",
+        /// The agent could not do its task.
+        AgentFailed = "agent.failed",
+        /// The agent was cancelled.
+        AgentCancelled = "agent.cancelled",
+        /// A page of a monitor check.
+        MonitorPage = "monitor.page",
+        /// A monitor check ended.
+        MonitorCheckCompleted = "monitor.check.completed",
+    }
+}
+
+impl Event {
+    /// Whose event it is.
+    pub fn family(self) -> Family {
+        let name = self.as_str().split('.').next().unwrap_or_default();
+        Family::parse(name).expect("every event begins with its family")
+    }
+
+    /// The name without the family: `page`, `check.completed`.
+    pub fn short_name(self) -> &'static str {
+        self.as_str()
+            .split_once('.')
+            .map_or(self.as_str(), |(_, short)| short)
+    }
+
+    /// The event of a family by its short or full name.
+    pub fn of(family: Family, name: &str) -> Option<Self> {
+        let mut events = Event::ALL
+            .iter()
+            .copied()
+            .filter(|event| event.family() == family);
+        events.find(|event| event.short_name() == name || event.as_str() == name)
+    }
+
+    /// Whether the event tells of a success.
+    pub fn is_success(self) -> bool {
+        !matches!(
+            self,
+            Event::CrawlFailed
+                | Event::BatchScrapeFailed
+                | Event::ExtractFailed
+                | Event::AgentFailed
+                | Event::AgentCancelled
+        )
+    }
+}
+
+/// Body of a delivery.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payload {
+    /// Whether it tells of a success.
+    pub success: bool,
+    /// Which event.
+    #[serde(rename = "type")]
+    pub event: Event,
+    /// The job.
+    pub id: JobId,
+    /// The event itself; the same on every retry.
+    pub webhook_id: WebhookId,
+    /// What happened; see the constructors.
+    #[serde(default)]
+    pub data: Vec<Value>,
+    /// As configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Why, only without success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Payload {
+    /// An event without data: `started`, `completed`.
+    pub fn new(event: Event, id: JobId, webhook_id: WebhookId, metadata: Option<Map<String, Value>>) -> Self {
+        Self {
+            success: event.is_success(),
+            event,
+            id,
+            webhook_id,
+            data: Vec::new(),
+            metadata,
+            error: None,
+        }
+    }
+
+    /// The same with one element of data: a document, an action, a result.
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = vec![data];
+        self
+    }
+
+    /// The same as a failure.
+    pub fn with_error(mut self, error: impl Into<String>) -> Self {
+        self.success = false;
+        self.error = Some(error.into());
+        self
+    }
+
+    /// The same as a page that could not be fetched.
+    pub fn with_failed_page(self, source_url: &str, error: &str) -> Self {
+        self.with_data(json!({ "metadata": { "sourceURL": source_url, "error": error } }))
+            .with_error(error)
+    }
+
+    /// The exact bytes that are sent and signed.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a payload has only string keys")
+    }
+}
+
+/// Value of the signature header for these exact body bytes: `sha256=<lower-case hex>`.
+pub fn sign(secret: &[u8], body: &[u8]) -> String {
+    format!(
+        "sha256={}",
+        hex::encode(mac(secret, body).finalize().into_bytes())
+    )
+}
+
+/// Whether a signature header fits a body; takes the same time whatever the signature is.
+pub fn verify(secret: &[u8], body: &[u8], signature: &str) -> bool {
+    let Some(hex) = signature.trim().strip_prefix("sha256=") else {
+        return false;
+    };
+    match hex::decode(hex) {
+        Ok(bytes) => mac(secret, body).verify_slice(&bytes).is_ok(),
+        Err(_) => false,
+    }
+}
+
+fn mac(secret: &[u8], body: &[u8]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    mac.update(body);
+    mac
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_those_of_rfc_4231() {
+        // Test case 2.
+        let expected = "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert_eq!(sign(b"Jefe", b"what do ya want for nothing?"), expected);
+        assert!(verify(b"Jefe", b"what do ya want for nothing?", expected));
+        assert!(verify(
+            b"Jefe",
+            b"what do ya want for nothing?",
+            &expected.replace('b', "B")
+        ));
+        for wrong in [
+            "",
+            "sha256=",
+            "5bdc",
+            "sha256=zz",
+            "sha256=5bdc",
+            &expected[..expected.len() - 1],
+        ] {
+            assert!(
+                !verify(b"Jefe", b"what do ya want for nothing?", wrong),
+                "{wrong}"
+            );
+        }
+        assert!(!verify(b"jefe", b"what do ya want for nothing?", expected));
+        assert!(!verify(b"Jefe", b"what do ya want for something?", expected));
+    }
+
+    #[test]
+    fn every_event_is_found_by_both_names() {
+        for event in Event::ALL {
+            assert_eq!(Event::of(event.family(), event.as_str()), Some(*event));
+            assert_eq!(Event::of(event.family(), event.short_name()), Some(*event));
+        }
+        assert_eq!(Event::of(Family::Crawl, "batch_scrape.page"), None);
+        assert_eq!(Event::of(Family::Crawl, "cancelled"), None);
+    }
+
+    #[test]
+    fn payloads_have_the_shape_of_the_contract() {
+        let id: JobId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
+        let hook = WebhookId("018f2f9e-0000-7000-8000-000000000002".parse().unwrap());
+        let payload = Payload::new(Event::BatchScrapeCompleted, id, hook, None);
+        assert_eq!(
+            payload.to_json(),
+            r#"{"success":true,"type":"batch_scrape.completed","id":"018f2f9e-0000-7000-8000-000000000001","webhookId":"018f2f9e-0000-7000-8000-000000000002","data":[]}"#
+        );
+        let metadata = Map::from_iter([("k".to_owned(), json!([1]))]);
+        let payload = Payload::new(Event::CrawlPage, id, hook, Some(metadata))
+            .with_failed_page("https://a.test/", "refused");
+        let value: Value = serde_json::from_str(&payload.to_json()).unwrap();
+        assert_eq!(value["success"], false);
+        assert_eq!(value["error"], "refused");
+        assert_eq!(value["metadata"], json!({"k": [1]}));
+        assert_eq!(
+            value["data"],
+            json!([{"metadata": {"sourceURL": "https://a.test/", "error": "refused"}}])
+        );
+        assert_eq!(
+            serde_json::from_str::<Payload>(&payload.to_json()).unwrap(),
+            payload
+        );
+    }
+}

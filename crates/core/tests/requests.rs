@@ -1,0 +1,126 @@
+//! Request bodies as callers send them: what is accepted, what is refused and in which words.
+
+use harvestman_core::api::{CrawlRequest, ErrorCode, ScrapeRequest, Wire};
+use serde_json::{Value, json};
+
+/// Reads a body that must be fine and gives back what would be sent for it.
+#[track_caller]
+fn accept<R: Wire>(body: Value) -> Value {
+    let read = R::from_json(body.to_string().as_bytes()).unwrap_or_else(|error| panic!("{body}: {error}"));
+    let sent = serde_json::to_value(read.to_body()).unwrap();
+    let again = R::from_value(sent.clone()).unwrap_or_else(|error| panic!("{sent}: {error}"));
+    assert_eq!(
+        serde_json::to_value(again.to_body()).unwrap(),
+        sent,
+        "written, read and written again"
+    );
+    sent
+}
+
+/// Reads a body that must be refused; gives the places and the sentence.
+#[track_caller]
+fn refuse<R: Wire>(body: Value) -> (Vec<String>, String) {
+    let error = match R::from_json(body.to_string().as_bytes()) {
+        Ok(_) => panic!("accepted: {body}"),
+        Err(error) => error,
+    };
+    assert_eq!(error.code, ErrorCode::BadRequest);
+    let details = error.details.expect("validation errors have details");
+    let place = |detail: &Value| {
+        let parts = detail["path"].as_array().unwrap().iter();
+        assert!(!detail["message"].as_str().unwrap().is_empty());
+        parts
+            .map(|part| part.as_str().map_or(part.to_string(), str::to_owned))
+            .collect::<Vec<_>>()
+            .join(".")
+    };
+    (
+        details.as_array().unwrap().iter().map(place).collect(),
+        error.message,
+    )
+}
+
+#[test]
+fn a_scrape_needs_only_an_address() {
+    assert_eq!(
+        accept::<ScrapeRequest>(json!({"url": "https://a.test/"})),
+        json!({"url": "https://a.test/"})
+    );
+    let every_default = json!({
+        "url": "a.test", "formats": ["markdown"], "onlyMainContent": true, "onlyCleanContent": false,
+        "headers": {}, "waitFor": 0, "mobile": false, "timeout": 60000, "parsers": ["pdf"],
+        "location": {"country": "us"}, "removeBase64Images": true, "blockAds": true, "proxy": "auto",
+        "storeInCache": true, "lockdown": false, "redactPII": false, "zeroDataRetention": false,
+        "fastMode": true, "useMock": "none", "domainTools": false, "toolDetail": "full",
+        "threatProtection": {"mode": "off"}, "checkPromptInjection": false, "safeMode": true,
+        "__experimental": {"x": 1}, "includeTags": null, "webhookless": null, "actions": []
+    });
+    let (places, _) = refuse::<ScrapeRequest>(every_default.clone());
+    assert_eq!(places, ["webhookless"]);
+    let mut fine = every_default;
+    fine.as_object_mut().unwrap().remove("webhookless");
+    assert_eq!(accept::<ScrapeRequest>(fine), json!({"url": "a.test"}));
+}
+
+#[test]
+fn all_problems_are_told_unknown_fields_first() {
+    let body = json!({
+        "ulr": "https://a.test", "scrapeOptions": {"formats": ["markdwn", {"type": "screenshot", "quality": 0}]},
+        "limit": 0, "delay": 61, "sitemap": "all", "maxDiscoveryDepth": -1
+    });
+    let (places, sentence) = refuse::<CrawlRequest>(body);
+    assert_eq!(
+        places,
+        [
+            "ulr",
+            "url",
+            "scrapeOptions.formats.0",
+            "scrapeOptions.formats.1.quality",
+            "maxDiscoveryDepth",
+            "sitemap",
+            "limit",
+            "delay"
+        ]
+    );
+    assert!(
+        sentence.contains("`ulr`") && sentence.contains("`url`"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_crawl_is_read_whole() {
+    let body = json!({
+        "url": "https://a.test/docs", "limit": 5.0, "maxDiscoveryDepth": 2, "sitemap": "skip",
+        "includePaths": ["^/docs"], "delay": 0.5, "maxConcurrency": 3,
+        "webhook": {"url": "https://hook.test/", "events": ["crawl.page", "completed", "page"], "metadata": {"a": [1]}},
+        "scrapeOptions": {"formats": ["links", {"type": "markdown"}, "markdown"], "origin": "sdk"},
+        "integration": null
+    });
+    assert_eq!(
+        accept::<CrawlRequest>(body),
+        json!({
+            "url": "https://a.test/docs", "limit": 5, "maxDiscoveryDepth": 2, "sitemap": "skip",
+            "includePaths": ["^/docs"], "delay": 0.5, "maxConcurrency": 3,
+            "webhook": {"url": "https://hook.test/", "events": ["page", "completed"], "metadata": {"a": [1]}},
+            "scrapeOptions": {"formats": ["links", "markdown"]}, "origin": "sdk"
+        })
+    );
+}
+
+#[test]
+fn bodies_that_are_no_json_are_told_apart() {
+    let check = |body: &[u8], code: ErrorCode| {
+        let error = ScrapeRequest::from_json(body).unwrap_err();
+        assert_eq!(error.code, code, "{error}");
+        assert!(!error.message.is_empty());
+    };
+    check(b"", ErrorCode::InvalidJson);
+    check(b"{\"url\": ", ErrorCode::InvalidJson);
+    check(b"{\"url\": \"\xff\"}", ErrorCode::InvalidJson);
+    check(br#"{"url": "\ud800"}"#, ErrorCode::InvalidJson);
+    check("[".repeat(100_000).as_bytes(), ErrorCode::InvalidJson);
+    check(b"[]", ErrorCode::BadRequest);
+    check(b"\"https://a.test\"", ErrorCode::BadRequest);
+    check(b"null", ErrorCode::BadRequest);
+}

@@ -1,3 +1,75 @@
-//! Project tasks: serve, test, check, npm.
+//! Project tasks, run as `cargo xtask <task>`: everything between a fresh clone and a running server or a green gate.
+//!
+//! Each task makes sure of the tools it needs first, and never needs anything typed besides its own name.
+#![allow(clippy::print_stdout)]
 
-fn main() {}
+mod check;
+mod compress;
+mod console;
+mod fingerprint;
+mod licences;
+mod npm;
+mod project;
+mod run;
+mod serve;
+mod source;
+mod test;
+mod tidy;
+mod tools;
+mod wasm;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::{project::Project, tools::Tools};
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  serve [-- FLAGS]  build console and server, start both on http://localhost:3002; FLAGS go to `harvestman serve`
+  test [FILTER]     all tests: crates, whole product, npm package; FILTER is a part of test names
+  check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
+  console           build the console into dist/
+  npm               build the npm package into <target>/npm/harvestman
+  wasm              compile everything that runs in wasm, without building packages
+  tidy              structure rules only (seconds)
+  licences          licences of all dependencies only (seconds)
+  tools             fetch every tool the tasks need, then stop";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let Some((task, rest)) = arguments.split_first() else {
+        bail!("which task?\n{USAGE}")
+    };
+    if matches!(task.as_str(), "help" | "-h" | "--help") {
+        println!("{USAGE}");
+        return Ok(());
+    }
+    let project = Project::find()?;
+    if task != "serve" && task != "test" && !rest.is_empty() {
+        bail!("`{task}` takes no arguments\n{USAGE}");
+    }
+    match task.as_str() {
+        "serve" => serve::serve(&project, &Tools::open()?, rest),
+        "test" => test::test(&project, &Tools::open()?, rest),
+        "check" => check::check(&project, &Tools::open()?),
+        "console" => console::build(&project, &Tools::open()?),
+        "npm" => npm::build(&project, &Tools::open()?).map(drop),
+        "wasm" => wasm::check(&project, &Tools::open()?),
+        "tidy" => tidy::tidy(&project),
+        "licences" => licences::check(&project),
+        "tools" => Tools::open()?.ensure_all(&project),
+        other => bail!("no task `{other}`\n{USAGE}"),
+    }
+}

@@ -1,0 +1,56 @@
+//! `check`: the whole gate, the same for everyone. Every part runs, also after one has failed.
+
+use anyhow::{Result, bail};
+
+use crate::{licences, project::Project, run, test, tidy, tools::Tools, wasm};
+
+type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
+
+/// An error that names the parts that failed.
+pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
+    let parts: &[Part<'_>] = &[
+        ("format", &|| {
+            run::run(project.cargo().args(["fmt", "--all", "--check"]))
+        }),
+        ("tidy", &|| tidy::tidy(project)),
+        ("licences", &|| licences::check(project)),
+        ("wasm", &|| wasm::check(project, tools)),
+        ("clippy", &|| clippy(project)),
+        ("docs", &|| docs(project)),
+        ("test", &|| test::test(project, tools, &[])),
+    ];
+    let mut failed = Vec::new();
+    for (name, part) in parts {
+        run::say(&format!("check: {name}"));
+        if let Err(error) = part() {
+            eprintln!("xtask: {name}: {error:#}");
+            failed.push(*name);
+        }
+    }
+    if failed.is_empty() {
+        run::say(&format!("check: all {} parts passed", parts.len()));
+        return Ok(());
+    }
+    bail!(
+        "{} of {} parts of the gate failed: {}",
+        failed.len(),
+        parts.len(),
+        failed.join(", ")
+    )
+}
+
+fn clippy(project: &Project) -> Result<()> {
+    run::run(
+        project
+            .cargo()
+            .args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    )
+}
+
+fn docs(project: &Project) -> Result<()> {
+    let mut command = project.cargo();
+    command
+        .args(["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
+    run::run(&mut command)
+}

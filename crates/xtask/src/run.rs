@@ -1,0 +1,149 @@
+//! Running other programs: shown, checked, and never longer than allowed where a limit is given.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+
+/// A command that does not inherit what cargo set for this program alone.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_")
+            || text.starts_with("CARGO_MANIFEST_")
+            || text.starts_with("CARGO_BIN_")
+        {
+            command.env_remove(&name);
+        }
+    }
+    // `cargo run` prepends its own toolchain's libraries, which another toolchain must not load.
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("CARGO")
+        .env_remove("CARGO_PRIMARY_PACKAGE");
+    command
+}
+
+/// Says what is about to happen; one line per slow step.
+pub(crate) fn say(text: &str) {
+    println!("==> {text}");
+}
+
+/// Runs to the end with output passed through; an error unless it exits with 0.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
+    ensure_success(command, status)
+}
+
+/// Like [`run`], but stopped with an error after `limit`; standard input is closed.
+pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
+    let deadline = Instant::now() + limit;
+    let mut child = command
+        .stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return ensure_success(command, status);
+        }
+        if Instant::now() >= deadline {
+            child.kill().ok();
+            child.wait()?;
+            bail!("{} did not end within {} s", shown(command), limit.as_secs());
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Standard output as text; an error, with what was said on standard error, unless it exits with 0.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
+    if !output.status.success() {
+        bail!(
+            "{} failed: {}",
+            shown(command),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{} wrote no UTF-8", shown(command)))
+}
+
+/// The version in what `program --version` prints first, without a leading `v`; None if it cannot be run.
+pub(crate) fn version_of(program: &Path) -> Option<String> {
+    let text = output(command(program).arg("--version")).ok()?;
+    let words = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .map(|word| word.strip_prefix('v').unwrap_or(word));
+    words
+        .into_iter()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+        .map(str::to_owned)
+}
+
+/// First file of this name in PATH.
+pub(crate) fn find_in_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+/// PATH with `folders` in front.
+pub(crate) fn path_with(folders: &[&Path]) -> Result<std::ffi::OsString> {
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    let all = folders
+        .iter()
+        .map(|folder| folder.to_path_buf())
+        .chain(std::env::split_paths(&rest));
+    std::env::join_paths(all).context("a folder name with `:` cannot be in PATH")
+}
+
+fn ensure_success(command: &Command, status: ExitStatus) -> Result<()> {
+    if !status.success() {
+        bail!("{} failed ({status})", shown(command));
+    }
+    Ok(())
+}
+
+fn shown(command: &Command) -> String {
+    let mut text = format!("`{}", command.get_program().to_string_lossy());
+    for argument in command.get_args() {
+        text.push(' ');
+        text.push_str(&argument.to_string_lossy());
+    }
+    text.push('`');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hangs_is_stopped_at_its_limit() {
+        let started = Instant::now();
+        let error = run_within(command("sleep").arg("20"), Duration::from_millis(200)).unwrap_err();
+        assert!(error.to_string().contains("did not end within"), "{error}");
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_failing_program_is_an_error_that_names_it() {
+        let error = run(command("sh").args(["-c", "exit 3"])).unwrap_err();
+        assert!(error.to_string().contains("`sh -c exit 3` failed"), "{error}");
+    }
+}

@@ -1,0 +1,76 @@
+//! `serve`: console, server, a key for development, and then the server itself in place of this process.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{Read, Write},
+    os::unix::{fs::OpenOptionsExt, process::CommandExt},
+    path::Path,
+};
+
+use anyhow::{Context, Result};
+
+use crate::{console, project::Project, run, tools::Tools};
+
+const KEYS_VARIABLE: &str = "HARVESTMAN_API_KEYS";
+/// Random bytes of a key.
+const KEY_BYTES: usize = 32;
+
+/// Never returns unless something went wrong or the server could not be started.
+pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
+    console::build(project, tools)?;
+    tools.release()?;
+    run::run(
+        project
+            .cargo()
+            .args(["build", "--release", "--package", "harvestman-server"]),
+    )?;
+
+    let mut server = run::command(project.target().join("release/harvestman"));
+    let flags = flags.strip_prefix(&["--".to_owned()]).unwrap_or(flags);
+    server.arg("serve").args(flags);
+    if std::env::var_os(KEYS_VARIABLE).is_none_or(|keys| keys.is_empty()) {
+        let key = development_key(&tools.state().join("development.key"))?;
+        println!("\n    API key for development: {key}\n");
+        server.env(KEYS_VARIABLE, format!("{key}=default:development"));
+    }
+    Err(server.exec()).context("cannot start the server")
+}
+
+/// The key in `file`, which is made on first use and readable by its owner alone.
+fn development_key(file: &Path) -> Result<String> {
+    if let Ok(text) = fs::read_to_string(file) {
+        return Ok(text.trim().to_owned());
+    }
+    let mut bytes = [0; KEY_BYTES];
+    File::open("/dev/urandom")
+        .and_then(|mut random| random.read_exact(&mut bytes))
+        .context("/dev/urandom")?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = format!("fc-{digits}");
+    let mut out = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .with_context(|| file.display().to_string())?;
+    writeln!(out, "{key}")?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_development_key_is_made_once_and_private() {
+        let file = std::env::temp_dir().join(format!("harvestman-key-{}", std::process::id()));
+        let first = development_key(&file).unwrap();
+        assert_eq!(first.len(), 3 + 2 * KEY_BYTES);
+        assert!(first.starts_with("fc-"));
+        assert_eq!(development_key(&file).unwrap(), first);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_file(&file).unwrap();
+    }
+}

@@ -1,0 +1,138 @@
+//! What a crate may touch: the pure ones nothing of the machine, the others each their own part of it.
+
+use crate::source::Source;
+
+/// Code that only some folders may contain.
+struct Reach {
+    what: &'static str,
+    words: &'static [&'static str],
+    only: Only,
+}
+
+enum Only {
+    /// Nowhere in these folders.
+    NotIn(&'static [&'static str]),
+    /// In no folder but these.
+    In(&'static [&'static str]),
+}
+
+/// Pure crates: everything they need is handed to them as a value.
+const PURE: &[&str] = &["crates/content/src", "crates/core/src"];
+
+const RULES: &[Reach] = &[
+    Reach {
+        what: "async runtime",
+        words: &["tokio", "async_std", "futures_util"],
+        only: Only::NotIn(PURE),
+    },
+    Reach {
+        what: "network",
+        words: &[
+            "std::net::TcpStream",
+            "std::net::UdpSocket",
+            "std::net::TcpListener",
+            "ToSocketAddrs",
+        ],
+        only: Only::NotIn(PURE),
+    },
+    Reach {
+        what: "files",
+        words: &["std::fs", "std::env", "std::thread"],
+        only: Only::NotIn(PURE),
+    },
+    Reach {
+        what: "clock",
+        words: &["Instant", "SystemTime", "Timestamp::now", "Zoned::now"],
+        only: Only::NotIn(PURE),
+    },
+    Reach {
+        what: "randomness",
+        words: &["getrandom", "rand", "new_v4", "now_v7", "RandomState"],
+        only: Only::NotIn(PURE),
+    },
+    Reach {
+        what: "outgoing connections",
+        words: &[
+            "hyper::client",
+            "hyper_util::client",
+            "hyper_rustls",
+            "TcpStream::connect",
+            "reqwest",
+            "ureq",
+        ],
+        only: Only::In(&["crates/fetch/src", "tests"]),
+    },
+    Reach {
+        what: "processes",
+        words: &["std::process::Command", "process::Command", "tokio::process"],
+        only: Only::In(&["crates/browser/src", "crates/xtask/src", "tests"]),
+    },
+    Reach {
+        what: "SQL",
+        words: &["sqlx", "rusqlite"],
+        only: Only::In(&["crates/store/src", "crates/store/tests"]),
+    },
+    Reach {
+        what: "HTTP serving",
+        words: &["axum"],
+        only: Only::In(&["crates/server/src", "crates/server/tests"]),
+    },
+];
+
+pub(super) fn problems(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for rule in RULES {
+        for source in sources.iter().filter(|source| rule.forbids(source)) {
+            for word in rule.words {
+                let lines = source.lines_with(word);
+                found.extend(lines.into_iter().map(|line| {
+                    format!(
+                        "{}:{line}: `{word}` ({}) is not for this crate",
+                        source.path.display(),
+                        rule.what
+                    )
+                }));
+            }
+        }
+    }
+    found
+}
+
+impl Reach {
+    fn forbids(&self, source: &Source) -> bool {
+        match self.only {
+            Only::NotIn(folders) => folders.iter().any(|folder| source.is_under(folder)),
+            Only::In(folders) => !folders.iter().any(|folder| source.is_under(folder)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, code: &str) -> Source {
+        Source {
+            path: path.into(),
+            lines: 1,
+            code: code.to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_part_of_the_machine_has_its_crate() {
+        let check = |path: &str, code: &str, expected: usize| {
+            assert_eq!(problems(&[source(path, code)]).len(), expected, "{path}: {code}");
+        };
+        check("crates/core/src/crawl.rs", "let now = Instant::now();", 1);
+        check("crates/engine/src/driver.rs", "let now = Instant::now();", 0);
+        check("crates/content/src/lib.rs", "use std::fs;", 1);
+        check("crates/core/src/ids.rs", "Uuid::new_v4()", 1);
+        check("crates/core/src/crawl.rs", "let random = 4;", 0);
+        check("crates/engine/src/driver.rs", "sqlx::query(q)", 1);
+        check("crates/store/src/sqlite.rs", "sqlx::query(q)", 0);
+        check("crates/engine/src/lib.rs", "use axum::Router;", 1);
+        check("crates/engine/src/llm.rs", "TcpStream::connect(a)", 1);
+        check("crates/server/src/main.rs", "tokio::process::Command::new(a)", 2);
+    }
+}

@@ -1,0 +1,45 @@
+//! trunk, the console's bundler.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::{Executable, Tools};
+use crate::run;
+
+/// The version that the console's Trunk.toml is written for.
+pub(super) const VERSION: &str = "0.21.14";
+
+pub(super) fn ensure(tools: &Tools) -> Result<PathBuf> {
+    tools.executable(&Executable {
+        name: "trunk",
+        version: VERSION,
+        urls: &urls(std::env::consts::OS, std::env::consts::ARCH),
+        from_source: &from_source,
+    })
+}
+
+fn urls(os: &str, arch: &str) -> Vec<String> {
+    let base = format!("https://github.com/trunk-rs/trunk/releases/download/v{VERSION}/trunk-{arch}");
+    match os {
+        "linux" => ["gnu", "musl"]
+            .map(|libc| format!("{base}-unknown-linux-{libc}.tar.gz"))
+            .to_vec(),
+        "macos" => vec![format!("{base}-apple-darwin.tar.gz")],
+        _ => Vec::new(),
+    }
+}
+
+fn from_source(tools: &Tools) -> Result<()> {
+    run::say(&format!(
+        "building trunk {VERSION} from source (once; about 5 minutes on two cores)"
+    ));
+    // Never without --locked: newer versions of its dependencies do not compile.
+    let flags = ["--locked", "--no-default-features", "--features", "rustls"];
+    tools.cargo_install("trunk", VERSION, &flags).with_context(|| {
+        format!(
+            "trunk {VERSION} builds only with the exact crates of its own lock file; if the registry in use does \
+             not have one of them, put a trunk {VERSION} into PATH"
+        )
+    })
+}

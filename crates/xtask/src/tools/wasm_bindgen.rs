@@ -1,0 +1,41 @@
+//! The wasm-bindgen program, which must have the very version of the wasm-bindgen crate.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::{Executable, Tools};
+use crate::run;
+
+pub(super) fn ensure(tools: &Tools, version: &str) -> Result<PathBuf> {
+    tools.executable(&Executable {
+        name: "wasm-bindgen",
+        version,
+        urls: &urls(std::env::consts::OS, std::env::consts::ARCH, version),
+        from_source: &|tools| from_source(tools, version),
+    })
+}
+
+fn urls(os: &str, arch: &str, version: &str) -> Vec<String> {
+    let base = format!("https://github.com/wasm-bindgen/wasm-bindgen/releases/download/{version}");
+    let archive = |system: &str| format!("{base}/wasm-bindgen-{version}-{arch}-{system}.tar.gz");
+    match os {
+        "linux" => vec![archive("unknown-linux-musl"), archive("unknown-linux-gnu")],
+        "macos" => vec![archive("apple-darwin")],
+        _ => Vec::new(),
+    }
+}
+
+fn from_source(tools: &Tools, version: &str) -> Result<()> {
+    run::say(&format!(
+        "building wasm-bindgen {version} from source (once; about 3 minutes on two cores)"
+    ));
+    // Its lock file may name a crate version that the registry in use no longer or not yet has.
+    tools
+        .cargo_install("wasm-bindgen-cli", version, &["--locked"])
+        .or_else(|error| {
+            run::say(&format!("{error:#}; trying again without its lock file"));
+            tools.cargo_install("wasm-bindgen-cli", version, &[])
+        })
+        .with_context(|| format!("cannot build wasm-bindgen-cli {version}; one in PATH is used as well"))
+}

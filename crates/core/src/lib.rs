@@ -5,11 +5,14 @@
 //! browser and in Node, and a whole crawl can be simulated on virtual time.
 
 pub mod api;
+pub mod billing;
 pub mod crawl;
 pub mod host;
 pub mod ids;
 pub mod limits;
+pub mod paging;
 pub mod robots;
+pub mod scrape;
 pub mod sitemap;
 pub mod time;
 pub mod url_key;

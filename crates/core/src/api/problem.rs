@@ -84,6 +84,22 @@ pub fn bad_field(name: &str, message: impl Into<String>) -> ApiError {
     }])
 }
 
+/// The same error for a body in which what was checked stands under `name`.
+pub fn under(name: &str, mut error: ApiError) -> ApiError {
+    if let Some(Value::Array(details)) = &mut error.details {
+        for path in details
+            .iter_mut()
+            .filter_map(|detail| detail["path"].as_array_mut())
+        {
+            path.insert(0, Value::from(name));
+        }
+        if let Some(rest) = error.message.strip_prefix('`') {
+            error.message = format!("`{name}.{rest}");
+        }
+    }
+    error
+}
+
 /// What to say about a field that nobody asked for.
 pub(crate) fn unknown_field(name: &str, known: &[&'static str]) -> String {
     match nearest(name, known) {

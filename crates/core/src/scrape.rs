@@ -1,0 +1,188 @@
+//! One page: whether this server can do what is asked ([`check_supported`], before any fetch), and
+//! what is made of the fetched bytes (`render`, with the feature of the same name).
+
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::format::Format;
+use crate::api::options::ScrapeOptions;
+
+/// What the operator has configured and this build can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Capabilities {
+    /// A browser is there.
+    pub browser: bool,
+    /// A language model is there.
+    pub model: bool,
+    /// Pages are kept for `maxAge`, `minAge` and `lockdown`.
+    pub cache: bool,
+}
+
+/// Refuses what cannot be done here, before anything is fetched.
+///
+/// Errors: 400 for actions without a browser and for selectors that cannot be read, 404 for
+/// cache-only requests without a cache, 503 for what the operator has not configured.
+pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
+    if !capabilities.cache {
+        check_cache(options)?;
+    }
+    if !capabilities.browser {
+        check_browser(options)?;
+    }
+    for format in &options.formats {
+        check_format(format, capabilities)?;
+    }
+    if options.redact_pii.is_some() {
+        return Err(ApiError::new(
+            ErrorCode::NotConfigured,
+            "`redactPII` is not available on this server; leave it out, or set it to false.",
+        ));
+    }
+    Ok(())
+}
+
+fn check_cache(options: &ScrapeOptions) -> Result<(), ApiError> {
+    if options.lockdown {
+        return Err(ApiError::new(
+            ErrorCode::LockdownCacheMiss,
+            "`lockdown` serves from the cache only, and this page is not cached; leave `lockdown` out to fetch it.",
+        ));
+    }
+    if options.min_age.is_some() {
+        return Err(ApiError::new(
+            ErrorCode::NoCachedData,
+            "`minAge` serves from the cache only, and this page is not cached; leave `minAge` out to fetch it.",
+        ));
+    }
+    Ok(())
+}
+
+fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
+    if !options.actions.is_empty() {
+        return Err(ApiError::new(
+            ErrorCode::ActionsNotSupported,
+            "`actions` need a browser, and none is configured on this server; leave them out.",
+        ));
+    }
+    let option = match options {
+        _ if options.wait_for > 0 => "waitFor",
+        _ if options.mobile => "mobile",
+        _ if options.profile.is_some() => "profile",
+        _ => return Ok(()),
+    };
+    Err(ApiError::new(
+        ErrorCode::NotConfigured,
+        format!("`{option}` needs a browser, and none is configured on this server; leave it out."),
+    ))
+}
+
+fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiError> {
+    let missing = match format {
+        Format::Markdown
+        | Format::Html
+        | Format::RawHtml
+        | Format::Links
+        | Format::Images
+        | Format::Attributes(_) => return Ok(()),
+        Format::Screenshot(_) | Format::Branding if !capabilities.browser => {
+            "needs a browser, and none is configured on this server"
+        }
+        Format::Question { .. } | Format::Query { .. } if !capabilities.model => {
+            "needs a language model, and none is configured on this server"
+        }
+        Format::Screenshot(_)
+        | Format::Branding
+        | Format::Question { .. }
+        | Format::Query { .. }
+        | Format::Summary
+        | Format::Json(_)
+        | Format::ChangeTracking(_)
+        | Format::Highlights { .. } => "is not available in this version of the server",
+    };
+    Err(ApiError::new(
+        ErrorCode::NotConfigured,
+        format!(
+            "The format `{}` {missing}; leave it out of `formats`.",
+            format.kind()
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(options: &str, capabilities: Capabilities, expected: Option<(ErrorCode, &str)>) {
+        let options = ScrapeOptions::from_json(options.as_bytes()).unwrap();
+        match (check_supported(&options, &capabilities), expected) {
+            (Ok(()), None) => {}
+            (Err(error), Some((code, word))) => {
+                assert_eq!(error.code, code, "{error}");
+                assert!(error.message.contains(word), "{error}");
+            }
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_before_any_fetch() {
+        let none = Capabilities::default();
+        let browser = Capabilities {
+            browser: true,
+            ..none
+        };
+        let cache = Capabilities { cache: true, ..none };
+        check("{}", none, None);
+        check(
+            r#"{"formats":["markdown","html","rawHtml","links","images"],"proxy":"enhanced"}"#,
+            none,
+            None,
+        );
+        check(
+            r#"{"formats":[{"type":"attributes","selectors":[{"selector":"a","attribute":"href"}]}]}"#,
+            none,
+            None,
+        );
+        let wait = r#"{"actions":[{"type":"wait","milliseconds":5}],"waitFor":5}"#;
+        check(wait, none, Some((ErrorCode::ActionsNotSupported, "actions")));
+        check(wait, browser, None);
+        check(
+            r#"{"waitFor":5}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "waitFor")),
+        );
+        check(
+            r#"{"mobile":true}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "mobile")),
+        );
+        check(
+            r#"{"profile":{"name":"a"}}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "profile")),
+        );
+        check(
+            r#"{"formats":["screenshot"]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "a browser")),
+        );
+        check(
+            r#"{"formats":["summary"]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "summary")),
+        );
+        let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
+        check(question, none, Some((ErrorCode::NotConfigured, "model")));
+        check(
+            r#"{"lockdown":true}"#,
+            none,
+            Some((ErrorCode::LockdownCacheMiss, "lockdown")),
+        );
+        check(r#"{"lockdown":true}"#, cache, None);
+        check(r#"{"minAge":1}"#, none, Some((ErrorCode::NoCachedData, "minAge")));
+        check(
+            r#"{"redactPII":true}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "redactPII")),
+        );
+    }
+}

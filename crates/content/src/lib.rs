@@ -1,1 +1,18 @@
-//! Bytes to content: decoding, HTML to Markdown, links, metadata. Pure: no I/O, no clock.
+//! Bytes to content: decoding, HTML to Markdown, links, metadata.
+//!
+//! One parse into one arena serves everything that is asked of a page. Pure: no I/O, no clock, no randomness, and no
+//! recursion over what a page nests, so the same code runs natively and on wasm32. Work and output are bounded on any
+//! input; a page that reaches a bound is cut and says so ([`Page::truncated`]), it never fails.
+
+mod clean_html;
+mod decode;
+mod html;
+mod limits;
+mod main_content;
+mod markdown;
+mod page;
+
+pub use decode::{Decoded, decode};
+pub use html::metadata::{MetadataValue, PageMetadata};
+pub use html::select::{Selector, SelectorError};
+pub use page::{Content, Page, Selection};

@@ -1,0 +1,263 @@
+//! Bytes to text as browsers do it: byte order mark, `Content-Type`, `meta` in the first bytes, then a statistical guess.
+//! Never fails; what cannot be decoded becomes U+FFFD, and the text never holds a NUL.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252, X_USER_DEFINED};
+
+use crate::limits;
+
+/// A decoded body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The text, without byte order mark and without NUL.
+    pub text: String,
+    /// The WHATWG name of the encoding, such as `UTF-8` or `windows-1252`.
+    pub encoding: &'static str,
+}
+
+/// Decodes a body with the help of its `Content-Type` header value, if it has one.
+pub fn decode(bytes: &[u8], content_type: Option<&str>) -> Decoded {
+    let (encoding, body) = match Encoding::for_bom(bytes) {
+        Some((encoding, length)) => (encoding, &bytes[length..]),
+        None => (sniff(bytes, content_type), bytes),
+    };
+    let (text, _) = encoding.decode_without_bom_handling(body);
+    let text = match text.contains('\0') {
+        true => text.replace('\0', "\u{FFFD}"),
+        false => text.into_owned(),
+    };
+    Decoded {
+        text,
+        encoding: encoding.name(),
+    }
+}
+
+fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
+    if let Some(encoding) = content_type
+        .and_then(charset_parameter)
+        .and_then(|label| Encoding::for_label(label.as_bytes()))
+    {
+        return encoding;
+    }
+    if let Some(encoding) = prescan(&bytes[..bytes.len().min(limits::META_PRESCAN_BYTES)]) {
+        return encoding;
+    }
+    // Valid UTF-8 beyond ASCII is never an accident; ASCII decodes alike either way.
+    if std::str::from_utf8(bytes).is_ok() {
+        return UTF_8;
+    }
+    let sample = &bytes[..bytes.len().min(limits::DETECTION_BYTES)];
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(sample, true);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// The value of `charset=` in a `Content-Type` or `meta content` value.
+fn charset_parameter(value: &str) -> Option<&str> {
+    let lower = value.to_ascii_lowercase();
+    let mut from = 0;
+    loop {
+        let at = from + lower[from..].find("charset")? + "charset".len();
+        let rest = value[at..].trim_start();
+        let Some(rest) = rest.strip_prefix('=') else {
+            from = at;
+            continue;
+        };
+        let rest = rest.trim_start();
+        return match rest.chars().next()? {
+            quote @ ('"' | '\'') => rest[1..].split(quote).next(),
+            _ => rest.split(|c: char| c == ';' || c.is_ascii_whitespace()).next(),
+        };
+    }
+}
+
+/// The WHATWG prescan: the first `meta` that names a charset, comments and other tags passed over.
+fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        if rest.starts_with(b"<!--") {
+            // The end may share its dashes with the start, as in `<!-->`.
+            at += 2 + memchr::memmem::find(&rest[2..], b"-->")? + 3;
+        } else if starts_with_word(rest, b"<meta") {
+            let (found, next) = meta(bytes, at + 5);
+            if found.is_some() {
+                return found;
+            }
+            at = next;
+        } else if rest[0] == b'<' && rest.get(1).is_some_and(|&b| b.is_ascii_alphabetic() || b == b'/') {
+            at += 1;
+            while at < bytes.len() && !bytes[at].is_ascii_whitespace() && bytes[at] != b'>' {
+                at += 1;
+            }
+            while let Some((_, _, next)) = attribute(bytes, at) {
+                at = next;
+            }
+        } else if rest[0] == b'<' && rest.get(1).is_some_and(|&b| b == b'!' || b == b'?') {
+            at += memchr::memchr(b'>', rest)?;
+        }
+        at += 1;
+    }
+    None
+}
+
+fn starts_with_word(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.len() > word.len()
+        && bytes[..word.len()].eq_ignore_ascii_case(word)
+        && (bytes[word.len()].is_ascii_whitespace() || bytes[word.len()] == b'/')
+}
+
+fn meta(bytes: &[u8], mut at: usize) -> (Option<&'static Encoding>, usize) {
+    let (mut pragma, mut needs_pragma, mut label) = (false, None, None::<String>);
+    while let Some((name, value, next)) = attribute(bytes, at) {
+        at = next;
+        match name.as_str() {
+            "http-equiv" => pragma |= value.eq_ignore_ascii_case("content-type"),
+            "content" if label.is_none() => {
+                if let Some(found) = charset_parameter(&value) {
+                    label = Some(found.to_owned());
+                    needs_pragma = Some(true);
+                }
+            }
+            "charset" => {
+                label = Some(value);
+                needs_pragma = Some(false);
+            }
+            _ => {}
+        }
+    }
+    let encoding = match needs_pragma {
+        Some(needed) if !needed || pragma => label.and_then(|label| Encoding::for_label(label.as_bytes())),
+        _ => None,
+    };
+    // A page that says UTF-16 in ASCII bytes is not UTF-16.
+    let encoding = encoding.map(|e| match e {
+        e if e.name().starts_with("UTF-16") => UTF_8,
+        e if e == X_USER_DEFINED => WINDOWS_1252,
+        e => e,
+    });
+    (encoding, at)
+}
+
+/// One attribute of a tag, lower-case name, and where it ends; `None` at the end of the tag.
+fn attribute(bytes: &[u8], mut at: usize) -> Option<(String, String, usize)> {
+    while bytes
+        .get(at)
+        .is_some_and(|&b| b.is_ascii_whitespace() || b == b'/')
+    {
+        at += 1;
+    }
+    if *bytes.get(at)? == b'>' {
+        return None;
+    }
+    let text = |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).into_owned();
+    let start = at;
+    while at < bytes.len() && !matches!(bytes[at], b'>' | b'/' | b'=') && !bytes[at].is_ascii_whitespace() {
+        at += 1;
+    }
+    if at == start {
+        at += 1; // a lone `=`
+    }
+    let name = text(start, at.min(bytes.len())).to_ascii_lowercase();
+    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    if bytes.get(at) != Some(&b'=') {
+        return Some((name, String::new(), at));
+    }
+    at += 1;
+    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    let quote = *bytes.get(at)?;
+    if quote == b'"' || quote == b'\'' {
+        let end = at + 1 + memchr::memchr(quote, &bytes[at + 1..])?;
+        return Some((name, text(at + 1, end), end + 1));
+    }
+    let start = at;
+    while at < bytes.len() && bytes[at] != b'>' && !bytes[at].is_ascii_whitespace() {
+        at += 1;
+    }
+    Some((name, text(start, at), at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], content_type: Option<&str>, encoding: &str, text: &str) {
+        let decoded = decode(bytes, content_type);
+        assert_eq!((decoded.encoding, decoded.text.as_str()), (encoding, text));
+    }
+
+    #[test]
+    fn the_mark_wins_over_the_header() {
+        check(
+            b"\xEF\xBB\xBF\xC3\xA4",
+            Some("text/html; charset=iso-8859-1"),
+            "UTF-8",
+            "ä",
+        );
+        check(b"\xFF\xFEa\0", None, "UTF-16LE", "a");
+    }
+
+    #[test]
+    fn the_header_wins_over_meta() {
+        check(
+            b"<meta charset=utf-8>\xE4",
+            Some("text/html; Charset=\"latin1\""),
+            "windows-1252",
+            "<meta charset=utf-8>ä",
+        );
+        check(
+            b"\x82\xA0",
+            Some("text/html;charset=Shift_JIS"),
+            "Shift_JIS",
+            "あ",
+        );
+    }
+
+    #[test]
+    fn meta_is_found_where_browsers_find_it() {
+        check(
+            b"<META\ncharset = 'koi8-r'>\xC1",
+            None,
+            "KOI8-R",
+            "<META\ncharset = 'koi8-r'>а",
+        );
+        let pragma = b"<meta http-equiv=Content-Type content='text/html; charset=windows-1251'>\xE0";
+        assert_eq!(decode(pragma, None).encoding, "windows-1251");
+        assert_eq!(
+            decode(b"<!-- <meta charset=koi8-r> -->\xC3\xA4", None).encoding,
+            "UTF-8"
+        );
+        assert_eq!(
+            decode(b"<a title='<meta charset=koi8-r>'>\xC3\xA4", None).encoding,
+            "UTF-8"
+        );
+        assert_eq!(
+            decode(b"<meta content='text/html; charset=koi8-r'>\xC3\xA4", None).encoding,
+            "UTF-8"
+        );
+        assert_eq!(decode(b"<meta charset=utf-16>\xC3\xA4", None).encoding, "UTF-8");
+        let late = [vec![b' '; 1024], b"<meta charset=koi8-r>\xC3\xA4".to_vec()].concat();
+        assert_eq!(decode(&late, None).encoding, "UTF-8");
+    }
+
+    #[test]
+    fn without_a_word_the_text_is_guessed() {
+        assert_eq!(
+            decode("Привет, как дела? Всё хорошо".as_bytes(), None).encoding,
+            "UTF-8"
+        );
+        let (bytes, ..) = encoding_rs::WINDOWS_1251.encode("Привет, как дела? Всё хорошо, спасибо за вопрос");
+        assert_eq!(decode(&bytes, None).encoding, "windows-1251");
+        assert_eq!(decode(b"plain", None).encoding, "UTF-8");
+    }
+
+    #[test]
+    fn nul_never_comes_out() {
+        check(b"a\0b", None, "UTF-8", "a\u{FFFD}b");
+        check(b"\xFFa", Some("text/plain; charset=utf-8"), "UTF-8", "\u{FFFD}a");
+    }
+}

@@ -1,0 +1,10 @@
+//! The HTML side: parsing into one arena, and what is read from it without converting.
+
+pub(crate) mod attribute_storm;
+mod build;
+pub(crate) mod dom;
+pub(crate) mod links;
+pub(crate) mod metadata;
+pub(crate) mod parse;
+pub(crate) mod select;
+pub(crate) mod tag;

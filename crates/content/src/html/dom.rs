@@ -1,0 +1,230 @@
+//! The arena of one page: nodes in document order, each knowing where its subtree ends, so that walking is counting up.
+//! Text and attribute values are ranges of one buffer. Nothing here recurses or allocates per node.
+
+use std::ops::Range;
+
+use super::tag::Tag;
+
+/// Index of a node in document order; 0 is the document itself.
+pub(crate) type NodeId = u32;
+
+/// One node. Its children are the nodes after it up to `end`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) parent: NodeId,
+    /// One past the last node of the subtree.
+    pub(crate) end: NodeId,
+    /// Text: its range in the buffer. Element: its range in the attribute list.
+    pub(crate) start: u32,
+    pub(crate) stop: u32,
+    /// Index of the element's name in the name table.
+    pub(crate) name: u32,
+    pub(crate) tag: Tag,
+}
+
+/// One attribute: name by table index, value as a range of the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: u32,
+    pub(crate) start: u32,
+    pub(crate) stop: u32,
+}
+
+/// A parsed page.
+#[derive(Debug, Default)]
+pub(crate) struct Dom {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) text: String,
+    /// Names of elements and attributes; attribute names of `attr` come first.
+    pub(crate) names: Vec<Box<str>>,
+    pub(crate) truncated: bool,
+    /// Bytes of the input, for bounds that depend on it.
+    pub(crate) input_bytes: usize,
+}
+
+macro_rules! attribute_names {
+    ($($constant:ident $name:literal),* $(,)?) => {
+        /// Table indices of the attribute names that the crate asks for.
+        pub(crate) mod attr {
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+            enum Order { $($constant),* }
+            $(pub(crate) const $constant: u32 = Order::$constant as u32;)*
+            /// The names, in order of their indices.
+            pub(crate) const NAMES: &[&str] = &[$($name),*];
+        }
+    };
+}
+
+attribute_names! {
+    HREF "href", SRC "src", CLASS "class", ID "id", REL "rel", NAME "name", PROPERTY "property", CONTENT "content",
+    ALT "alt", TITLE "title", SRCSET "srcset", DATA_SRC "data-src", DATA_SRCSET "data-srcset", LANG "lang",
+    TYPE "type", ROLE "role", HIDDEN "hidden", ARIA_HIDDEN "aria-hidden", STYLE "style", START "start",
+    CHECKED "checked", COLSPAN "colspan", ROWSPAN "rowspan", DATETIME "datetime", ITEMPROP "itemprop",
+    ITEMTYPE "itemtype", ARIA_LABEL "aria-label", DATA_LANG "data-lang", DATA_LANGUAGE "data-language",
+    VALUE "value", HTTP_EQUIV "http-equiv", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
+    DATA_LAZY_SRCSET "data-lazy-srcset", REVERSED "reversed", ENCODING "encoding", DISPLAY "display", POSTER "poster",
+    DATA_TEX "data-tex", ALTTEXT "alttext", ARIA_MODAL "aria-modal", CITE "cite", DATA_ORIGINAL_SRC "data-original-src",
+    DATA_LAZY "data-lazy", WIDTH "width", HEIGHT "height", DATA_FOOTNOTE "data-footnote-id", HREFLANG "hreflang",
+    DATA_MATH "data-math", SIZES "sizes", DATA_LATEX "data-latex",
+}
+
+impl Dom {
+    /// The node at `id`.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// What the node is.
+    pub(crate) fn tag(&self, id: NodeId) -> Tag {
+        self.nodes[id as usize].tag
+    }
+
+    /// One past the last node of the subtree of `id`.
+    pub(crate) fn end(&self, id: NodeId) -> NodeId {
+        self.nodes[id as usize].end
+    }
+
+    /// The parent; the document is its own.
+    pub(crate) fn parent(&self, id: NodeId) -> NodeId {
+        self.nodes[id as usize].parent
+    }
+
+    /// Number of nodes.
+    pub(crate) fn len(&self) -> NodeId {
+        self.nodes.len() as NodeId
+    }
+
+    /// The text of a text node, empty for others.
+    pub(crate) fn text(&self, id: NodeId) -> &str {
+        let node = self.node(id);
+        match node.tag {
+            Tag::Text => &self.text[node.start as usize..node.stop as usize],
+            _ => "",
+        }
+    }
+
+    /// The name of an element.
+    pub(crate) fn name(&self, id: NodeId) -> &str {
+        &self.names[self.node(id).name as usize]
+    }
+
+    /// The attributes of a node, in order.
+    pub(crate) fn attributes(&self, id: NodeId) -> &[Attribute] {
+        let node = self.node(id);
+        match node.tag {
+            Tag::Text | Tag::Document => &[],
+            _ => &self.attributes[node.start as usize..node.stop as usize],
+        }
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn value(&self, attribute: &Attribute) -> &str {
+        &self.text[attribute.start as usize..attribute.stop as usize]
+    }
+
+    /// The value of the attribute with this table index (of [`attr`]).
+    pub(crate) fn attr(&self, id: NodeId, name: u32) -> Option<&str> {
+        self.attributes(id)
+            .iter()
+            .find(|a| a.name == name)
+            .map(|a| self.value(a))
+    }
+
+    /// The value of an attribute by any name.
+    pub(crate) fn attr_named(&self, id: NodeId, name: &str) -> Option<&str> {
+        self.attributes(id)
+            .iter()
+            .find(|a| &*self.names[a.name as usize] == name)
+            .map(|a| self.value(a))
+    }
+
+    /// True when the `class` attribute has this token, whatever the case of its letters.
+    pub(crate) fn has_class(&self, id: NodeId, class: &str) -> bool {
+        self.classes(id).any(|c| c.eq_ignore_ascii_case(class))
+    }
+
+    /// The tokens of the `class` attribute.
+    pub(crate) fn classes(&self, id: NodeId) -> impl Iterator<Item = &str> {
+        self.attr(id, attr::CLASS).unwrap_or("").split_ascii_whitespace()
+    }
+
+    /// The children of a node.
+    pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
+        Children {
+            dom: self,
+            next: id + 1,
+            end: self.end(id),
+        }
+    }
+
+    /// All nodes below `id`, in document order.
+    pub(crate) fn below(&self, id: NodeId) -> Range<NodeId> {
+        id + 1..self.end(id)
+    }
+
+    /// The ancestors of `id`, nearest first, without the document.
+    pub(crate) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let mut at = id;
+        std::iter::from_fn(move || {
+            at = self.parent(at);
+            (at != 0).then_some(at)
+        })
+    }
+
+    /// The first element with this tag below `id`.
+    pub(crate) fn first(&self, id: NodeId, tag: Tag) -> Option<NodeId> {
+        self.below(id).find(|&n| self.tag(n) == tag)
+    }
+
+    /// All text below `id` as it stands, scripts and styles left out, at most about `max` bytes.
+    pub(crate) fn text_of(&self, id: NodeId, max: usize) -> String {
+        let mut out = String::new();
+        let mut at = id;
+        while at < self.end(id) && out.len() < max {
+            let tag = self.tag(at);
+            if tag == Tag::Text {
+                out.push_str(self.text(at));
+            } else if at != id && matches!(tag, Tag::Script | Tag::Style | Tag::Template) {
+                at = self.end(at);
+                continue;
+            } else if tag == Tag::Br || tag.is_block() {
+                out.push(' ');
+            }
+            at += 1;
+        }
+        out
+    }
+}
+
+/// Iterator over the children of a node.
+pub(crate) struct Children<'a> {
+    dom: &'a Dom,
+    next: NodeId,
+    end: NodeId,
+}
+
+impl Iterator for Children<'_> {
+    type Item = NodeId;
+
+    fn next(&mut self) -> Option<NodeId> {
+        if self.next >= self.end {
+            return None;
+        }
+        let at = self.next;
+        self.next = self.dom.end(at);
+        Some(at)
+    }
+}
+
+/// Collapses runs of white space to one space and trims.
+pub(crate) fn collapse(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}

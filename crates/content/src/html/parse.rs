@@ -1,0 +1,204 @@
+//! Text to arena: html5ever's tokenizer, a gate that caps what reaches the tree builder, and the tree builder.
+//! Work is bounded on any input, because the tree builder's is only while few elements are open.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::TokenizerResult;
+use html5ever::interface::{Tracer, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{
+    BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+
+use super::attribute_storm;
+use super::build::{Sink, is_formatting};
+use super::dom::Dom;
+use super::tag::Tag;
+use crate::limits;
+
+/// Bytes fed to the tokenizer at a time; between two chunks the budgets are looked at.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Parses a page. Never fails: what cannot be kept is left out and the arena says so.
+pub(crate) fn parse(html: &str) -> Dom {
+    let mut cut = false;
+    let mut html = html;
+    if html.len() > limits::INPUT_BYTES {
+        let mut at = limits::INPUT_BYTES;
+        while !html.is_char_boundary(at) {
+            at -= 1;
+        }
+        html = &html[..at];
+        cut = true;
+    }
+    let thinned = attribute_storm::thin(html);
+    let html = match &thinned {
+        Some(text) => {
+            cut = true;
+            text.as_str()
+        }
+        None => html,
+    };
+    let options = TreeBuilderOpts {
+        scripting_enabled: false,
+        drop_doctype: true,
+        ..TreeBuilderOpts::default()
+    };
+    let gate = Gate {
+        builder: TreeBuilder::new(Sink::new(html.len()), options),
+        open: Counted::default(),
+        formatting: Counted::default(),
+    };
+    let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
+    let queue = BufferQueue::default();
+    let mut rest = html;
+    while !rest.is_empty() && !tokenizer.sink.builder.sink.is_full() {
+        let mut at = CHUNK_BYTES.min(rest.len());
+        while !rest.is_char_boundary(at) {
+            at += 1;
+        }
+        let (chunk, after) = rest.split_at(at);
+        rest = after;
+        queue.push_back(StrTendril::from_slice(chunk));
+        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    }
+    cut |= !rest.is_empty();
+    tokenizer.end();
+    if cut {
+        tokenizer.sink.builder.sink.mark_truncated();
+    }
+    tokenizer.sink.builder.sink.finish()
+}
+
+/// A count that was exact when `created` elements existed; every element made since may have added one.
+#[derive(Default)]
+struct Counted {
+    exact: Cell<usize>,
+    created: Cell<usize>,
+}
+
+impl Counted {
+    fn at_most(&self, created: usize) -> usize {
+        self.exact.get() + (created - self.created.get())
+    }
+
+    fn set(&self, exact: usize, created: usize) {
+        self.exact.set(exact);
+        self.created.set(created);
+    }
+}
+
+struct Gate {
+    builder: TreeBuilder<u32, Sink>,
+    open: Counted,
+    formatting: Counted,
+}
+
+/// Collects the handles that the tree builder holds: open elements and formatting elements to be reopened.
+struct Held<'a> {
+    sink: &'a Sink,
+    all: RefCell<Vec<u32>>,
+    formatting: RefCell<Vec<u32>>,
+}
+
+impl Tracer for Held<'_> {
+    type Handle = u32;
+
+    fn trace_handle(&self, handle: &u32) {
+        self.all.borrow_mut().push(*handle);
+        if is_formatting(self.sink.tag(*handle)) {
+            self.formatting.borrow_mut().push(*handle);
+        }
+    }
+}
+
+impl Gate {
+    /// Asks the tree builder what it holds and makes both counts exact.
+    fn recount(&self) {
+        let sink = &self.builder.sink;
+        let held = Held {
+            sink,
+            all: RefCell::default(),
+            formatting: RefCell::default(),
+        };
+        self.builder.trace_handles(&held);
+        let distinct = |handles: RefCell<Vec<u32>>| {
+            let mut handles = handles.into_inner();
+            handles.sort_unstable();
+            handles.dedup();
+            handles.len()
+        };
+        self.open.set(distinct(held.all), sink.created());
+        self.formatting
+            .set(distinct(held.formatting), sink.formatting_created());
+    }
+
+    /// True when a start tag must not reach the tree builder.
+    fn is_refused(&self, tag: Tag) -> bool {
+        // Dropping these would turn scripts into text; they hold no elements, so they do not nest.
+        if tag.is_void()
+            || matches!(
+                tag,
+                Tag::Script | Tag::Style | Tag::Title | Tag::Textarea | Tag::Iframe | Tag::Xmp
+            )
+        {
+            return false;
+        }
+        let sink = &self.builder.sink;
+        let too_many = || {
+            self.open.at_most(sink.created()) >= limits::OPEN_DEPTH
+                || (is_formatting(tag)
+                    && self.formatting.at_most(sink.formatting_created()) >= limits::OPEN_FORMATTING)
+        };
+        if !too_many() {
+            return false;
+        }
+        self.recount();
+        too_many()
+    }
+}
+
+impl TokenSink for Gate {
+    type Handle = u32;
+
+    fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<u32> {
+        let sink = &self.builder.sink;
+        match &mut token {
+            Token::TagToken(tag) => {
+                if sink.is_full() {
+                    sink.mark_truncated();
+                    return TokenSinkResult::Continue;
+                }
+                if tag.attrs.len() > limits::ATTRIBUTES_PER_TAG {
+                    tag.attrs.truncate(limits::ATTRIBUTES_PER_TAG);
+                    sink.mark_truncated();
+                }
+                if tag.kind == TagKind::StartTag && self.is_refused(Tag::of(&tag.name)) {
+                    sink.mark_truncated();
+                    return TokenSinkResult::Continue;
+                }
+            }
+            Token::CommentToken(_) | Token::DoctypeToken(_) => {
+                if matches!(token, Token::CommentToken(_)) {
+                    return TokenSinkResult::Continue;
+                }
+            }
+            Token::CharacterTokens(_) if sink.is_full() => {
+                sink.mark_truncated();
+                return TokenSinkResult::Continue;
+            }
+            _ => {}
+        }
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder
+            .adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}

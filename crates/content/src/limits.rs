@@ -1,0 +1,54 @@
+//! Every bound of this crate. A page that reaches one is cut there and marked truncated, never refused.
+
+/// Bytes at the start of a page that are searched for a `meta` charset, as browsers do.
+pub(crate) const META_PRESCAN_BYTES: usize = 1024;
+/// Bytes that the statistical charset detector looks at.
+pub(crate) const DETECTION_BYTES: usize = 256 * 1024;
+
+/// Elements open at one time; tags beyond are dropped, their text stays.
+pub(crate) const OPEN_DEPTH: usize = 512;
+/// Formatting elements (`b`, `i`, `font`, ...) open at one time; tags beyond are dropped, their text stays.
+pub(crate) const OPEN_FORMATTING: usize = 64;
+/// Attributes of one tag; the rest are dropped.
+pub(crate) const ATTRIBUTES_PER_TAG: usize = 256;
+/// Nodes of one page; the rest of the page is dropped.
+pub(crate) const NODES: usize = 2_000_000;
+/// Nodes that the tree builder may move about in one page while it repairs misnested tags.
+pub(crate) const MOVED_NODES: usize = 4_000_000;
+/// Bytes of page text that one parse takes.
+pub(crate) const INPUT_BYTES: usize = 256 * 1024 * 1024;
+/// Copied text and attribute values may be this many times the input, plus the slack.
+pub(crate) const COPIED_TEXT_FACTOR: usize = 3;
+/// Output may be this many times the input, plus the slack.
+pub(crate) const OUTPUT_FACTOR: usize = 3;
+/// Bytes added to the bounds that are multiples of the input.
+pub(crate) const SLACK_BYTES: usize = 1024 * 1024;
+
+/// Columns that one table cell may span, and columns of a table.
+pub(crate) const TABLE_COLUMNS: usize = 1000;
+/// Cells that one table may grow to by spans; a bigger one is written as text.
+pub(crate) const TABLE_CELLS: usize = 200_000;
+/// Nested quotes and lists that the Markdown shows; deeper ones continue on the deepest level.
+pub(crate) const MARKDOWN_NESTING: usize = 32;
+/// Characters of a fence or of an inline code delimiter.
+pub(crate) const CODE_FENCE_CHARS: usize = 64;
+/// Text of a link that holds blocks: up to here it becomes one line, beyond only its first block is linked.
+pub(crate) const LINK_BLOCK_TEXT_BYTES: usize = 400;
+
+/// Characters of a selector.
+pub(crate) const SELECTOR_CHARS: usize = 1000;
+/// Comma-separated alternatives of a selector.
+pub(crate) const SELECTOR_ALTERNATIVES: usize = 64;
+/// Compound parts of one alternative (`a b > c` has three).
+pub(crate) const SELECTOR_PARTS: usize = 16;
+/// Tests of one compound part (`a.b[c]` has three).
+pub(crate) const SELECTOR_TESTS: usize = 16;
+
+/// Bytes of one URL of a page; a longer one is not a link.
+pub(crate) const URL_BYTES: usize = 65_536;
+/// Distinct keys of page metadata.
+pub(crate) const METADATA_KEYS: usize = 1000;
+/// Bytes of one metadata value.
+pub(crate) const METADATA_VALUE_BYTES: usize = 65_536;
+/// Bytes of one JSON-LD block that are read.
+pub(crate) const JSON_LD_BYTES: usize = 1024 * 1024;

@@ -1,0 +1,41 @@
+//! The arena to Markdown in one walk: CommonMark with GFM tables, strike-through and task lists.
+//! Nothing recurses, output is bounded, addresses are absolute. It judges nothing: what is content was chosen before.
+
+mod blocks;
+pub(crate) mod code;
+mod escape;
+mod inline;
+mod shape;
+mod table;
+mod walk;
+
+use url::Url;
+
+use crate::html::dom::{Dom, NodeId};
+use crate::limits;
+
+/// What the walk is asked for.
+pub(crate) struct Request<'a> {
+    pub(crate) dom: &'a Dom,
+    pub(crate) base: &'a Url,
+    /// Subtrees to write, in document order, none inside another.
+    pub(crate) roots: &'a [NodeId],
+    /// By node: left out with everything below.
+    pub(crate) dropped: &'a [bool],
+    /// Replace `data:` pictures by a placeholder.
+    pub(crate) remove_base64_images: bool,
+}
+
+/// Writes the subtrees as Markdown, with a line end at the end unless empty.
+pub(crate) fn write(request: &Request<'_>) -> String {
+    let max = request
+        .dom
+        .input_bytes
+        .saturating_mul(limits::OUTPUT_FACTOR)
+        .saturating_add(limits::SLACK_BYTES);
+    let mut walk = walk::Walk::new(request, max);
+    for &root in request.roots {
+        walk.subtree(root);
+    }
+    walk.finish()
+}

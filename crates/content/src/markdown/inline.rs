@@ -1,0 +1,264 @@
+//! The inline content of one paragraph under construction: collapsed white space, emphasis and links opened only when
+//! content comes, so that spaces stay outside and empty markup vanishes.
+
+use super::escape::{self, Place};
+
+/// Inline markup that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Strong,
+    Emphasis,
+    Deleted,
+    /// Kept as an HTML element (`sup`, `sub`).
+    Html(&'static str),
+    Link(String),
+}
+
+#[derive(Debug)]
+struct OpenMark {
+    mark: Mark,
+    /// Where its opening stands, once content has come.
+    at: Option<usize>,
+    /// Written only in the first block that it covers.
+    once: bool,
+    /// It was, and is no longer written; it stays so that closing stays in step.
+    spent: bool,
+}
+
+/// One paragraph's text so far.
+#[derive(Default)]
+pub(super) struct Inline {
+    text: String,
+    space: bool,
+    breaks: usize,
+    marks: Vec<OpenMark>,
+    /// End of the text when it ends in a closing mark, with that mark.
+    closed: Option<(usize, Mark)>,
+    /// Inside a table cell: pipes are escaped and line breaks are `<br>`.
+    pub(super) cell: bool,
+    /// Line breaks are spaces (headings, link texts).
+    pub(super) one_line: usize,
+}
+
+fn delimiter(mark: &Mark) -> &'static str {
+    match mark {
+        Mark::Strong => "**",
+        Mark::Emphasis => "*",
+        Mark::Deleted => "~~",
+        Mark::Html(_) | Mark::Link(_) => "",
+    }
+}
+
+fn is_word(c: char) -> bool {
+    !c.is_whitespace() && !is_punctuation(c)
+}
+
+/// Punctuation as CommonMark's emphasis rules see it, near enough: neither letter, digit, mark nor space.
+fn is_punctuation(c: char) -> bool {
+    c.is_ascii_punctuation()
+        || (!c.is_ascii()
+            && !c.is_alphanumeric()
+            && !c.is_whitespace()
+            && !('\u{300}'..='\u{36f}').contains(&c))
+}
+
+impl Inline {
+    /// True when nothing would be written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// True when a mark of this kind is open.
+    pub(super) fn is_open(&self, mark: &Mark) -> bool {
+        self.marks.iter().any(|open| open.mark == *mark)
+    }
+
+    /// True inside a link.
+    pub(super) fn in_link(&self) -> bool {
+        self.marks
+            .iter()
+            .any(|open| matches!(open.mark, Mark::Link(_)) && !open.spent)
+    }
+
+    /// Text of the page: white space collapses, markup characters are escaped.
+    pub(super) fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let after = &rest[c.len_utf8()..];
+            if is_collapsible(c) {
+                self.space = true;
+            } else if c == '\u{200B}' || c == '\u{FEFF}' || c == '\u{AD}' || (c.is_control() && c != '\n') {
+                // Invisible: nothing to read.
+            } else {
+                self.prepare(c);
+                if matches!(c, '(' | ':') && self.text.ends_with(']') && !self.text.ends_with("\\]") {
+                    let at = self.text.len() - 1;
+                    if self.closed.as_ref().is_none_or(|(end, _)| *end != at + 1) {
+                        self.text.insert(at, '\\');
+                    }
+                }
+                let place = Place {
+                    link: self.in_link(),
+                    cell: self.cell,
+                };
+                // A character seen alone at the start of a run would look as if it followed a space.
+                escape::push_char(&mut self.text, c, after.chars().next(), rest, place);
+            }
+            rest = after;
+        }
+    }
+
+    /// Markup made by us (code spans, pictures, footnote marks), written as it is.
+    pub(super) fn raw(&mut self, markup: &str) {
+        if let Some(first) = markup.chars().next() {
+            self.prepare(first);
+            self.text.push_str(markup);
+        }
+    }
+
+    /// White space between two pieces.
+    pub(super) fn space(&mut self) {
+        self.space = true;
+    }
+
+    /// A `br`.
+    pub(super) fn line_break(&mut self) {
+        match self.one_line {
+            0 => self.breaks += 1,
+            _ => self.space = true,
+        }
+    }
+
+    /// Breaks that wait for content; two make a new paragraph.
+    pub(super) fn breaks(&self) -> usize {
+        self.breaks
+    }
+
+    /// An image cannot follow `!`, and so on: everything that must happen before content that starts with `first`.
+    fn prepare(&mut self, first: char) {
+        let breaks = std::mem::take(&mut self.breaks);
+        let mut space = std::mem::take(&mut self.space);
+        if self.text.is_empty() || self.text.ends_with('\n') {
+            space = false;
+        } else if breaks > 0 {
+            self.text.push_str(if self.cell { "<br>" } else { "  \n" });
+            space = false;
+        }
+        let pending = self
+            .marks
+            .iter()
+            .position(|open| open.at.is_none() && !open.spent);
+        if let Some((end, mark)) = self.closed.take()
+            && end == self.text.len()
+            && !delimiter(&mark).is_empty()
+            && !space
+        {
+            let length = delimiter(&mark).len();
+            // `**a****b**` is one emphasis.
+            if let Some(index) = pending
+                && self.marks[index].mark == mark
+            {
+                self.text.truncate(end - length);
+                self.marks[index].at = Some(self.text.len());
+                return self.open_pending();
+            }
+            // `**a:**b` would not close: a space after punctuation changes no word.
+            let inner = self.text[..end - length].chars().next_back();
+            if pending.is_none() && is_word(first) && inner.is_some_and(is_punctuation) {
+                space = true;
+            }
+        }
+        if let Some(index) = pending
+            && !space
+            && let Some(before) = self.text.chars().next_back()
+        {
+            let emphasis = !delimiter(&self.marks[index].mark).is_empty();
+            if emphasis && is_word(before) && is_punctuation(first) {
+                space = true;
+            }
+            if matches!(self.marks[index].mark, Mark::Link(_)) && before == '!' {
+                let at = self.text.len() - 1;
+                self.text.insert(at, '\\');
+            }
+        }
+        if space {
+            self.text.push(' ');
+        }
+        self.open_pending();
+    }
+
+    fn open_pending(&mut self) {
+        let Inline { marks, text, .. } = self;
+        for open in marks.iter_mut().filter(|open| open.at.is_none() && !open.spent) {
+            open.at = Some(text.len());
+            match &open.mark {
+                Mark::Link(_) => text.push('['),
+                Mark::Html(name) => {
+                    text.push('<');
+                    text.push_str(name);
+                    text.push('>');
+                }
+                mark => text.push_str(delimiter(mark)),
+            }
+        }
+    }
+
+    /// Opens a mark; it is written with the first content.
+    pub(super) fn open(&mut self, mark: Mark, once: bool) {
+        self.marks.push(OpenMark {
+            mark,
+            at: None,
+            once,
+            spent: false,
+        });
+    }
+
+    /// Closes the innermost mark.
+    pub(super) fn close(&mut self) {
+        if let Some(open) = self.marks.pop() {
+            self.write_close(&open);
+        }
+    }
+
+    fn write_close(&mut self, open: &OpenMark) {
+        let Some(at) = open.at else { return };
+        match &open.mark {
+            Mark::Link(url) => {
+                self.text.push_str("](");
+                self.text.push_str(&escape::destination(url, self.cell));
+                self.text.push(')');
+            }
+            Mark::Html(name) => {
+                self.text.push_str("</");
+                self.text.push_str(name);
+                self.text.push('>');
+            }
+            mark => {
+                debug_assert!(at + delimiter(mark).len() <= self.text.len());
+                self.text.push_str(delimiter(mark));
+            }
+        }
+        self.closed = Some((self.text.len(), open.mark.clone()));
+    }
+
+    /// Ends the paragraph: what was written, with open marks closed. They open again in the next one.
+    pub(super) fn take(&mut self) -> String {
+        let mut marks = std::mem::take(&mut self.marks);
+        for open in marks.iter().rev() {
+            self.write_close(open);
+        }
+        for open in &mut marks {
+            open.spent |= open.at.take().is_some() && open.once;
+        }
+        self.marks = marks;
+        self.space = false;
+        self.breaks = 0;
+        self.closed = None;
+        std::mem::take(&mut self.text)
+    }
+}
+
+/// White space that HTML collapses; a no-break space becomes a plain one, as readers of Markdown expect.
+fn is_collapsible(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\u{A0}')
+}

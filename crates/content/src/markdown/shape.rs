@@ -1,0 +1,83 @@
+//! One sweep over the arena that tells of each subtree what the Markdown walk must know before it enters: whether
+//! it holds blocks, tables, headings, pictures, links, and how much text.
+
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+pub(super) const BLOCK: u16 = 1;
+pub(super) const TABLE: u16 = 2;
+pub(super) const HEADING: u16 = 4;
+pub(super) const IMAGE: u16 = 8;
+pub(super) const LINK: u16 = 16;
+pub(super) const PRE: u16 = 32;
+pub(super) const LIST: u16 = 64;
+pub(super) const CHECKBOX: u16 = 128;
+
+/// What the subtrees of a page hold, themselves included.
+pub(super) struct Shape {
+    flags: Vec<u16>,
+    text: Vec<u32>,
+}
+
+impl Shape {
+    pub(super) fn of(dom: &Dom) -> Shape {
+        let length = dom.len() as usize;
+        let mut shape = Shape {
+            flags: vec![0; length],
+            text: vec![0; length],
+        };
+        for id in (1..dom.len()).rev() {
+            let at = id as usize;
+            let tag = dom.tag(id);
+            if tag == Tag::Text {
+                let text = dom.text(id);
+                shape.text[at] = text.bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32;
+            } else {
+                shape.flags[at] |= own(dom, id, tag);
+            }
+            if tag.is_never_text() || tag == Tag::Noscript {
+                (shape.flags[at], shape.text[at]) = (0, 0);
+            }
+            let parent = dom.parent(id) as usize;
+            shape.flags[parent] |= shape.flags[at];
+            shape.text[parent] = shape.text[parent].saturating_add(shape.text[at]);
+        }
+        shape
+    }
+
+    /// True when the subtree holds one of these, the element itself included.
+    pub(super) fn has(&self, id: NodeId, flags: u16) -> bool {
+        self.flags[id as usize] & flags != 0
+    }
+
+    /// True when something below the element is one of these.
+    pub(super) fn has_below(&self, dom: &Dom, id: NodeId, flags: u16) -> bool {
+        dom.children(id).any(|child| self.has(child, flags))
+    }
+
+    /// Bytes of text in the subtree, white space not counted.
+    pub(super) fn text(&self, id: NodeId) -> u32 {
+        self.text[id as usize]
+    }
+}
+
+fn own(dom: &Dom, id: NodeId, tag: Tag) -> u16 {
+    let block = if tag.is_block() { BLOCK } else { 0 };
+    block
+        | match tag {
+            Tag::Table => TABLE,
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => HEADING,
+            Tag::Img => IMAGE,
+            Tag::A if dom.attr(id, attr::HREF).is_some() => LINK,
+            Tag::Pre | Tag::Xmp => PRE,
+            Tag::Ul | Tag::Ol | Tag::Blockquote => LIST,
+            Tag::Input
+                if dom
+                    .attr(id, attr::TYPE)
+                    .is_some_and(|t| t.eq_ignore_ascii_case("checkbox")) =>
+            {
+                CHECKBOX
+            }
+            _ => 0,
+        }
+}

@@ -1,0 +1,204 @@
+//! GFM tables: which tables can be one, and writing the collected cells. Layout tables become blocks.
+
+use super::shape::{self, Shape};
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+use crate::limits;
+
+/// Text of one cell beyond which a cell with blocks makes its table a layout.
+const BLOCK_CELL_BYTES: u32 = 1200;
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Rows and columns of a GFM table.
+    Data,
+    /// Its cells one after the other, as blocks.
+    Layout,
+}
+
+/// Rows of a table that are its own, not those of tables inside.
+pub(super) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
+    let mut rows = Vec::new();
+    for child in dom.children(table) {
+        match dom.tag(child) {
+            Tag::Tr => rows.push(child),
+            Tag::Thead | Tag::Tbody | Tag::Tfoot => {
+                rows.extend(dom.children(child).filter(|&n| dom.tag(n) == Tag::Tr))
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
+    dom.children(row)
+        .filter(|&n| matches!(dom.tag(n), Tag::Td | Tag::Th))
+}
+
+/// Decides how a table is written.
+pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
+    if shape.has_below(dom, table, shape::TABLE) {
+        return Kind::Layout;
+    }
+    if dom
+        .attr(table, attr::ROLE)
+        .is_some_and(|role| matches!(role, "presentation" | "none"))
+    {
+        return Kind::Layout;
+    }
+    let (mut widest, mut used, mut filled) = (0usize, 0usize, 0usize);
+    let mut header = false;
+    for row in rows(dom, table) {
+        let mut count = 0;
+        for cell in cells(dom, row) {
+            count += 1;
+            filled += usize::from(shape.text(cell) > 0 || shape.has(cell, shape::IMAGE));
+            header |= dom.tag(cell) == Tag::Th;
+            let blocks = shape::HEADING | shape::PRE | shape::LIST;
+            if shape.has(cell, blocks) && shape.text(cell) > BLOCK_CELL_BYTES
+                || shape.has(cell, shape::PRE) && dom.tag(cell) == Tag::Td && shape.text(cell) > 200
+            {
+                return Kind::Layout;
+            }
+        }
+        widest = widest.max(count);
+        used += usize::from(count > 0);
+    }
+    // One column or one row without headers is a box around something, not a table.
+    if widest <= 1 && (!header || used <= 1) || filled <= 1 {
+        return Kind::Layout;
+    }
+    if used <= 1 && !header && shape.has(table, shape::HEADING | shape::PRE | shape::LIST) {
+        return Kind::Layout;
+    }
+    Kind::Data
+}
+
+/// True when the first rows of a table are its head.
+fn is_head(dom: &Dom, row: NodeId) -> bool {
+    dom.tag(dom.parent(row)) == Tag::Thead || {
+        let mut any = false;
+        cells(dom, row).all(|cell| {
+            any = true;
+            dom.tag(cell) == Tag::Th
+        }) && any
+    }
+}
+
+/// Collected cells of the table that is being walked.
+#[derive(Default)]
+pub(super) struct Grid {
+    rows: Vec<Vec<Option<String>>>,
+    /// Rows still to be covered from above, by column.
+    covered: Vec<usize>,
+    head: bool,
+    size: usize,
+}
+
+impl Grid {
+    /// Starts a row.
+    pub(super) fn open_row(&mut self, dom: &Dom, row: NodeId) {
+        if self.rows.is_empty() {
+            self.head = is_head(dom, row);
+        }
+        self.rows.push(Vec::new());
+        self.cover();
+    }
+
+    /// Fills columns that a cell above reaches into.
+    fn cover(&mut self) {
+        let Grid {
+            rows, covered, size, ..
+        } = self;
+        let Some(row) = rows.last_mut() else { return };
+        while let Some(left) = covered.get_mut(row.len()).filter(|left| **left > 0) {
+            *left -= 1;
+            row.push(None);
+            *size += 1;
+        }
+    }
+
+    /// Adds a cell's text.
+    pub(super) fn cell(&mut self, dom: &Dom, cell: NodeId, text: String) {
+        if self.rows.is_empty() {
+            self.rows.push(Vec::new());
+        }
+        let span = |name: u32| {
+            let number = dom
+                .attr(cell, name)
+                .and_then(|v| v.trim().parse::<usize>().ok())
+                .unwrap_or(1);
+            number.clamp(1, limits::TABLE_COLUMNS)
+        };
+        let (columns, down) = (span(attr::COLSPAN), span(attr::ROWSPAN));
+        let mut text = Some(text);
+        for _ in 0..columns {
+            let Some(row) = self.rows.last_mut() else { return };
+            if row.len() >= limits::TABLE_COLUMNS || self.size >= limits::TABLE_CELLS {
+                break;
+            }
+            let column = row.len();
+            row.push(text.take());
+            self.size += 1;
+            if down > 1 {
+                if self.covered.len() <= column {
+                    self.covered.resize(column + 1, 0);
+                }
+                self.covered[column] = down - 1;
+            }
+            self.cover();
+        }
+    }
+
+    /// The table as Markdown, empty when no cell has text.
+    pub(super) fn write(mut self) -> String {
+        self.rows.retain(|row| {
+            row.iter()
+                .any(|cell| cell.as_ref().is_some_and(|text| !text.is_empty()))
+        });
+        // Columns at the end that no row fills (spans across a whole table) are left out.
+        let filled = |row: &Vec<Option<String>>| {
+            row.iter()
+                .rposition(|cell| cell.as_ref().is_some_and(|text| !text.is_empty()))
+                .map_or(0, |at| at + 1)
+        };
+        let width = self.rows.iter().map(filled).max().unwrap_or(0);
+        if width == 0 {
+            return String::new();
+        }
+        let mut out = String::new();
+        if !self.head {
+            write_row(&mut out, &[], width);
+            write_rule(&mut out, width);
+        }
+        for (number, row) in self.rows.iter().enumerate() {
+            write_row(&mut out, row, width);
+            if number == 0 && self.head {
+                write_rule(&mut out, width);
+            }
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+fn write_row(out: &mut String, row: &[Option<String>], width: usize) {
+    out.push('|');
+    for column in 0..width {
+        let text = row.get(column).and_then(Option::as_deref).unwrap_or("");
+        out.push(' ');
+        out.push_str(text);
+        out.push_str(if text.is_empty() { "|" } else { " |" });
+    }
+    out.push('\n');
+}
+
+fn write_rule(out: &mut String, width: usize) {
+    out.push('|');
+    for _ in 0..width {
+        out.push_str(" --- |");
+    }
+    out.push('\n');
+}

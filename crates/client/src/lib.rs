@@ -1,1 +1,22 @@
-//! Typed client of the API over fetch; builds for wasm32.
+//! Typed client of the API over the runtime's `fetch`: one method per endpoint, requests and answers
+//! are the types of `harvestman-core`.
+//!
+//! It never stores the key, never repeats a request by itself, and never turns one kind of failure
+//! into another: an answer of the server ([`ClientError::Api`]), no answer ([`ClientError::Network`]),
+//! an answer that is not ours ([`ClientError::Unreadable`]) and a request that the caller stopped
+//! ([`ClientError::Aborted`]) stay apart.
+
+mod console;
+mod crawl;
+mod error;
+mod health;
+mod limits;
+mod pages;
+mod scrape;
+mod transport;
+
+pub use console::{ConsoleInfo, ConsoleJob, ConsoleJobs, SignedIn};
+pub use error::ClientError;
+pub use health::{PartHealth, Readiness};
+pub use pages::Pages;
+pub use transport::Client;

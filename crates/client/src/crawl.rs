@@ -1,0 +1,57 @@
+//! `/v2/crawl` and what hangs on it.
+
+use harvestman_core::api::crawl::{ActiveCrawls, JobStarted};
+use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusQuery};
+use harvestman_core::api::{CrawlRequest, Document};
+use harvestman_core::ids::JobId;
+use serde::de::DeserializeOwned;
+
+use crate::error::ClientError;
+use crate::pages::Pages;
+use crate::transport::Client;
+
+impl Client {
+    /// Starts a crawl. The answer comes as soon as the job is stored.
+    pub async fn start_crawl(&self, request: &CrawlRequest) -> Result<JobStarted, ClientError> {
+        self.post("/v2/crawl", request).await
+    }
+
+    /// Numbers and documents of a crawl. With `skip` at the end of a running crawl the server waits
+    /// up to a second for a new document.
+    pub async fn crawl_status(&self, id: JobId, query: StatusQuery) -> Result<JobProgress, ClientError> {
+        self.crawl_status_as::<Document>(id, query).await
+    }
+
+    /// The same with documents read as `D`, for callers that need only a part of each.
+    pub async fn crawl_status_as<D: DeserializeOwned>(
+        &self,
+        id: JobId,
+        query: StatusQuery,
+    ) -> Result<JobProgress<D>, ClientError> {
+        let mut path = format!("/v2/crawl/{id}?skip={}", query.skip);
+        if let Some(limit) = query.limit {
+            path.push_str(&format!("&limit={limit}"));
+        }
+        self.get(&path).await
+    }
+
+    /// Every document of a crawl, as it becomes ready; see [`Pages`].
+    pub fn crawl_pages(&self, id: JobId) -> Pages {
+        Pages::new(self.clone(), id)
+    }
+
+    /// Stops a crawl; documents so far stay readable.
+    pub async fn cancel_crawl(&self, id: JobId) -> Result<JobCancelled, ClientError> {
+        self.delete(&format!("/v2/crawl/{id}")).await
+    }
+
+    /// Pages that failed and addresses that robots.txt kept out.
+    pub async fn crawl_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
+        self.get(&format!("/v2/crawl/{id}/errors")).await
+    }
+
+    /// Running crawls of the team, newest first.
+    pub async fn active_crawls(&self) -> Result<ActiveCrawls, ClientError> {
+        self.get("/v2/crawl/active").await
+    }
+}

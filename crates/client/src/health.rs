@@ -1,0 +1,105 @@
+//! `GET /health` and `GET /ready`: is the server up, and each of its parts.
+
+use std::collections::BTreeMap;
+
+use gloo_net::http::Method;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+/// The parts of a server.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Readiness {
+    /// Whether it takes requests.
+    pub ready: bool,
+    /// Each part by its name.
+    pub parts: BTreeMap<String, PartHealth>,
+}
+
+/// One part of a server.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PartHealth {
+    /// The word of the server: `ok`, `off`, or what is wrong.
+    pub status: String,
+    /// More, if the server says more.
+    pub detail: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    status: String,
+}
+
+impl Client {
+    /// Whether the process is up.
+    pub async fn health(&self) -> Result<bool, ClientError> {
+        let health: Health = self.get("/health").await?;
+        Ok(health.status == "ok")
+    }
+
+    /// The parts of the server; a server that is not ready still answers.
+    pub async fn ready(&self) -> Result<Readiness, ClientError> {
+        let answer = self.exchange(Method::GET, "/ready", None).await?;
+        if answer.status != 200 && answer.status != 503 {
+            return Err(ClientError::from_answer(answer.status, None, &answer.body));
+        }
+        let body: Value = answer.read()?;
+        Ok(Readiness {
+            ready: answer.status == 200,
+            parts: parts(&body),
+        })
+    }
+}
+
+/// Reads the parts wherever they stand: under `checks` or `parts`, or beside `status`; each is a
+/// word, a boolean, or an object with `status`.
+fn parts(body: &Value) -> BTreeMap<String, PartHealth> {
+    let inner = ["checks", "parts", "dependencies"]
+        .iter()
+        .find_map(|name| body.get(name))
+        .unwrap_or(body);
+    let fields = inner.as_object().into_iter().flatten();
+    fields
+        .filter(|(name, _)| !["status", "success", "ready", "version"].contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name.clone(), part(value)?)))
+        .collect()
+}
+
+fn part(value: &Value) -> Option<PartHealth> {
+    let word = |value: &Value| match value {
+        Value::String(word) => Some(word.clone()),
+        Value::Bool(true) => Some("ok".to_owned()),
+        Value::Bool(false) => Some("down".to_owned()),
+        _ => None,
+    };
+    if let Some(status) = word(value) {
+        return Some(PartHealth { status, detail: None });
+    }
+    let object = value.as_object()?;
+    let detail = ["message", "error", "detail", "reason"]
+        .iter()
+        .find_map(|name| object.get(*name)?.as_str())
+        .map(str::to_owned);
+    let status = object.get("status").or_else(|| object.get("ok")).and_then(word)?;
+    Some(PartHealth { status, detail })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_are_read_as_words_or_objects() {
+        let parts = parts(&json!({ "status": "error", "database": "ok", "queue": true,
+            "browser": { "status": "off", "message": "no browser configured" } }));
+        let words: Vec<_> = parts
+            .iter()
+            .map(|(name, part)| (name.as_str(), part.status.as_str()))
+            .collect();
+        assert_eq!(words, [("browser", "off"), ("database", "ok"), ("queue", "ok")]);
+        assert_eq!(parts["browser"].detail.as_deref(), Some("no browser configured"));
+    }
+}

@@ -1,0 +1,20 @@
+//! `POST /v2/scrape` and `GET /v2/scrape/{id}`.
+
+use harvestman_core::api::ScrapeRequest;
+use harvestman_core::api::scrape::ScrapeAnswer;
+use harvestman_core::ids::ScrapeId;
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+impl Client {
+    /// Scrapes one page and waits for it.
+    pub async fn scrape(&self, request: &ScrapeRequest) -> Result<ScrapeAnswer, ClientError> {
+        self.post("/v2/scrape", request).await
+    }
+
+    /// A page scraped earlier, also one of a crawl; `status` is set while it is still being made.
+    pub async fn scrape_result(&self, id: ScrapeId) -> Result<ScrapeAnswer, ClientError> {
+        self.get(&format!("/v2/scrape/{id}")).await
+    }
+}

@@ -1,0 +1,129 @@
+//! One request over `fetch`: address, key, body, and what kind of answer came back.
+
+use gloo_net::http::{Method, RequestBuilder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use web_sys::AbortSignal;
+
+use crate::error::ClientError;
+
+/// The API of one server for one key. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Client {
+    base: String,
+    key: Option<String>,
+    signal: Option<AbortSignal>,
+}
+
+impl Client {
+    /// `base` is the address of the server (`https://host:port`); no key in open mode.
+    pub fn new(base: impl Into<String>, key: Option<String>) -> Self {
+        let base: String = base.into();
+        Self {
+            base: base.trim_end_matches('/').to_owned(),
+            key,
+            signal: None,
+        }
+    }
+
+    /// The same client whose requests end with [`ClientError::Aborted`] when `signal` says so.
+    pub fn with_signal(&self, signal: AbortSignal) -> Self {
+        Self {
+            signal: Some(signal),
+            ..self.clone()
+        }
+    }
+
+    /// Address of the server, without a slash at its end.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        let body = serde_json::to_string(body)
+            .map_err(|error| ClientError::Network(format!("the request cannot be written: {error}")))?;
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+    ) -> Result<T, ClientError> {
+        let answer = self.exchange(method, path, body).await?;
+        if !(200..300).contains(&answer.status) {
+            return Err(ClientError::from_answer(
+                answer.status,
+                answer.retry_after_s,
+                &answer.body,
+            ));
+        }
+        answer.read()
+    }
+
+    /// Sends a request and takes whatever status comes back.
+    pub(crate) async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+    ) -> Result<Answer, ClientError> {
+        let mut request = RequestBuilder::new(&format!("{}{path}", self.base))
+            .method(method)
+            .abort_signal(self.signal.as_ref());
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", &format!("Bearer {key}"));
+        }
+        let request = match body {
+            Some(body) => request.header("Content-Type", "application/json").body(body),
+            None => request.build(),
+        };
+        let response = request
+            .map_err(|error| self.no_answer(&error))?
+            .send()
+            .await
+            .map_err(|error| self.no_answer(&error))?;
+        Ok(Answer {
+            status: response.status(),
+            retry_after_s: response
+                .headers()
+                .get("Retry-After")
+                .and_then(|value| value.parse().ok()),
+            body: response.text().await.map_err(|error| self.no_answer(&error))?,
+        })
+    }
+
+    fn no_answer(&self, error: &gloo_net::Error) -> ClientError {
+        if self.signal.as_ref().is_some_and(AbortSignal::aborted) {
+            return ClientError::Aborted;
+        }
+        ClientError::Network(error.to_string())
+    }
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) retry_after_s: Option<u32>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
+        serde_json::from_str(&self.body)
+            .map_err(|error| ClientError::unreadable(self.status, &error.to_string()))
+    }
+}

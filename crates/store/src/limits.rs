@@ -1,0 +1,41 @@
+//! Every bound of the store, by name.
+
+use std::time::Duration;
+
+/// URLs a job may know per page of its limit, beside [`FRONTIER_BASE`]. Further offers are left
+/// out with a warning.
+pub(crate) const FRONTIER_PER_PAGE: u64 = 20;
+/// URLs a job may know whatever its limit.
+pub(crate) const FRONTIER_BASE: u64 = 10_000;
+/// Sentences kept in `warning` of one job.
+pub(crate) const WARNINGS_PER_JOB: usize = 50;
+/// Pieces of work that share one transaction of the writer.
+pub(crate) const GROUP_WORKS: usize = 64;
+/// Pieces of work that wait for the writer; more callers wait for a place in the queue.
+pub(crate) const QUEUED_WORKS: usize = 1024;
+/// Reader connections when the configuration names none.
+pub(crate) const DEFAULT_READERS: u32 = 4;
+/// How long a statement waits for a lock before it fails.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a read waits for a free reader connection.
+pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Size to which the write-ahead log is cut after a checkpoint.
+pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
+/// Page cache of the writer connection, in KiB.
+pub(crate) const WRITER_CACHE_KIB: u64 = 64 << 10;
+/// Compression level of document bodies.
+pub(crate) const ZSTD_LEVEL: i32 = 1;
+/// Uncompressed size of one stored document, at most; a larger one is refused when read back.
+pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
+/// `last_used` of a key is written at most this often, in ms.
+pub(crate) const KEY_TOUCH_MS: u64 = 60_000;
+/// How long an idempotency key is remembered, in ms (contract section 1).
+pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
+/// How long activity is shown and kept, in ms (contract section 6.9).
+pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
+/// Rows deleted in one transaction of expiry.
+pub(crate) const EXPIRY_ROWS: u32 = 500;
+/// Transactions of one call of expiry.
+pub(crate) const EXPIRY_STEPS: u32 = 2_000;
+/// Reports of a damaged file, at most.
+pub(crate) const DAMAGE_REPORTS: u32 = 3;

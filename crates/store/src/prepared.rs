@@ -1,0 +1,207 @@
+//! A batch made ready for the writer: documents serialised and compressed, lists as JSON arrays.
+//! This happens in the caller's task, so that the writer only writes.
+
+use serde_json::{Value, json};
+
+use harvestman_core::api::page::Document;
+use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, Source};
+use harvestman_core::url_key::UrlKey;
+
+use crate::error::StoreError;
+use crate::limits;
+
+/// A document as stored.
+#[derive(Debug)]
+pub(crate) struct PreparedDocument {
+    pub(crate) scrape_id: Option<[u8; 16]>,
+    pub(crate) status_code: Option<u16>,
+    /// Length of the JSON text.
+    pub(crate) size_bytes: u64,
+    /// Compressed JSON text.
+    pub(crate) body: Vec<u8>,
+}
+
+/// See [`SettledOutcome`].
+#[derive(Debug)]
+pub(crate) enum PreparedOutcome {
+    Page {
+        document: PreparedDocument,
+        credits: u32,
+    },
+    Failed(PageError),
+    Dropped(Option<PageError>),
+}
+
+/// See [`harvestman_core::crawl::Settled`].
+#[derive(Debug)]
+pub(crate) struct PreparedSettled {
+    pub(crate) key: [u8; 16],
+    pub(crate) url: String,
+    pub(crate) outcome: PreparedOutcome,
+}
+
+/// A list of URLs as a JSON array, for a statement over `json_each`.
+#[derive(Debug)]
+pub(crate) struct UrlList {
+    pub(crate) json: String,
+    pub(crate) len: u64,
+}
+
+/// See [`Batch`].
+#[derive(Debug)]
+pub(crate) struct PreparedBatch {
+    pub(crate) number: u64,
+    pub(crate) settled: Vec<PreparedSettled>,
+    /// `[key, url, host, depth, source]` each.
+    pub(crate) offers: UrlList,
+    /// `[key]` each.
+    pub(crate) aliases: UrlList,
+    /// `[key, url, host]` each.
+    pub(crate) robots_blocked: UrlList,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) progress: String,
+    pub(crate) end: Option<JobEnd>,
+}
+
+impl PreparedBatch {
+    pub(crate) async fn of(batch: &Batch) -> Result<Self, StoreError> {
+        let mut texts = Vec::new();
+        for settled in &batch.settled {
+            if let SettledOutcome::Page { document, .. } = &settled.outcome {
+                texts.push(json_text(document)?);
+            }
+        }
+        let mut bodies = compress(texts).await?.into_iter();
+        let mut settled = Vec::with_capacity(batch.settled.len());
+        for one in &batch.settled {
+            let outcome = match &one.outcome {
+                SettledOutcome::Page { document, credits } => PreparedOutcome::Page {
+                    document: with_body(document, bodies.next().unwrap_or_default()),
+                    credits: *credits,
+                },
+                SettledOutcome::Failed(error) => PreparedOutcome::Failed(error.clone()),
+                SettledOutcome::Dropped(error) => PreparedOutcome::Dropped(error.clone()),
+            };
+            settled.push(PreparedSettled {
+                key: one.key.to_bytes(),
+                url: one.url.as_str().into(),
+                outcome,
+            });
+        }
+        Ok(Self {
+            number: batch.number,
+            settled,
+            offers: url_list(batch.offers.iter().map(offer_json)),
+            aliases: url_list(batch.aliases.iter().map(|key| json!([hex(*key)]))),
+            robots_blocked: url_list(
+                batch
+                    .robots_blocked
+                    .iter()
+                    .map(|(key, url)| json!([hex(*key), url.as_str(), url.origin().ascii_serialization()])),
+            ),
+            warnings: batch.warnings.clone(),
+            progress: json_text(&batch.progress)?,
+            end: batch.end.clone(),
+        })
+    }
+}
+
+/// A single document, ready to be stored.
+pub(crate) async fn prepare_document(document: &Document) -> Result<PreparedDocument, StoreError> {
+    let body = compress(vec![json_text(document)?])
+        .await?
+        .pop()
+        .unwrap_or_default();
+    Ok(with_body(document, body))
+}
+
+/// The JSON text of a stored body.
+pub(crate) fn decompress(body: &[u8], size_bytes: u64) -> Result<String, StoreError> {
+    let unreadable = |why: String| StoreError::Unreadable(format!("a document body: {why}"));
+    let size = usize::try_from(size_bytes.min(limits::DOCUMENT_BYTES)).unwrap_or(usize::MAX);
+    let text = zstd::bulk::decompress(body, size).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| unreadable(error.to_string()))
+}
+
+#[derive(Default)]
+struct Compressed {
+    size_bytes: u64,
+    body: Vec<u8>,
+}
+
+fn with_body(document: &Document, compressed: Compressed) -> PreparedDocument {
+    PreparedDocument {
+        scrape_id: document.metadata.scrape_id.map(|id| id.0.into_bytes()),
+        status_code: document.metadata.status_code,
+        size_bytes: compressed.size_bytes,
+        body: compressed.body,
+    }
+}
+
+async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let work = move || {
+        texts
+            .into_iter()
+            .map(|text| {
+                let body = zstd::bulk::compress(text.as_bytes(), limits::ZSTD_LEVEL)?;
+                Ok(Compressed {
+                    size_bytes: text.len() as u64,
+                    body,
+                })
+            })
+            .collect::<Result<Vec<_>, std::io::Error>>()
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)?
+        .map_err(|error| StoreError::io("compressing a document", &error))
+}
+
+pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Unreadable(error.to_string()))
+}
+
+fn url_list(rows: impl Iterator<Item = Value>) -> UrlList {
+    let rows: Vec<Value> = rows.collect();
+    let len = rows.len() as u64;
+    UrlList {
+        json: Value::Array(rows).to_string(),
+        len,
+    }
+}
+
+fn offer_json(offer: &Offer) -> Value {
+    json!([
+        hex(offer.key),
+        offer.url.as_str(),
+        offer.host.as_str(),
+        offer.depth,
+        source_word(offer.source)
+    ])
+}
+
+fn hex(key: UrlKey) -> String {
+    format!("{:032x}", key.0)
+}
+
+/// A source as stored.
+pub(crate) fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Seed => "seed",
+        Source::Sitemap => "sitemap",
+        Source::Link => "link",
+    }
+}
+
+/// Reads back what [`source_word`] gave.
+pub(crate) fn parse_source(word: &str) -> Option<Source> {
+    match word {
+        "seed" => Some(Source::Seed),
+        "sitemap" => Some(Source::Sitemap),
+        "link" => Some(Source::Link),
+        _ => None,
+    }
+}

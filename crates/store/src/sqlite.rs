@@ -1,0 +1,55 @@
+//! The store on embedded SQLite: one writer connection owned by one task, several readers.
+//!
+//! Always WAL with `synchronous=FULL`: what was answered survives a power loss. Never two servers
+//! on one file: a lock file guards the data folder for the life of the writer.
+
+mod activity;
+mod commit;
+mod credits;
+mod damage;
+mod events;
+mod expiry;
+mod folder;
+mod jobs;
+mod leases;
+mod migrate;
+mod open;
+mod outbox;
+mod rows;
+mod scrapes;
+mod snapshot;
+mod status;
+mod teams;
+mod writer;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use sqlx::sqlite::SqlitePool;
+
+use harvestman_core::ids::KeyId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::sqlite::writer::Writer;
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    writer: Writer,
+    readers: SqlitePool,
+    /// When the use of each key was last written.
+    key_uses: Mutex<HashMap<KeyId, Timestamp>>,
+}
+
+impl Sqlite {
+    pub(crate) async fn close(&self) -> Result<(), StoreError> {
+        self.readers.close().await;
+        self.writer.close().await
+    }
+
+    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&self.readers).await?;
+        self.writer.run(|_| Box::pin(async { Ok(()) })).await
+    }
+}

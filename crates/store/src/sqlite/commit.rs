@@ -1,0 +1,300 @@
+//! The commit of a batch: fence, job row, outcomes, known URLs, admission, end, counters, credits.
+//! All of it in one transaction, once, or not at all.
+//!
+//! Never admits beyond the limit, never stores a page of a URL that is not open, never changes a
+//! job that has ended, never lets a former owner change anything.
+
+mod outcomes;
+mod urls;
+
+pub(crate) use outcomes::insert_page;
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::crawl::{Admitted, Batch, Committed, JobEnd, JobState};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::{CommitError, Repeated, StoreError};
+use crate::job::{JobStatus, Lease, WebhookEvents};
+use crate::limits;
+use crate::prepared::{PreparedBatch, json_text};
+use crate::sqlite::Sqlite;
+use crate::sqlite::credits::Account;
+use crate::sqlite::events::{Event, EventLog};
+use crate::sqlite::jobs::{parse_kind, stop_shards};
+use crate::sqlite::rows::{Columns, blob, int, wrong};
+
+const FRONTIER_FULL: &str = "More links were found than this crawl can keep: some were left out. Raise `limit`, or \
+    narrow the crawl with `includePaths` or `excludePaths`.";
+
+/// Answer of the writer.
+enum Applied {
+    Committed(Vec<Admitted>, JobState),
+    Repeated,
+    LeaseLost,
+}
+
+/// Which shard commits, under which fence.
+#[derive(Clone, Copy)]
+struct Owner {
+    job: JobId,
+    shard: u32,
+    epoch: u64,
+}
+
+impl Sqlite {
+    pub(crate) async fn commit(
+        &self,
+        lease: &Lease,
+        batch: &Batch,
+        now: Timestamp,
+        lease_ms: u64,
+    ) -> Result<Committed, CommitError> {
+        let owner = Owner {
+            job: lease.job,
+            shard: lease.shard,
+            epoch: lease.epoch,
+        };
+        let prepared = PreparedBatch::of(batch).await?;
+        let until = now.0.saturating_add(lease_ms);
+        let applied = self
+            .writer
+            .run(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
+            .await?;
+        match applied {
+            Applied::Committed(admitted, state) => Ok(Committed {
+                number: batch.number,
+                admitted,
+                state,
+            }),
+            Applied::LeaseLost => Err(CommitError::LeaseLost),
+            Applied::Repeated => {
+                let (snapshot, state) = self.load_with_state(lease).await?;
+                Err(CommitError::Repeated(Box::new(Repeated { state, snapshot })))
+            }
+        }
+    }
+}
+
+async fn apply(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    batch: PreparedBatch,
+    now: Timestamp,
+    until: u64,
+) -> Result<Applied, StoreError> {
+    match fence(connection, owner, &batch, until).await? {
+        Fence::Passed => {}
+        Fence::Repeated => return Ok(Applied::Repeated),
+        Fence::Lost => return Ok(Applied::LeaseLost),
+    }
+    let Some(mut job) = JobInCommit::read(connection, owner.job).await? else {
+        return Ok(Applied::Committed(Vec::new(), JobState::Ended));
+    };
+    for settled in batch.settled {
+        job.settle(connection, settled, now).await?;
+    }
+    job.know_aliases(connection, &batch.aliases).await?;
+    job.know_robots_blocked(connection, &batch.robots_blocked).await?;
+    job.offer(connection, &batch.offers).await?;
+    let mut admitted = job.admit(connection).await?;
+    job.warn(batch.warnings);
+    let mut state = JobState::Running;
+    if let Some(end) = batch.end {
+        if job.open() == 0 {
+            job.end(connection, end, now).await?;
+            state = JobState::Ended;
+        } else {
+            // The owner believes that nothing is left: it is told everything that is.
+            admitted = job.open_urls(connection).await?;
+        }
+    }
+    job.write(connection, now).await?;
+    Ok(Applied::Committed(admitted, state))
+}
+
+enum Fence {
+    Passed,
+    Repeated,
+    Lost,
+}
+
+/// Extends the lease where owner and number fit.
+async fn fence(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    batch: &PreparedBatch,
+    until: u64,
+) -> Result<Fence, StoreError> {
+    let fitting = query(
+        "UPDATE shard SET last_batch = ?4, lease_until = ?5, progress = ?6
+         WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND last_batch = ?4 - 1",
+    )
+    .bind(blob(owner.job.0))
+    .bind(owner.shard)
+    .bind(int(owner.epoch))
+    .bind(int(batch.number))
+    .bind(int(until))
+    .bind(batch.progress.clone())
+    .execute(&mut *connection)
+    .await?;
+    if fitting.rows_affected() == 1 {
+        return Ok(Fence::Passed);
+    }
+    let row = query("SELECT epoch, last_batch FROM shard WHERE job_id = ?1 AND no = ?2")
+        .bind(blob(owner.job.0))
+        .bind(owner.shard)
+        .fetch_optional(connection)
+        .await?;
+    match row {
+        Some(row) if row.count("epoch")? == owner.epoch && row.count("last_batch")? == batch.number => {
+            Ok(Fence::Repeated)
+        }
+        _ => Ok(Fence::Lost),
+    }
+}
+
+/// The job row within a commit: read once, changed in memory, written once.
+struct JobInCommit {
+    account: Account,
+    shard: u32,
+    page_limit: u64,
+    admitted: u64,
+    completed: u64,
+    failed: u64,
+    credits: u64,
+    url_count: u64,
+    next_position: u64,
+    error_count: u64,
+    events: EventLog,
+    webhook: WebhookEvents,
+    warnings: Vec<String>,
+    /// Credits of this commit.
+    charged: u64,
+    /// Status, error and time of the end.
+    ended: Option<(JobStatus, Option<String>, Timestamp)>,
+}
+
+impl JobInCommit {
+    /// `None` when the job no longer runs.
+    async fn read(connection: &mut SqliteConnection, id: JobId) -> Result<Option<Self>, StoreError> {
+        let row = query(
+            "SELECT team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
+                next_position, error_count, event_count, last_event_at, webhook_events, warnings
+             FROM job WHERE id = ?1 AND status = 'scraping'",
+        )
+        .bind(blob(id.0))
+        .fetch_optional(connection)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let webhook = i64::try_from(row.count("webhook_events")?).map_err(|_| wrong("webhook_events"))?;
+        Ok(Some(Self {
+            account: Account {
+                job: id,
+                team: TeamId(row.id("team_id")?),
+                key: row.maybe_id("key_id")?.map(KeyId),
+                kind: parse_kind(&row.text("kind")?)?,
+            },
+            shard: 0,
+            page_limit: row.count("page_limit")?,
+            admitted: row.count("admitted")?,
+            completed: row.count("completed")?,
+            failed: row.count("failed")?,
+            credits: row.count("credits")?,
+            url_count: row.count("url_count")?,
+            next_position: row.count("next_position")?,
+            error_count: row.count("error_count")?,
+            events: EventLog {
+                count: row.count("event_count")?,
+                last_at: row.count("last_event_at")?,
+            },
+            webhook: WebhookEvents::from_bits(webhook),
+            warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| wrong("warnings"))?,
+            charged: 0,
+            ended: None,
+        }))
+    }
+
+    /// URLs admitted and not settled.
+    fn open(&self) -> u64 {
+        self.admitted.saturating_sub(self.completed + self.failed)
+    }
+
+    /// Each sentence once.
+    fn warn(&mut self, sentences: impl IntoIterator<Item = String>) {
+        for sentence in sentences {
+            if self.warnings.len() < limits::WARNINGS_PER_JOB && !self.warnings.contains(&sentence) {
+                self.warnings.push(sentence);
+            }
+        }
+    }
+
+    async fn event(
+        &mut self,
+        connection: &mut SqliteConnection,
+        event: Event,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let wanted = match event {
+            Event::Started => self.webhook.started,
+            Event::Page(_) | Event::PageFailed(_) => self.webhook.page,
+            Event::Completed => self.webhook.completed,
+            Event::Failed => self.webhook.failed,
+        };
+        if wanted {
+            self.events
+                .add(connection, self.account.job, self.account.kind, event, now)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// The final state of the job and its last event: here and nowhere else.
+    async fn end(
+        &mut self,
+        connection: &mut SqliteConnection,
+        end: JobEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (status, error, event) = match end {
+            JobEnd::Completed => (JobStatus::Completed, None, Event::Completed),
+            JobEnd::Failed { error } => (JobStatus::Failed, Some(error), Event::Failed),
+        };
+        self.ended = Some((status, error, now));
+        self.event(connection, event, now).await?;
+        stop_shards(connection, self.account.job).await
+    }
+
+    async fn write(self, connection: &mut SqliteConnection, now: Timestamp) -> Result<(), StoreError> {
+        let (status, error, ended_at) = match self.ended {
+            None => (JobStatus::Scraping, None, None),
+            Some((status, error, at)) => (status, error, Some(int(at.0))),
+        };
+        query(
+            "UPDATE job SET admitted = ?2, completed = ?3, failed = ?4, credits = ?5, url_count = ?6,
+                next_position = ?7, error_count = ?8, event_count = ?9, last_event_at = ?10, warnings = ?11,
+                status = ?12, error = ?13, completed_at = ?14, expires_at = ?14 + retention_ms,
+                sweep = ?14 IS NOT NULL
+             WHERE id = ?1",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(int(self.admitted))
+        .bind(int(self.completed))
+        .bind(int(self.failed))
+        .bind(int(self.credits))
+        .bind(int(self.url_count))
+        .bind(int(self.next_position))
+        .bind(int(self.error_count))
+        .bind(int(self.events.count))
+        .bind(int(self.events.last_at))
+        .bind(json_text(&self.warnings)?)
+        .bind(status.as_str())
+        .bind(error)
+        .bind(ended_at)
+        .execute(&mut *connection)
+        .await?;
+        self.account.add_to_month(connection, self.charged, now).await
+    }
+}

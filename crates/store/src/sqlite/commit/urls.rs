@@ -1,0 +1,203 @@
+//! The URLs a job knows: offers kept in order of discovery, the first of them admitted while there
+//! are places, others known so that they are never fetched.
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{query, query_scalar};
+
+use harvestman_core::crawl::Admitted;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::prepared::UrlList;
+use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
+use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::snapshot::admitted;
+
+impl JobInCommit {
+    /// Rows that may still be added: a site that makes up URLs without end, or that redirects all
+    /// of them away, ends here.
+    fn rows_left(&self) -> u64 {
+        let most = self
+            .page_limit
+            .saturating_mul(limits::FRONTIER_PER_PAGE)
+            .saturating_add(limits::FRONTIER_BASE);
+        most.saturating_sub(self.url_count)
+    }
+
+    fn take_positions(&mut self, count: u64) -> i64 {
+        let first = self.next_position;
+        self.next_position += count;
+        int(first)
+    }
+
+    /// Redirect targets: a spare one is never admitted, an unknown one becomes known.
+    pub(super) async fn know_aliases(
+        &mut self,
+        connection: &mut SqliteConnection,
+        aliases: &UrlList,
+    ) -> Result<(), StoreError> {
+        if aliases.len == 0 {
+            return Ok(());
+        }
+        let first = self.take_positions(aliases.len);
+        query(
+            "UPDATE job_url SET state = 'known' WHERE job_id = ?1 AND state = 'spare'
+                AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(aliases.json.clone())
+        .execute(&mut *connection)
+        .await?;
+        let added = query(
+            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source)
+             SELECT ?1, unhex(value ->> 0), ?3, 'known', ?4 + key, 0, 'link' FROM json_each(?2)
+             WHERE true ON CONFLICT DO NOTHING",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(aliases.json.clone())
+        .bind(self.shard)
+        .bind(first)
+        .execute(connection)
+        .await?;
+        self.url_count += added.rows_affected();
+        Ok(())
+    }
+
+    /// Robots refusals: listed for the caller, never admitted from now on.
+    pub(super) async fn know_robots_blocked(
+        &mut self,
+        connection: &mut SqliteConnection,
+        blocked: &UrlList,
+    ) -> Result<(), StoreError> {
+        if blocked.len == 0 {
+            return Ok(());
+        }
+        let first = self.take_positions(blocked.len);
+        query(
+            "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
+                url = coalesce(job_url.url, refused.url)
+             FROM (SELECT unhex(value ->> 0) AS url_key, value ->> 1 AS url FROM json_each(?2)) AS refused
+             WHERE job_url.job_id = ?1 AND job_url.url_key = refused.url_key",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(blocked.json.clone())
+        .execute(&mut *connection)
+        .await?;
+        let added = query(
+            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
+                url, host_key)
+             SELECT ?1, unhex(value ->> 0), ?3, 'known', ?4 + key, 0, 'link', 1, value ->> 1, value ->> 2
+             FROM json_each(?2)
+             WHERE NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0))
+             ORDER BY key LIMIT ?5
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(blocked.json.clone())
+        .bind(self.shard)
+        .bind(first)
+        .bind(int(self.rows_left()))
+        .execute(&mut *connection)
+        .await?;
+        self.url_count += added.rows_affected();
+        self.warn_if_left_out(connection, blocked).await
+    }
+
+    /// Keeps new URLs as spare, in their order, behind those that wait already.
+    pub(super) async fn offer(
+        &mut self,
+        connection: &mut SqliteConnection,
+        offers: &UrlList,
+    ) -> Result<(), StoreError> {
+        if offers.len == 0 {
+            return Ok(());
+        }
+        let first = self.take_positions(offers.len);
+        let added = query(
+            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, url, host_key)
+             SELECT ?1, unhex(value ->> 0), ?3, 'spare', ?4 + key, value ->> 3, value ->> 4, value ->> 1,
+                value ->> 2
+             FROM json_each(?2)
+             WHERE NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0))
+             ORDER BY key LIMIT ?5
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(offers.json.clone())
+        .bind(self.shard)
+        .bind(first)
+        .bind(int(self.rows_left()))
+        .execute(&mut *connection)
+        .await?;
+        self.url_count += added.rows_affected();
+        self.warn_if_left_out(connection, offers).await
+    }
+
+    /// With a full frontier, says so when a URL of the list was left out.
+    async fn warn_if_left_out(
+        &mut self,
+        connection: &mut SqliteConnection,
+        list: &UrlList,
+    ) -> Result<(), StoreError> {
+        if self.rows_left() > 0 {
+            return Ok(());
+        }
+        let left_out: bool = query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM json_each(?2) WHERE NOT EXISTS
+                (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0)))",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(list.json.clone())
+        .fetch_one(connection)
+        .await?;
+        if left_out {
+            self.warn([FRONTIER_FULL.to_owned()]);
+        }
+        Ok(())
+    }
+
+    /// Admits as many spare URLs as there are places, the earliest found first.
+    pub(super) async fn admit(
+        &mut self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<Admitted>, StoreError> {
+        let places = self.page_limit.saturating_sub(self.admitted);
+        if places == 0 {
+            return Ok(Vec::new());
+        }
+        let rows = query(
+            "UPDATE job_url SET state = 'open' WHERE job_id = ?1 AND url_key IN (
+                SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' ORDER BY position LIMIT ?2)
+             RETURNING url_key, url, depth, source, position",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(int(places))
+        .fetch_all(connection)
+        .await?;
+        self.admitted += rows.len() as u64;
+        in_order(rows)
+    }
+
+    /// Every open URL of the job, in order of discovery.
+    pub(super) async fn open_urls(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<Admitted>, StoreError> {
+        let rows = query(
+            "SELECT url_key, url, depth, source, position FROM job_url WHERE job_id = ?1 AND state = 'open'",
+        )
+        .bind(blob(self.account.job.0))
+        .fetch_all(connection)
+        .await?;
+        in_order(rows)
+    }
+}
+
+fn in_order(rows: Vec<sqlx::sqlite::SqliteRow>) -> Result<Vec<Admitted>, StoreError> {
+    let mut urls = Vec::with_capacity(rows.len());
+    for row in &rows {
+        urls.push((row.count("position")?, admitted(row)?));
+    }
+    urls.sort_by_key(|(position, _)| *position);
+    Ok(urls.into_iter().map(|(_, admitted)| admitted).collect())
+}

@@ -1,0 +1,114 @@
+//! Credits: written with the page they are for, read for reports. The ledger outlives its jobs.
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{query, query_scalar};
+use uuid::Uuid;
+
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::job::JobKind;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::team::MonthUsage;
+
+/// Whose credits and for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    pub(crate) job: JobId,
+    pub(crate) team: TeamId,
+    pub(crate) key: Option<KeyId>,
+    pub(crate) kind: JobKind,
+}
+
+impl Account {
+    /// The entry of one page. Always written, also for 0 credits: one page, one entry.
+    pub(crate) async fn charge_page(
+        &self,
+        connection: &mut SqliteConnection,
+        seq: u64,
+        credits: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+             VALUES (?1, ?2, 'page', ?3, ?4, ?5, ?6, ?7)",
+        )
+        .bind(blob(self.job.0))
+        .bind(int(seq))
+        .bind(blob(self.team.0))
+        .bind(maybe_blob(self.key.map(|key| key.0)))
+        .bind(self.kind.as_str())
+        .bind(credits)
+        .bind(int(now.0))
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Adds the credits of a whole transaction to the month. Comes last in it.
+    pub(crate) async fn add_to_month(
+        &self,
+        connection: &mut SqliteConnection,
+        credits: u64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if credits == 0 {
+            return Ok(());
+        }
+        query(
+            "INSERT INTO month_usage (team_id, month, key_id, credits)
+             VALUES (?1, strftime('%Y-%m', ?2 / 1000, 'unixepoch'), ?3, ?4)
+             ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits",
+        )
+        .bind(blob(self.team.0))
+        .bind(int(now.0))
+        .bind(self.key.map(|key| blob(key.0)).unwrap_or_default())
+        .bind(int(credits))
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+impl Sqlite {
+    pub(crate) async fn credits_in_period(
+        &self,
+        team: TeamId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let sum: i64 = query_scalar(
+            "SELECT coalesce(sum(credits), 0) FROM ledger WHERE team_id = ?1 AND at >= ?2 AND at < ?3",
+        )
+        .bind(blob(team.0))
+        .bind(int(from.0))
+        .bind(int(to.0))
+        .fetch_one(&self.readers)
+        .await?;
+        Ok(u64::try_from(sum).unwrap_or(0))
+    }
+
+    pub(crate) async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
+        let rows = query(
+            "SELECT month, key_id, credits, api_key.name AS key_name FROM month_usage
+             LEFT JOIN api_key ON api_key.id = key_id
+             WHERE month_usage.team_id = ?1 ORDER BY month, key_name",
+        )
+        .bind(blob(team.0))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let key: Option<Uuid> = row.maybe_id("key_id")?;
+                Ok(MonthUsage {
+                    month: row.text("month")?,
+                    key: key.map(KeyId),
+                    key_name: row.maybe_text("key_name")?,
+                    credits: row.count("credits")?,
+                })
+            })
+            .collect()
+    }
+}

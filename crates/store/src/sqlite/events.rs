@@ -1,0 +1,91 @@
+//! Writing webhook events into the outbox, within the transaction of what they tell about.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::fresh_id::fresh_id;
+use crate::job::JobKind;
+use crate::sqlite::rows::{blob, int};
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Started,
+    /// A page is stored under this seq.
+    Page(u64),
+    /// A page failed; its error has this number.
+    PageFailed(u64),
+    Completed,
+    Failed,
+}
+
+impl Event {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Page(_) | Self::PageFailed(_) => "page",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Where a job's events stand: the number and the time of the newest. The time never goes back,
+/// whatever the clock does, so that events are delivered in their order.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct EventLog {
+    pub(crate) count: u64,
+    pub(crate) last_at: u64,
+}
+
+impl EventLog {
+    pub(crate) async fn add(
+        &mut self,
+        connection: &mut SqliteConnection,
+        job: JobId,
+        kind: JobKind,
+        event: Event,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.count += 1;
+        self.last_at = self.last_at.max(now.0);
+        let (seq, error_no) = match event {
+            Event::Page(seq) => (Some(int(seq)), None),
+            Event::PageFailed(no) => (None, Some(int(no))),
+            Event::Started | Event::Completed | Event::Failed => (None, None),
+        };
+        query(
+            "INSERT INTO outbox (job_id, event_no, webhook_id, event, seq, error_no, created_at, next_attempt_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+        )
+        .bind(blob(job.0))
+        .bind(int(self.count))
+        .bind(blob(fresh_id(now)?))
+        .bind(format!("{}.{}", kind.as_str(), event.word()))
+        .bind(seq)
+        .bind(error_no)
+        .bind(int(self.last_at))
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+/// Notes in the job row where its events stand.
+pub(crate) async fn save_log(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    log: EventLog,
+) -> Result<(), StoreError> {
+    query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
+        .bind(blob(job.0))
+        .bind(int(log.count))
+        .bind(int(log.last_at))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Deleting what is over, in steps small enough that commits are never held up.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+
+const EVENTS: &[&str] = &[
+    "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
+        (SELECT event_no, attempt FROM delivery WHERE job_id = ?1 LIMIT ?2)",
+    "DELETE FROM outbox WHERE job_id = ?1 AND event_no IN
+        (SELECT event_no FROM outbox WHERE job_id = ?1 LIMIT ?2)",
+];
+
+const CONTENT: &[&str] = &[
+    "DELETE FROM body WHERE id IN (SELECT body_id FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
+    "DELETE FROM page WHERE job_id = ?1 AND seq IN
+        (SELECT seq FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
+    "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
+        (SELECT url_key FROM job_url WHERE job_id = ?1 LIMIT ?2)",
+    "DELETE FROM job_error WHERE job_id = ?1 AND no IN
+        (SELECT no FROM job_error WHERE job_id = ?1 LIMIT ?2)",
+];
+
+/// What one step did.
+enum Step {
+    /// Nothing is left to do.
+    Idle,
+    /// Deleted rows.
+    Worked,
+    /// Deleted the last row of a job.
+    JobGone,
+}
+
+impl Sqlite {
+    pub(crate) async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut gone = 0;
+        for _ in 0..limits::EXPIRY_STEPS {
+            match self
+                .writer
+                .run(move |connection| Box::pin(step(connection, now)))
+                .await?
+            {
+                Step::Idle => break,
+                Step::Worked => {}
+                Step::JobGone => gone += 1,
+            }
+        }
+        Ok(gone)
+    }
+}
+
+async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
+    let expired = query("SELECT id FROM job WHERE expires_at <= ?1 ORDER BY expires_at LIMIT 1")
+        .bind(int(now.0))
+        .fetch_optional(&mut *connection)
+        .await?;
+    if let Some(row) = expired {
+        return delete_some(connection, JobId(row.id("id")?)).await;
+    }
+    let ended = query("SELECT id FROM job WHERE sweep = 1 LIMIT 1")
+        .fetch_optional(&mut *connection)
+        .await?;
+    if let Some(row) = ended {
+        return sweep(connection, JobId(row.id("id")?)).await;
+    }
+    forget(connection, now).await
+}
+
+/// Deletes a bounded part of an expired job, the job row last. Its ledger stays.
+async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
+    // Events first: none is ever handed out whose page is gone.
+    for statements in [EVENTS, CONTENT] {
+        let mut deleted = 0;
+        for statement in statements {
+            deleted += delete(connection, statement, job).await?;
+        }
+        if deleted > 0 {
+            return Ok(Step::Worked);
+        }
+    }
+    query("DELETE FROM shard WHERE job_id = ?1")
+        .bind(blob(job.0))
+        .execute(&mut *connection)
+        .await?;
+    query("DELETE FROM job WHERE id = ?1")
+        .bind(blob(job.0))
+        .execute(connection)
+        .await?;
+    Ok(Step::JobGone)
+}
+
+/// Deletes spare URLs of a job that has ended: no place will come free for them.
+async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
+    let deleted = delete(
+        connection,
+        "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
+            (SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' LIMIT ?2)",
+        job,
+    )
+    .await?;
+    if deleted == 0 {
+        query("UPDATE job SET sweep = 0 WHERE id = ?1")
+            .bind(blob(job.0))
+            .execute(connection)
+            .await?;
+    }
+    Ok(Step::Worked)
+}
+
+/// Deletes idempotency keys and activity that are too old to be asked for.
+async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
+    let idempotency = query(
+        "DELETE FROM idempotency WHERE (team_id, key) IN
+            (SELECT team_id, key FROM idempotency WHERE created_at <= ?1 LIMIT ?2)",
+    )
+    .bind(int(now.0.saturating_sub(limits::IDEMPOTENCY_MS)))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(&mut *connection)
+    .await?;
+    let activity = query(
+        "DELETE FROM activity WHERE job_id IN (SELECT job_id FROM activity WHERE created_at <= ?1 LIMIT ?2)",
+    )
+    .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(connection)
+    .await?;
+    let deleted = idempotency.rows_affected() + activity.rows_affected();
+    Ok(if deleted > 0 { Step::Worked } else { Step::Idle })
+}
+
+async fn delete(
+    connection: &mut SqliteConnection,
+    statement: &'static str,
+    job: JobId,
+) -> Result<u64, StoreError> {
+    let done = query(statement)
+        .bind(blob(job.0))
+        .bind(limits::EXPIRY_ROWS)
+        .execute(connection)
+        .await?;
+    Ok(done.rows_affected())
+}

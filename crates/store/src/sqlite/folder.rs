@@ -1,0 +1,76 @@
+//! The data folder: its lock, and the mark that says whether the last server stopped cleanly.
+
+use std::fs::{DirBuilder, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+
+const LOCK: &str = "harvestman.lock";
+const RUNNING: &str = "harvestman.running";
+const DATABASE: &str = "harvestman.db";
+
+/// A data folder that this process alone uses, until dropped.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Unlocked by the system when closed, also after `kill -9`.
+    _lock: File,
+    after_crash: bool,
+}
+
+impl Folder {
+    /// Makes the folder when missing (readable by its owner only) and locks it.
+    pub(crate) fn lock(path: &Path) -> Result<Self, StoreError> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+            .create(path)
+            .map_err(|error| StoreError::io(&format!("making the data folder {}", path.display()), &error))?;
+        let lock_path = path.join(LOCK);
+        let opening = |error| StoreError::io(&format!("opening {}", lock_path.display()), &error);
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock_path)
+            .map_err(opening)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(opening(error)),
+        }
+        let after_crash = path.join(RUNNING).exists();
+        Ok(Self {
+            path: path.to_owned(),
+            _lock: lock,
+            after_crash,
+        })
+    }
+
+    /// The database file.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
+    }
+
+    /// Whether the last server on this folder did not stop cleanly.
+    pub(crate) fn after_crash(&self) -> bool {
+        self.after_crash
+    }
+
+    /// Notes that a server works here.
+    pub(crate) fn running(&self) -> Result<(), StoreError> {
+        let path = self.path.join(RUNNING);
+        File::create(&path)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| StoreError::io(&format!("writing {}", path.display()), &error))
+    }
+
+    /// Notes a clean stop and unlocks.
+    pub(crate) fn stopped_cleanly(self) -> Result<(), StoreError> {
+        let path = self.path.join(RUNNING);
+        std::fs::remove_file(&path)
+            .map_err(|error| StoreError::io(&format!("removing {}", path.display()), &error))
+    }
+}

@@ -1,0 +1,213 @@
+//! Making and cancelling jobs.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::crawl::Progress;
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
+use crate::limits;
+use crate::prepared::json_text;
+use crate::sqlite::events::{Event, EventLog};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
+use crate::sqlite::{Sqlite, events};
+
+impl Sqlite {
+    pub(crate) async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Created, StoreError> {
+        let job = job.clone();
+        let idempotency = idempotency.cloned();
+        let progress = json_text(&Progress::default())?;
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    if let Some(entry) = &idempotency {
+                        match earlier_answer(connection, &job, entry).await? {
+                            Created::Created => {}
+                            other => return Ok(other),
+                        }
+                    }
+                    insert_job(connection, &job, 0).await?;
+                    query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
+                        .bind(blob(job.id.0))
+                        .bind(progress)
+                        .execute(&mut *connection)
+                        .await?;
+                    insert_activity(connection, &job).await?;
+                    if job.webhook.is_some_and(|events| events.started) {
+                        let mut log = EventLog::default();
+                        log.add(connection, job.id, job.kind, Event::Started, job.created_at)
+                            .await?;
+                        events::save_log(connection, job.id, log).await?;
+                    }
+                    Ok(Created::Created)
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn cancel(
+        &self,
+        team: TeamId,
+        job: JobId,
+        now: Timestamp,
+    ) -> Result<Cancel, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let row = query(
+                        "SELECT status FROM job WHERE id = ?1 AND team_id = ?2
+                         AND (expires_at IS NULL OR expires_at > ?3)",
+                    )
+                    .bind(blob(job.0))
+                    .bind(blob(team.0))
+                    .bind(int(now.0))
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    let Some(row) = row else {
+                        return Ok(Cancel::NotFound);
+                    };
+                    let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?;
+                    match status {
+                        JobStatus::Completed | JobStatus::Failed => Ok(Cancel::AlreadyEnded(status)),
+                        JobStatus::Cancelled => Ok(Cancel::Cancelled),
+                        JobStatus::Scraping => {
+                            mark_cancelled(connection, job, now).await?;
+                            Ok(Cancel::Cancelled)
+                        }
+                    }
+                })
+            })
+            .await
+    }
+}
+
+/// Whether an earlier request with the same idempotency key answers this one; remembers this one
+/// otherwise.
+async fn earlier_answer(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+    entry: &Idempotency,
+) -> Result<Created, StoreError> {
+    let forgotten_before = job.created_at.0.saturating_sub(limits::IDEMPOTENCY_MS);
+    let row = query(
+        "SELECT job_id, body_hash = ?3 AS same FROM idempotency
+         WHERE team_id = ?1 AND key = ?2 AND created_at > ?4",
+    )
+    .bind(blob(job.team.0))
+    .bind(entry.key.clone())
+    .bind(entry.body_hash.to_vec())
+    .bind(int(forgotten_before))
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(row) = row {
+        let same = row.count("same")? == 1;
+        return Ok(if same {
+            Created::Same(JobId(row.id("job_id")?))
+        } else {
+            Created::Reused
+        });
+    }
+    query(
+        "INSERT INTO idempotency (team_id, key, body_hash, job_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (team_id, key) DO UPDATE SET body_hash = excluded.body_hash, job_id = excluded.job_id,
+            created_at = excluded.created_at",
+    )
+    .bind(blob(job.team.0))
+    .bind(entry.key.clone())
+    .bind(entry.body_hash.to_vec())
+    .bind(blob(job.id.0))
+    .bind(int(job.created_at.0))
+    .execute(connection)
+    .await?;
+    Ok(Created::Created)
+}
+
+/// `admitted` is 1 for a single scrape, whose only page is its own.
+pub(crate) async fn insert_job(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+    admitted: u32,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, webhook_events,
+            zero_data_retention, retention_ms, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12)",
+    )
+    .bind(blob(job.id.0))
+    .bind(blob(job.team.0))
+    .bind(maybe_blob(job.key.map(|key| key.0)))
+    .bind(job.kind.as_str())
+    .bind(job.url.clone())
+    .bind(job.request.clone())
+    .bind(int(job.page_limit))
+    .bind(admitted)
+    .bind(job.webhook.unwrap_or_default().to_bits())
+    .bind(job.zero_data_retention)
+    .bind(int(job.retention_ms))
+    .bind(int(job.created_at.0))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+pub(crate) async fn insert_activity(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+) -> Result<(), StoreError> {
+    let target = (!job.zero_data_retention).then(|| job.url.clone());
+    query(
+        "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )
+    .bind(blob(job.id.0))
+    .bind(blob(job.team.0))
+    .bind(maybe_blob(job.key.map(|key| key.0)))
+    .bind(job.kind.as_str())
+    .bind(target)
+    .bind(job.origin.clone())
+    .bind(job.integration.clone())
+    .bind(int(job.created_at.0))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Places of pages that will not be fetched any more are taken off, so that `admitted` stays the
+/// number of pages attempted.
+async fn mark_cancelled(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE job SET status = 'cancelled', admitted = completed + failed, sweep = 1,
+            completed_at = ?2, expires_at = ?2 + retention_ms
+         WHERE id = ?1 AND status = 'scraping'",
+    )
+    .bind(blob(job.0))
+    .bind(int(now.0))
+    .execute(&mut *connection)
+    .await?;
+    stop_shards(connection, job).await
+}
+
+/// No shard of the job is leased again.
+pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
+    query("UPDATE shard SET active = 0 WHERE job_id = ?1")
+        .bind(blob(job.0))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// A job's kind as it is read.
+pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
+    JobKind::parse(word).ok_or_else(|| wrong("kind"))
+}

@@ -1,0 +1,127 @@
+//! Who runs which shard. Every taking raises the epoch; an owner of a lower one changes nothing.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::job::Lease;
+use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::parse_kind;
+use crate::sqlite::rows::{Columns, blob, int, wrong};
+
+impl Sqlite {
+    pub(crate) async fn lease(
+        &self,
+        node: &str,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let node = node.to_owned();
+        let until = Timestamp(now.0.saturating_add(lease_ms));
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let taken = query(
+                        "UPDATE shard SET owner = ?1, epoch = epoch + 1, lease_until = ?2
+                         WHERE (job_id, no) IN (
+                            SELECT job_id, no FROM shard WHERE active = 1 AND lease_until <= ?3
+                            ORDER BY job_id, no LIMIT ?4)
+                         RETURNING job_id, no, epoch",
+                    )
+                    .bind(node)
+                    .bind(int(until.0))
+                    .bind(int(now.0))
+                    .bind(limit)
+                    .fetch_all(&mut *connection)
+                    .await?;
+                    let mut leases = Vec::with_capacity(taken.len());
+                    for row in taken {
+                        let job = JobId(row.id("job_id")?);
+                        let shard = u32::try_from(row.count("no")?).map_err(|_| wrong("no"))?;
+                        leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
+                    }
+                    leases.sort_by_key(|lease| (lease.job, lease.shard));
+                    Ok(leases)
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn renew(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        lease_ms: u64,
+    ) -> Result<bool, StoreError> {
+        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
+        let until = now.0.saturating_add(lease_ms);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let done = query(
+                        "UPDATE shard SET lease_until = ?4
+                         WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1",
+                    )
+                    .bind(blob(job.0))
+                    .bind(shard)
+                    .bind(int(epoch))
+                    .bind(int(until))
+                    .execute(connection)
+                    .await?;
+                    Ok(done.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query(
+                        "UPDATE shard SET lease_until = 0, owner = NULL
+                         WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",
+                    )
+                    .bind(blob(job.0))
+                    .bind(shard)
+                    .bind(int(epoch))
+                    .execute(connection)
+                    .await?;
+                    Ok(())
+                })
+            })
+            .await
+    }
+}
+
+async fn lease_of(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    shard: u32,
+    epoch: u64,
+    until: Timestamp,
+) -> Result<Lease, StoreError> {
+    let row =
+        query("SELECT team_id, key_id, kind, url, request, page_limit, created_at FROM job WHERE id = ?1")
+            .bind(blob(job.0))
+            .fetch_one(connection)
+            .await?;
+    Ok(Lease {
+        job,
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        page_limit: row.count("page_limit")?,
+        shard,
+        epoch,
+        until,
+        created_at: row.time("created_at")?,
+    })
+}

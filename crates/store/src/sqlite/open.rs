@@ -1,0 +1,96 @@
+//! Opening: lock, look, upgrade, clean up after the last server, and only then serve.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use sqlx::ConnectOptions;
+use sqlx::query;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::sqlite::folder::Folder;
+use crate::sqlite::migrate::{self, MIGRATIONS};
+use crate::sqlite::rows::int;
+use crate::sqlite::writer::Writer;
+use crate::sqlite::{Sqlite, damage, teams};
+use crate::store::StoreConfig;
+
+impl Sqlite {
+    pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
+        let folder = Folder::lock(&config.data_dir)?;
+        let path = folder.database();
+        if path.exists() {
+            let version = damage::inspect(&path, folder.after_crash()).await?;
+            migrate::check_version(&path, version, MIGRATIONS)?;
+        }
+        folder.running()?;
+        let mut connection = writing(&path).connect().await?;
+        migrate::migrate(&mut connection, &path, MIGRATIONS).await?;
+        recover(&mut connection).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(config.readers.max(1))
+            .acquire_timeout(limits::READER_TIMEOUT)
+            .test_before_acquire(false)
+            .connect_with(reading(&path))
+            .await?;
+        Ok(Self {
+            writer: Writer::start(connection, folder),
+            readers,
+            key_uses: Mutex::new(HashMap::new()),
+        })
+    }
+}
+
+fn writing(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(limits::BUSY_TIMEOUT)
+        // Deleted pages must not be readable in the file.
+        .pragma("secure_delete", "ON")
+        .pragma("journal_size_limit", limits::JOURNAL_BYTES.to_string())
+        .pragma("cache_size", format!("-{}", limits::WRITER_CACHE_KIB))
+}
+
+fn reading(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(limits::BUSY_TIMEOUT)
+}
+
+/// Frees what the last server held: nobody else can hold anything, the folder is locked.
+async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    query("UPDATE shard SET lease_until = 0 WHERE active = 1 AND lease_until > 0")
+        .execute(&mut *connection)
+        .await?;
+    query("UPDATE outbox SET lease_until = 0 WHERE state = 'pending' AND lease_until > 0")
+        .execute(&mut *connection)
+        .await?;
+    let error = ApiError::new(
+        ErrorCode::Unknown,
+        "The server stopped before this scrape was finished. Send the request again.",
+    );
+    let now = teams::clock();
+    query(
+        "UPDATE job SET status = 'failed', admitted = 0, error = ?1, answer_status = ?2, answer_body = ?3,
+            completed_at = ?4, expires_at = ?4 + retention_ms
+         WHERE kind = 'scrape' AND status = 'scraping'",
+    )
+    .bind(error.message.clone())
+    .bind(error.status())
+    .bind(error.body().to_string())
+    .bind(int(now.0))
+    .execute(&mut *connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Values of rows as the types they stand for, and database errors as ours.
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use uuid::Uuid;
+
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+
+use crate::error::StoreError;
+
+// Primary result codes (sqlite.org/rescode.html).
+const BUSY: i32 = 5;
+const LOCKED: i32 = 6;
+const NO_MEMORY: i32 = 7;
+const READ_ONLY: i32 = 8;
+const IO_ERROR: i32 = 10;
+const CORRUPT: i32 = 11;
+const FULL: i32 = 13;
+const CANNOT_OPEN: i32 = 14;
+const NOT_A_DATABASE: i32 = 26;
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(database) => {
+                let code: Option<i32> = database.code().and_then(|code| code.parse().ok());
+                match code.map(|code| code & 0xff) {
+                    Some(BUSY | LOCKED | NO_MEMORY | READ_ONLY | IO_ERROR | FULL | CANNOT_OPEN) => {
+                        Self::Passing(error.to_string())
+                    }
+                    Some(CORRUPT | NOT_A_DATABASE) => Self::Damaged(error.to_string()),
+                    _ => Self::Database(error.to_string()),
+                }
+            }
+            sqlx::Error::PoolTimedOut | sqlx::Error::Io(_) => Self::Passing(error.to_string()),
+            sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => Self::Unreadable(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}
+
+/// Columns by the type they stand for.
+pub(crate) trait Columns {
+    /// An id that may be absent or, where absence is part of a key, empty.
+    fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError>;
+    /// An id.
+    fn id(&self, column: &str) -> Result<Uuid, StoreError>;
+    fn url_key(&self, column: &str) -> Result<UrlKey, StoreError>;
+    fn count(&self, column: &str) -> Result<u64, StoreError>;
+    fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError>;
+    fn text(&self, column: &str) -> Result<String, StoreError>;
+    fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError>;
+    fn time(&self, column: &str) -> Result<Timestamp, StoreError>;
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError>;
+}
+
+impl Columns for SqliteRow {
+    fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError> {
+        let bytes: Option<&[u8]> = self.try_get(column)?;
+        match bytes {
+            None | Some([]) => Ok(None),
+            Some(bytes) => Uuid::from_slice(bytes).map(Some).map_err(|_| wrong(column)),
+        }
+    }
+
+    fn id(&self, column: &str) -> Result<Uuid, StoreError> {
+        self.maybe_id(column)?.ok_or_else(|| wrong(column))
+    }
+
+    fn url_key(&self, column: &str) -> Result<UrlKey, StoreError> {
+        let bytes: &[u8] = self.try_get(column)?;
+        bytes
+            .try_into()
+            .map(UrlKey::from_bytes)
+            .map_err(|_| wrong(column))
+    }
+
+    fn count(&self, column: &str) -> Result<u64, StoreError> {
+        self.maybe_count(column)?.ok_or_else(|| wrong(column))
+    }
+
+    fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError> {
+        let number: Option<i64> = self.try_get(column)?;
+        number
+            .map(|number| u64::try_from(number).map_err(|_| wrong(column)))
+            .transpose()
+    }
+
+    fn text(&self, column: &str) -> Result<String, StoreError> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
+        self.count(column).map(Timestamp)
+    }
+
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.maybe_count(column)?.map(Timestamp))
+    }
+}
+
+/// A column does not hold what it should.
+pub(crate) fn wrong(column: &str) -> StoreError {
+    StoreError::Unreadable(format!("column {column}"))
+}
+
+/// An id as stored.
+pub(crate) fn blob(id: Uuid) -> Vec<u8> {
+    id.as_bytes().to_vec()
+}
+
+/// An id that may be absent, as stored.
+pub(crate) fn maybe_blob(id: Option<Uuid>) -> Option<Vec<u8>> {
+    id.map(blob)
+}
+
+/// A count or time as stored; the largest number stands for everything above it.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

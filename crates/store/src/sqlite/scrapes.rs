@@ -1,0 +1,165 @@
+//! Single scrapes: a job with one page, run by the node that received it.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::job::NewJob;
+use crate::page::{ScrapeResult, StoredScrape};
+use crate::prepared::{PreparedDocument, prepare_document};
+use crate::sqlite::Sqlite;
+use crate::sqlite::commit::insert_page;
+use crate::sqlite::credits::Account;
+use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
+use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::status::texts;
+
+/// A scrape result made ready for the writer.
+enum End {
+    Document {
+        document: PreparedDocument,
+        credits: u32,
+    },
+    Failed {
+        error: String,
+        status: u16,
+        body: String,
+    },
+}
+
+impl Sqlite {
+    pub(crate) async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+        let job = job.clone();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    insert_job(connection, &job, 1).await?;
+                    insert_activity(connection, &job).await
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn finish_scrape(
+        &self,
+        job: JobId,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let end = match result {
+            ScrapeResult::Document { document, credits } => End::Document {
+                document: prepare_document(document).await?,
+                credits,
+            },
+            ScrapeResult::Failed(error) => End::Failed {
+                error: error.message.clone(),
+                status: error.status(),
+                body: error.body().to_string(),
+            },
+        };
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    match end {
+                        End::Document { document, credits } => {
+                            store_document(connection, job, document, credits, now).await
+                        }
+                        End::Failed { error, status, body } => {
+                            query(
+                                "UPDATE job SET status = 'failed', failed = 1, error = ?2, answer_status = ?3,
+                                    answer_body = ?4, completed_at = ?5, expires_at = ?5 + retention_ms
+                                 WHERE id = ?1 AND status = 'scraping'",
+                            )
+                            .bind(blob(job.0))
+                            .bind(error)
+                            .bind(status)
+                            .bind(body)
+                            .bind(int(now.0))
+                            .execute(connection)
+                            .await?;
+                            Ok(())
+                        }
+                    }
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn scrape(
+        &self,
+        team: TeamId,
+        id: ScrapeId,
+        now: Timestamp,
+    ) -> Result<Option<StoredScrape>, StoreError> {
+        let page = query(
+            "SELECT page.size_bytes, body.zstd FROM page
+             JOIN job ON job.id = page.job_id JOIN body ON body.id = page.body_id
+             WHERE page.scrape_id = ?1 AND job.team_id = ?2 AND (job.expires_at IS NULL OR job.expires_at > ?3)
+             LIMIT 1",
+        )
+        .bind(blob(id.0))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        if let Some(page) = page {
+            return Ok(texts(vec![page]).await?.pop().map(StoredScrape::Document));
+        }
+        let job = query(
+            "SELECT status, answer_status, answer_body FROM job
+             WHERE id = ?1 AND team_id = ?2 AND kind = 'scrape' AND (expires_at IS NULL OR expires_at > ?3)",
+        )
+        .bind(blob(id.0))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(job) = job else { return Ok(None) };
+        let running = job.text("status")? == "scraping";
+        let answer = (job.maybe_count("answer_status")?, job.maybe_text("answer_body")?);
+        Ok(match answer {
+            _ if running => Some(StoredScrape::Running),
+            (Some(status), Some(body)) => Some(StoredScrape::Failed {
+                status: u16::try_from(status).unwrap_or(500),
+                body,
+            }),
+            _ => None,
+        })
+    }
+}
+
+async fn store_document(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    mut document: PreparedDocument,
+    credits: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let row = query(
+        "UPDATE job SET status = 'completed', completed = 1, credits = ?2, completed_at = ?3,
+            expires_at = ?3 + retention_ms
+         WHERE id = ?1 AND status = 'scraping'
+         RETURNING team_id, key_id, kind, zero_data_retention",
+    )
+    .bind(blob(job.0))
+    .bind(credits)
+    .bind(int(now.0))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    // The id of a scrape is its job's, whatever the document says.
+    document.scrape_id = Some(job.0.into_bytes());
+    let kept = row.count("zero_data_retention")? == 0;
+    insert_page(connection, job, 1, None, kept.then_some(document), now).await?;
+    let account = Account {
+        job,
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+    };
+    account.charge_page(connection, 1, credits, now).await?;
+    account.add_to_month(connection, u64::from(credits), now).await
+}

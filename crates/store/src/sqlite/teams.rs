@@ -1,0 +1,146 @@
+//! Teams and their keys. A key is known by its SHA-256 only.
+
+use std::time::SystemTime;
+
+use sqlx::{query, query_scalar};
+
+use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::fresh_id::fresh_id;
+use crate::limits;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+use crate::team::Principal;
+
+/// Wall clock, for times that nothing is decided by.
+pub(crate) fn clock() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+impl Sqlite {
+    pub(crate) async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
+        let name = name.to_owned();
+        let now = clock();
+        let id = fresh_id(now)?;
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query("INSERT INTO team (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING")
+                        .bind(blob(id))
+                        .bind(name.clone())
+                        .bind(int(now.0))
+                        .execute(&mut *connection)
+                        .await?;
+                    let row = query("SELECT id FROM team WHERE name = ?1").bind(name).fetch_one(connection).await?;
+                    Ok(TeamId(row.id("id")?))
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn add_key(
+        &self,
+        team: TeamId,
+        name: &str,
+        key_hash: [u8; 32],
+        now: Timestamp,
+    ) -> Result<KeyId, StoreError> {
+        let name = name.to_owned();
+        let id = fresh_id(now)?;
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let row = query(
+                        "INSERT INTO api_key (id, team_id, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                         ON CONFLICT (hash) DO UPDATE SET team_id = excluded.team_id, name = excluded.name
+                         RETURNING id",
+                    )
+                    .bind(blob(id))
+                    .bind(blob(team.0))
+                    .bind(name)
+                    .bind(key_hash.to_vec())
+                    .bind(int(now.0))
+                    .fetch_one(connection)
+                    .await?;
+                    Ok(KeyId(row.id("id")?))
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
+        let row = query(
+            "SELECT api_key.id AS key_id, api_key.name AS key_name, team.id AS team_id, team.name AS team_name
+             FROM api_key JOIN team ON team.id = api_key.team_id WHERE api_key.hash = ?1",
+        )
+        .bind(key_hash.to_vec())
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let key = KeyId(row.id("key_id")?);
+        self.note_use(key, clock()).await?;
+        Ok(Some(Principal {
+            team: TeamId(row.id("team_id")?),
+            team_name: row.text("team_name")?,
+            key: Some(key),
+            key_name: row.text("key_name")?,
+        }))
+    }
+
+    /// Writes `last_used_at` of a key unless it was written within the last minute. A failed write
+    /// is tried again with the next use and never refuses the request.
+    async fn note_use(&self, key: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let due = {
+            let mut uses = self
+                .key_uses
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            match uses.get(&key) {
+                Some(last) if now.millis_since(*last) < limits::KEY_TOUCH_MS => false,
+                _ => {
+                    uses.insert(key, now);
+                    true
+                }
+            }
+        };
+        if !due {
+            return Ok(());
+        }
+        let written = self
+            .writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
+                        .bind(blob(key.0))
+                        .bind(int(now.0))
+                        .execute(connection)
+                        .await?;
+                    Ok(())
+                })
+            })
+            .await;
+        match written {
+            Err(error) if error.passing() => {
+                let mut uses = self
+                    .key_uses
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                uses.remove(&key);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) async fn has_keys(&self) -> Result<bool, StoreError> {
+        let found: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM api_key)")
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(found)
+    }
+}

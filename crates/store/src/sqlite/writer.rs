@@ -1,0 +1,198 @@
+//! The one task that writes. Whatever waits while a transaction is written goes into the next one
+//! together; each piece of work has its own savepoint, so that a refused one spoils no other.
+//! An answer is given only after the transaction is on disk.
+
+use std::pin::Pin;
+use std::sync::Mutex;
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection, query};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::sqlite::folder::Folder;
+
+/// The future of a piece of work.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
+
+/// Sends work to the writer task.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Piece>>>>,
+    task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+}
+
+impl Writer {
+    /// Starts the writer task. It holds the folder's lock until it ends.
+    pub(crate) fn start(connection: SqliteConnection, folder: Folder) -> Self {
+        let (sender, receiver) = mpsc::channel(limits::QUEUED_WORKS);
+        let task = tokio::spawn(write_all(connection, receiver, folder));
+        Self {
+            queue: Mutex::new(Some(sender)),
+            task: Mutex::new(Some(task)),
+        }
+    }
+
+    /// Runs `work` within a transaction and answers when it is durable. When this future is dropped
+    /// the work is done nevertheless, or was not begun.
+    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let queue = held(&self.queue).clone().ok_or(StoreError::Closed)?;
+        let piece = PieceOf {
+            work: Some(work),
+            result: None,
+            reply,
+        };
+        queue
+            .send(Box::new(piece))
+            .await
+            .map_err(|_| StoreError::Closed)?;
+        drop(queue);
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Finishes what is queued, folds the log into the file and notes a clean stop.
+    pub(crate) async fn close(&self) -> Result<(), StoreError> {
+        drop(held(&self.queue).take());
+        let task = held(&self.task).take();
+        match task {
+            None => Ok(()),
+            Some(task) => task.await.map_err(|_| StoreError::Closed)?,
+        }
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A piece of work whatever its result type.
+trait Piece: Send {
+    fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> Work<'c, ()>;
+    /// Gives the answer: the kept result if the transaction was committed.
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
+}
+
+struct PieceOf<T, F> {
+    work: Option<F>,
+    result: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Piece for PieceOf<T, F>
+where
+    T: Send,
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send,
+{
+    fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> Work<'c, ()> {
+        Box::pin(async move {
+            let work = self.work.take().ok_or(StoreError::Closed)?;
+            self.result = Some(work(connection).await?);
+            Ok(())
+        })
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let Self { result, reply, .. } = *self;
+        // A caller that went away needs no answer.
+        let _ = reply.send(outcome.and_then(|()| result.ok_or(StoreError::Closed)));
+    }
+}
+
+async fn write_all(
+    mut connection: SqliteConnection,
+    mut queue: mpsc::Receiver<Box<dyn Piece>>,
+    folder: Folder,
+) -> Result<(), StoreError> {
+    while let Some(first) = queue.recv().await {
+        let mut group = vec![first];
+        while group.len() < limits::GROUP_WORKS
+            && let Ok(piece) = queue.try_recv()
+        {
+            group.push(piece);
+        }
+        write_group(&mut connection, group).await;
+    }
+    query("PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut connection)
+        .await?;
+    connection.close().await?;
+    folder.stopped_cleanly()
+}
+
+async fn write_group(connection: &mut SqliteConnection, group: Vec<Box<dyn Piece>>) {
+    if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
+        roll_back(connection).await;
+        tracing::warn!(%error, works = group.len(), "the database takes no transaction");
+        answer_all(group, &Err(error));
+        return;
+    }
+    let mut done = Vec::with_capacity(group.len());
+    let mut rest = group.into_iter();
+    while let Some(mut piece) = rest.next() {
+        match run_piece(connection, piece.as_mut()).await {
+            PieceEnd::Done => done.push(piece),
+            PieceEnd::Refused(error) => piece.answer(Err(error)),
+            PieceEnd::TransactionLost(error) => {
+                roll_back(connection).await;
+                tracing::warn!(%error, "a transaction was rolled back as a whole");
+                done.push(piece);
+                done.extend(rest);
+                answer_all(done, &Err(error));
+                return;
+            }
+        }
+    }
+    let outcome = execute(connection, "COMMIT").await;
+    if let Err(error) = &outcome {
+        roll_back(connection).await;
+        tracing::warn!(%error, works = done.len(), "a transaction could not be committed");
+    }
+    answer_all(done, &outcome);
+}
+
+enum PieceEnd {
+    Done,
+    /// Undone alone; the transaction goes on.
+    Refused(StoreError),
+    /// The transaction is gone (disk full and I/O errors may end it), and all that was in it.
+    TransactionLost(StoreError),
+}
+
+async fn run_piece(connection: &mut SqliteConnection, piece: &mut dyn Piece) -> PieceEnd {
+    if let Err(error) = execute(connection, "SAVEPOINT piece").await {
+        return PieceEnd::TransactionLost(error);
+    }
+    let outcome = piece.run(connection).await;
+    let undo = outcome.is_err();
+    if undo && execute(connection, "ROLLBACK TO piece").await.is_err() {
+        return PieceEnd::TransactionLost(outcome.err().unwrap_or(StoreError::Closed));
+    }
+    match (execute(connection, "RELEASE piece").await, outcome) {
+        (Err(error), _) => PieceEnd::TransactionLost(error),
+        (Ok(()), Ok(())) => PieceEnd::Done,
+        (Ok(()), Err(error)) => PieceEnd::Refused(error),
+    }
+}
+
+async fn execute(connection: &mut SqliteConnection, sql: &'static str) -> Result<(), StoreError> {
+    query(sql).execute(connection).await?;
+    Ok(())
+}
+
+/// Ends a transaction that may have ended by itself; then there is nothing to roll back.
+async fn roll_back(connection: &mut SqliteConnection) {
+    let _ = query("ROLLBACK").execute(connection).await;
+}
+
+fn answer_all(pieces: Vec<Box<dyn Piece>>, outcome: &Result<(), StoreError>) {
+    for piece in pieces {
+        piece.answer(outcome.clone());
+    }
+}

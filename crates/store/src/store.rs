@@ -1,0 +1,294 @@
+//! The store as the rest of the server sees it. Which engine holds the data is decided at opening;
+//! every engine answers the same questions in the same words.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use harvestman_core::crawl::{Batch, Committed, Snapshot};
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::activity::{Activity, ActivityQuery};
+use crate::error::{CommitError, StoreError};
+use crate::job::{Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
+use crate::limits;
+use crate::outbox::{Attempt, AttemptEnd, Delivery, DueEvent};
+use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
+use crate::sqlite::Sqlite;
+use crate::team::{MonthUsage, Principal};
+
+/// Where and how to open the store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoreConfig {
+    /// Folder of the embedded database; made when missing.
+    pub data_dir: PathBuf,
+    /// Connections for reading; at least one is used.
+    pub readers: u32,
+}
+
+impl StoreConfig {
+    /// The embedded database in this folder.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            readers: limits::DEFAULT_READERS,
+        }
+    }
+}
+
+/// The durable state of everything. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Sqlite(Arc<Sqlite>),
+}
+
+macro_rules! on_engine {
+    ($store:expr, $engine:ident => $call:expr) => {
+        match &$store.engine {
+            Engine::Sqlite($engine) => $call,
+        }
+    };
+}
+
+impl Store {
+    /// Opens the database of a data folder, making or upgrading it when needed. Refuses when
+    /// another server uses the folder, when the file is damaged (it is left untouched), newer, or
+    /// not ours. After this, shards of a stopped server can be leased at once.
+    pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
+        let sqlite = Sqlite::open(config).await?;
+        Ok(Self {
+            engine: Engine::Sqlite(Arc::new(sqlite)),
+        })
+    }
+
+    /// Finishes what is queued and closes the database. Afterwards every call answers
+    /// [`StoreError::Closed`].
+    pub async fn close(&self) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.close().await)
+    }
+
+    /// Whether the database reads and writes.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.ping().await)
+    }
+
+    // Teams and keys
+
+    /// The team of this name, made when missing.
+    pub async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
+        on_engine!(self, engine => engine.ensure_team(name).await)
+    }
+
+    /// Stores the SHA-256 of a key. The same hash again keeps its id and takes the given team and
+    /// name.
+    pub async fn add_key(
+        &self,
+        team: TeamId,
+        name: &str,
+        key_hash: [u8; 32],
+        now: Timestamp,
+    ) -> Result<KeyId, StoreError> {
+        on_engine!(self, engine => engine.add_key(team, name, key_hash, now).await)
+    }
+
+    /// Who owns the key of this SHA-256. Notes the use of the key, at most once a minute.
+    pub async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
+        on_engine!(self, engine => engine.principal(key_hash).await)
+    }
+
+    /// Whether any key is stored.
+    pub async fn has_keys(&self) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.has_keys().await)
+    }
+
+    // Jobs and their owners
+
+    /// Stores a job with its shard, its activity entry, its `started` event and its idempotency
+    /// entry, in one transaction.
+    pub async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Created, StoreError> {
+        on_engine!(self, engine => engine.create_crawl(job, idempotency).await)
+    }
+
+    /// Takes up to `limit` free shards of running jobs, oldest jobs first, for `lease_ms`.
+    pub async fn lease(
+        &self,
+        node: &str,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Lease>, StoreError> {
+        on_engine!(self, engine => engine.lease(node, now, lease_ms, limit).await)
+    }
+
+    /// Extends a lease. False when another owner has the shard or the job has ended: drop the
+    /// shard.
+    pub async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.renew(lease, now, lease_ms).await)
+    }
+
+    /// What a new owner needs to go on.
+    pub async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
+        on_engine!(self, engine => engine.load(lease).await)
+    }
+
+    /// Commits a batch, together with the batches of other jobs that wait at the same time; also
+    /// renews the lease. See [`Batch`] for what it means.
+    pub async fn commit(
+        &self,
+        lease: &Lease,
+        batch: &Batch,
+        now: Timestamp,
+        lease_ms: u64,
+    ) -> Result<Committed, CommitError> {
+        on_engine!(self, engine => engine.commit(lease, batch, now, lease_ms).await)
+    }
+
+    /// Gives a shard back, so that another owner can take it at once.
+    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.release(lease).await)
+    }
+
+    /// Ends a running job. Nothing is added to it afterwards.
+    pub async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Cancel, StoreError> {
+        on_engine!(self, engine => engine.cancel(team, job, now).await)
+    }
+
+    // Reading jobs
+
+    /// A job of the team that has not expired.
+    pub async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
+        on_engine!(self, engine => engine.job(team, job, now).await)
+    }
+
+    /// Documents after the first `skip`, in order of completion: at most `limit`, at most
+    /// `max_bytes` of JSON text with separators, but a single larger one alone. The caller has
+    /// asked [`Store::job`] for the job before, with the team.
+    pub async fn documents(
+        &self,
+        job: JobId,
+        skip: u64,
+        limit: Option<u64>,
+        max_bytes: usize,
+    ) -> Result<DocumentChunk, StoreError> {
+        on_engine!(self, engine => engine.documents(job, skip, limit, max_bytes).await)
+    }
+
+    /// What went wrong in a job. The caller has asked [`Store::job`] before, with the team.
+    pub async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
+        on_engine!(self, engine => engine.errors(job).await)
+    }
+
+    /// Running crawls of a team, newest first.
+    pub async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
+        on_engine!(self, engine => engine.active(team).await)
+    }
+
+    // Single scrapes
+
+    /// Stores a running scrape and its activity entry. Its job id is its scrape id.
+    pub async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.begin_scrape(job).await)
+    }
+
+    /// Stores the end of a scrape: document and ledger entry, or the error answer. Only the first
+    /// end of a scrape counts.
+    pub async fn finish_scrape(
+        &self,
+        job: JobId,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.finish_scrape(job, result, now).await)
+    }
+
+    /// A scrape of the team, or a page of one of its jobs, by scrape id. `None` when unknown,
+    /// expired, another team's, or without retention.
+    pub async fn scrape(
+        &self,
+        team: TeamId,
+        id: ScrapeId,
+        now: Timestamp,
+    ) -> Result<Option<StoredScrape>, StoreError> {
+        on_engine!(self, engine => engine.scrape(team, id, now).await)
+    }
+
+    // Webhook events
+
+    /// Takes up to `limit` events that are due, for `lease_ms`: no other call gets them meanwhile.
+    /// No event comes before the first attempt of an earlier event of its job has ended or is
+    /// earlier in the same answer.
+    pub async fn due_events(
+        &self,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<DueEvent>, StoreError> {
+        on_engine!(self, engine => engine.due_events(now, lease_ms, limit).await)
+    }
+
+    /// When [`Store::due_events`] has something to hand out next, unless an attempt ends or an
+    /// event happens before.
+    pub async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        on_engine!(self, engine => engine.next_event_at(now).await)
+    }
+
+    /// Stores what an attempt met, with an entry in the delivery log. False when the event was
+    /// settled or attempted by another deliverer meanwhile; nothing is stored then.
+    pub async fn finish_attempt(
+        &self,
+        event: &DueEvent,
+        attempt: &Attempt,
+        end: AttemptEnd,
+    ) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.finish_attempt(event, attempt, end).await)
+    }
+
+    /// The delivery log of a job of the team, in order of events and attempts.
+    pub async fn deliveries(&self, team: TeamId, job: JobId) -> Result<Vec<Delivery>, StoreError> {
+        on_engine!(self, engine => engine.deliveries(team, job).await)
+    }
+
+    // Usage and activity
+
+    /// Sum of all ledger entries of a team, in credits.
+    pub async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
+        on_engine!(self, engine => engine.credits_in_period(team, Timestamp(0), Timestamp(u64::MAX)).await)
+    }
+
+    /// Credits of a team from `from` (included) to `to` (excluded).
+    pub async fn credits_in_period(
+        &self,
+        team: TeamId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<u64, StoreError> {
+        on_engine!(self, engine => engine.credits_in_period(team, from, to).await)
+    }
+
+    /// Credits of a team per month and key, oldest month first.
+    pub async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
+        on_engine!(self, engine => engine.month_usage(team).await)
+    }
+
+    /// Activity of a team, newest first.
+    pub async fn activity(&self, team: TeamId, query: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
+        on_engine!(self, engine => engine.activity(team, query).await)
+    }
+
+    // Expiry
+
+    /// Deletes what has expired at `now`, in small transactions and a bounded number of them.
+    /// Answers the number of jobs that are gone; call it again while it is not 0.
+    pub async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
+        on_engine!(self, engine => engine.expire(now).await)
+    }
+}

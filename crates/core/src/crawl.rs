@@ -4,23 +4,43 @@
 //! The shell hands in what happened ([`Crawl::handle`]) and asks what to do next
 //! ([`Crawl::poll`]). A task starts only after the batch that admitted its URL is committed.
 
+mod admission;
 pub mod batch;
+mod changes;
+mod hosts;
 pub mod limits;
+mod outcome;
+mod seeds;
+pub mod warnings;
 
 pub use batch::{
     Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, Settled, SettledOutcome,
     Snapshot, Source,
 };
 
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
 use url::Url;
 
-use crate::api::error::ErrorCode;
+use crate::api::crawl::{CrawlRequest, SitemapMode};
+use crate::api::error::{ApiError, ErrorCode};
 use crate::api::page::Document;
+use crate::frontier::{Entry, Frontier, Next};
 use crate::host::HostKey;
 use crate::ids::ScrapeId;
+use crate::politeness::{JobPace, Slot};
 use crate::robots::Robots;
+use crate::scope::Scope;
 use crate::sitemap::Sitemap;
+use crate::time::Timestamp;
 use crate::url_key::UrlKey;
+
+use changes::Changes;
+use hosts::{Answer, Hosts};
+use seeds::Phase;
+
+const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
 
 /// What the operator and the team allow a crawl, beside its own request.
 #[derive(Clone, PartialEq, Debug)]
@@ -143,4 +163,319 @@ pub enum Output {
     Commit(Batch),
     /// The job ended (by itself or from outside): nothing more will be asked for.
     Finish,
+}
+
+/// How far a crawl is, for this owner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Places taken: pages settled, in flight and queued.
+    pub admitted: u64,
+    /// Pages with a document.
+    pub completed: u64,
+    /// Pages that could not be fetched.
+    pub failed: u64,
+    /// Credits of the documents since this owner took over.
+    pub credits: u64,
+    /// URLs refused by robots.txt since this owner took over.
+    pub robots_blocked: u64,
+    /// URLs known, fetched or not.
+    pub known: u64,
+    /// Admitted URLs that wait.
+    pub queued: u64,
+    /// Pages being fetched.
+    pub in_flight: u64,
+}
+
+/// One crawl, or the part of it that one owner has.
+#[derive(Clone, Debug)]
+pub struct Crawl {
+    scope: Scope,
+    sitemap: SitemapMode,
+    /// The start URL came without a scheme and https was not found wrong.
+    scheme_guessed: bool,
+    known_max: usize,
+    agent: String,
+
+    phase: Phase,
+    hosts: Hosts,
+    robots_in_flight: u32,
+    frontier: Frontier,
+    pace: JobPace,
+    /// A sitemap, not a page, goes first when both could.
+    sitemap_turn: bool,
+
+    /// Every URL that was ever offered, fetched under another address or refused.
+    known: HashSet<UrlKey>,
+    /// Admitted and not settled.
+    open: HashSet<UrlKey>,
+    running: HashMap<UrlKey, Entry>,
+    /// Pages that led to a host whose robots.txt is awaited.
+    held: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
+    held_pages: usize,
+
+    changes: Changes,
+    /// The batch that is out proposes the end.
+    end_proposed: bool,
+    end_not_before: Option<Timestamp>,
+    /// Why nothing could be done, if it turns out so.
+    failure: Option<String>,
+    saw_not_child: bool,
+    /// Offers of this owner.
+    offered: u64,
+    said: HashSet<&'static str>,
+    counts: Counts,
+
+    wake: Option<Timestamp>,
+    ended: bool,
+    finished: bool,
+}
+
+impl Crawl {
+    /// A crawl that has done nothing yet. 400 when a pattern of the request is bad.
+    pub fn new(request: &CrawlRequest, policy: Policy) -> Result<Crawl, ApiError> {
+        Self::restore(request, policy, Snapshot::default())
+    }
+
+    /// A crawl as the store remembers it. What was in flight is fetched again; what was known is
+    /// known. 400 when a pattern of the request is bad.
+    pub fn restore(request: &CrawlRequest, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
+        let mut scope = Scope::compile(request)?;
+        let mut scheme_guessed = request.url.scheme_guessed;
+        if let Some(root) = &snapshot.progress.root {
+            scope.rebase(root);
+            scheme_guessed = false;
+        }
+        let phase = if !snapshot.progress.seed_offered {
+            Phase::Start
+        } else if snapshot.progress.sitemaps_done {
+            Phase::Done
+        } else if snapshot.open.iter().any(|admitted| admitted.source == Source::Seed) {
+            Phase::Open
+        } else {
+            Phase::Naming
+        };
+        let concurrency = request.max_concurrency.map_or(policy.max_concurrency, |wish| {
+            wish.min(policy.max_concurrency)
+        });
+        let mut crawl = Crawl {
+            scope,
+            sitemap: request.sitemap,
+            scheme_guessed,
+            known_max: limits::known_urls_max(request.limit),
+            agent: request.robots_user_agent.clone().unwrap_or(policy.robots_agent),
+            phase,
+            hosts: Hosts::new(request.ignore_robots_txt),
+            robots_in_flight: 0,
+            frontier: Frontier::default(),
+            pace: JobPace::new(concurrency, request.delay_ms()),
+            sitemap_turn: true,
+            known: snapshot.seen.into_iter().collect(),
+            open: HashSet::new(),
+            running: HashMap::new(),
+            held: HashMap::new(),
+            held_pages: 0,
+            changes: Changes::new(snapshot.last_batch, snapshot.progress),
+            end_proposed: false,
+            end_not_before: None,
+            failure: None,
+            saw_not_child: false,
+            offered: 0,
+            said: HashSet::new(),
+            counts: Counts {
+                completed: snapshot.completed,
+                failed: snapshot.failed,
+                ..Counts::default()
+            },
+            wake: None,
+            ended: false,
+            finished: false,
+        };
+        for admitted in snapshot.open {
+            crawl.admit(admitted, Timestamp::default());
+        }
+        crawl.counts.admitted = snapshot.admitted;
+        Ok(crawl)
+    }
+
+    /// Product token for robots.txt: the shell parses each file with it.
+    pub fn robots_agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Something happened. Answers that nobody waits for change nothing.
+    pub fn handle(&mut self, now: Timestamp, input: Input) {
+        if self.ended {
+            return;
+        }
+        match input {
+            Input::RobotsFetched { host, robots } => {
+                let Some(answer) = self.hosts.answer(&host, robots, now) else {
+                    return;
+                };
+                self.pace.end();
+                self.robots_in_flight -= 1;
+                match answer {
+                    Answer::Decided => self.host_decided(now, &host),
+                    Answer::Again => {}
+                }
+            }
+            Input::SitemapFetched { url, sitemap } => {
+                if let Phase::Reading(walk) = &mut self.phase
+                    && walk.answer(&url, sitemap)
+                {
+                    self.pace.end();
+                    self.frontier.ended(&HostKey::of(&url), now);
+                }
+            }
+            Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),
+            Input::Committed(committed) => self.committed(now, committed),
+        }
+    }
+
+    /// The next thing to do; to be called until there is none, after every input and at
+    /// [`Crawl::wake_at`].
+    pub fn poll(&mut self, now: Timestamp) -> Option<Output> {
+        self.wake = None;
+        if self.ended {
+            return (!std::mem::replace(&mut self.finished, true)).then_some(Output::Finish);
+        }
+        self.advance_seeding(now);
+        self.next_robots(now).or_else(|| self.next_fetch(now)).or_else(|| self.next_commit(now))
+    }
+
+    /// When to poll again although nothing happened. Valid after a poll that gave nothing.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    /// How far the crawl is.
+    pub fn counts(&self) -> Counts {
+        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        Counts {
+            known: count(self.known.len()),
+            queued: count(self.frontier.len()),
+            in_flight: count(self.running.len()),
+            ..self.counts
+        }
+    }
+
+    /// At most half of the places go to robots.txt files, so that pages go on meanwhile.
+    fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
+        if self.pace.side_slot() != Slot::Free || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
+        {
+            return None;
+        }
+        let Some(host) = self.hosts.next(now) else {
+            self.wake_by(self.hosts.wake_at());
+            return None;
+        };
+        self.pace.start_side();
+        self.robots_in_flight += 1;
+        let url = host.robots_url()?;
+        Some(Output::FetchRobots { host, url })
+    }
+
+    fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
+        if self.changes.is_full() || self.held_pages >= limits::BACKLOG_MAX_PAGES {
+            return None;
+        }
+        match self.pace.slot(now) {
+            Slot::Free => {}
+            Slot::At(time) => {
+                if !self.frontier.is_empty() || matches!(self.phase, Phase::Reading(_)) {
+                    self.wake_by(Some(time));
+                }
+                return None;
+            }
+            Slot::Busy => return None,
+        }
+        let output = if self.sitemap_turn {
+            self.next_sitemap(now).or_else(|| self.next_page(now))
+        } else {
+            self.next_page(now).or_else(|| self.next_sitemap(now))
+        }?;
+        self.sitemap_turn = matches!(output, Output::FetchPage(_));
+        self.pace.start(now);
+        Some(output)
+    }
+
+    fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {
+        let Phase::Reading(walk) = &mut self.phase else {
+            return None;
+        };
+        let url = walk.wanted()?.clone();
+        match self.frontier.ask(&HostKey::of(&url), now) {
+            Slot::Free => {
+                walk.asked(&url);
+                Some(Output::FetchSitemap { url })
+            }
+            Slot::At(time) => {
+                self.wake_by(Some(time));
+                None
+            }
+            Slot::Busy => None,
+        }
+    }
+
+    fn next_page(&mut self, now: Timestamp) -> Option<Output> {
+        match self.frontier.next(now) {
+            Next::Take(entry) => {
+                let task = PageTask {
+                    key: entry.key,
+                    url: entry.url.clone(),
+                    depth: entry.depth,
+                    attempt: entry.earlier + entry.tries + 1,
+                };
+                self.running.insert(entry.key, entry);
+                Some(Output::FetchPage(task))
+            }
+            Next::WaitUntil(time) => {
+                self.wake_by(Some(time));
+                None
+            }
+            Next::Empty => None,
+        }
+    }
+
+    fn next_commit(&mut self, now: Timestamp) -> Option<Output> {
+        if self.changes.is_outstanding() {
+            return None;
+        }
+        let idle = matches!(self.phase, Phase::Done) && self.open.is_empty();
+        if self.changes.is_empty() {
+            if !idle {
+                return None;
+            }
+            if let Some(time) = self.end_not_before.filter(|time| *time > now) {
+                self.wake_by(Some(time));
+                return None;
+            }
+        }
+        if idle && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
+            self.warn_once(warnings::ONLY_CHILDREN);
+        }
+        let end = idle.then(|| self.end());
+        let batch = self.changes.next_batch(|| end);
+        self.end_proposed = batch.end.is_some();
+        Some(Output::Commit(batch))
+    }
+
+    /// How the job ends if the store agrees: failed only when there was nothing but a start page
+    /// that could not be reached.
+    fn end(&self) -> JobEnd {
+        let nothing_else = self.counts.completed == 0 && self.counts.failed <= 1 && self.known.len() <= 1;
+        match (&self.failure, self.counts.failed) {
+            (Some(failure), _) if nothing_else => JobEnd::Failed {
+                error: failure.clone(),
+            },
+            (None, 1) if nothing_else => JobEnd::Failed {
+                error: warnings::seed_unreachable(self.scope.root(), ""),
+            },
+            _ => JobEnd::Completed,
+        }
+    }
+
+    fn wake_by(&mut self, time: Option<Timestamp>) {
+        self.wake = [self.wake, time].into_iter().flatten().min();
+    }
 }

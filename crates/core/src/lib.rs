@@ -7,12 +7,16 @@
 pub mod api;
 pub mod billing;
 pub mod crawl;
+pub mod frontier;
 pub mod host;
 pub mod ids;
 pub mod limits;
 pub mod paging;
 pub mod robots;
 pub mod scrape;
+pub mod politeness;
+pub mod robots;
+pub mod scope;
 pub mod sitemap;
 pub mod time;
 pub mod url_key;

@@ -1,0 +1,166 @@
+//! robots.txt of each host of a job: asked once, tried again while unreachable, then decided. It
+//! never fetches; it says which file is wanted and remembers what came.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use url::{Position, Url};
+
+use crate::crawl::RobotsOutcome;
+use crate::host::HostKey;
+use crate::politeness::backoff_ms;
+use crate::robots::Robots;
+use crate::time::Timestamp;
+
+/// What robots.txt says of a URL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Access {
+    Allowed,
+    Refused,
+    /// The host's file was not read yet.
+    Unknown,
+}
+
+/// The files of one job.
+#[derive(Clone, Debug)]
+pub(super) struct Hosts {
+    /// `ignoreRobotsTxt`: everything is allowed, files are read for their sitemaps alone.
+    ignore: bool,
+    states: HashMap<HostKey, State>,
+    /// Files to ask for, by time and by order of asking.
+    wanted: BTreeSet<(Timestamp, u64, HostKey)>,
+    asked: u64,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// In `wanted`, or asked for and not answered.
+    Pending {
+        tries: u32,
+        in_flight: bool,
+    },
+    Known(Robots),
+    /// No file could be had: nothing is allowed.
+    Unreachable,
+}
+
+impl Hosts {
+    pub(super) fn new(ignore: bool) -> Self {
+        Self {
+            ignore,
+            states: HashMap::new(),
+            wanted: BTreeSet::new(),
+            asked: 0,
+        }
+    }
+
+    pub(super) fn ignores_robots(&self) -> bool {
+        self.ignore
+    }
+
+    /// What is known of a URL now.
+    pub(super) fn access(&self, url: &Url) -> Access {
+        if self.ignore {
+            return Access::Allowed;
+        }
+        match self.states.get(&HostKey::of(url)) {
+            None | Some(State::Pending { .. }) => Access::Unknown,
+            Some(State::Unreachable) => Access::Refused,
+            Some(State::Known(robots)) => {
+                if robots.allows(&url[Position::BeforePath..Position::AfterQuery]) {
+                    Access::Allowed
+                } else {
+                    Access::Refused
+                }
+            }
+        }
+    }
+
+    /// The rules of a host, when they are known.
+    pub(super) fn robots(&self, host: &HostKey) -> Option<&Robots> {
+        match self.states.get(host) {
+            Some(State::Known(robots)) => Some(robots),
+            _ => None,
+        }
+    }
+
+    /// Whether this host's file was read or given up.
+    pub(super) fn is_decided(&self, host: &HostKey) -> bool {
+        matches!(self.states.get(host), Some(State::Known(_) | State::Unreachable))
+    }
+
+    /// Whether this host's file was given up.
+    pub(super) fn is_unreachable(&self, host: &HostKey) -> bool {
+        matches!(self.states.get(host), Some(State::Unreachable))
+    }
+
+    /// Asks for a host's file unless that was done before.
+    pub(super) fn want(&mut self, host: &HostKey, now: Timestamp) {
+        if !self.states.contains_key(host) {
+            self.queue(host, 0, now);
+        }
+    }
+
+    fn queue(&mut self, host: &HostKey, tries: u32, at: Timestamp) {
+        let state = State::Pending {
+            tries,
+            in_flight: false,
+        };
+        self.states.insert(host.clone(), state);
+        self.wanted.insert((at, self.asked, host.clone()));
+        self.asked += 1;
+    }
+
+    /// The next host to ask, if one is due.
+    pub(super) fn next(&mut self, now: Timestamp) -> Option<HostKey> {
+        let (at, ordinal, host) = self.wanted.first()?.clone();
+        if at > now {
+            return None;
+        }
+        self.wanted.remove(&(at, ordinal, host.clone()));
+        if let Some(State::Pending { in_flight, .. }) = self.states.get_mut(&host) {
+            *in_flight = true;
+        }
+        Some(host)
+    }
+
+    /// When the next file is due.
+    pub(super) fn wake_at(&self) -> Option<Timestamp> {
+        self.wanted.first().map(|(at, _, _)| *at)
+    }
+
+    /// An answer came. `None` when it was not asked for.
+    pub(super) fn answer(&mut self, host: &HostKey, outcome: RobotsOutcome, now: Timestamp) -> Option<Answer> {
+        let Some(State::Pending {
+            tries,
+            in_flight: true,
+        }) = self.states.get(host)
+        else {
+            return None;
+        };
+        let tries = tries + 1;
+        let state = match outcome {
+            RobotsOutcome::Found(robots) => State::Known(robots),
+            RobotsOutcome::Missing => State::Known(Robots::default()),
+            RobotsOutcome::Unreachable if self.ignore => State::Known(Robots::default()),
+            RobotsOutcome::Unreachable => match backoff_ms(tries, None) {
+                Some(wait) => {
+                    self.queue(host, tries, now + Duration::from_millis(wait));
+                    return Some(Answer::Again);
+                }
+                None => State::Unreachable,
+            },
+        };
+        self.states.insert(host.clone(), state);
+        Some(Answer::Decided)
+    }
+}
+
+/// What an answer changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    /// The host's rules are known from now on.
+    Decided,
+    /// It will be asked again.
+    Again,
+}

@@ -1,0 +1,205 @@
+//! What becomes of a fetched page: another attempt, a document, an error, or a place given back.
+//! Every admitted URL is settled once.
+
+use std::time::Duration;
+
+use url::Url;
+use uuid::Uuid;
+
+use crate::api::error::ErrorCode;
+use crate::crawl::batch::{PageError, Settled, SettledOutcome, Source};
+use crate::crawl::changes::{Change, Outcome};
+use crate::crawl::hosts::Access;
+use crate::crawl::{Crawl, FetchFailure, FetchedPage, PageOutcome, warnings};
+use crate::frontier::Entry;
+use crate::host::HostKey;
+use crate::ids::ScrapeId;
+use crate::politeness::{backoff_ms, is_passing_status};
+use crate::scope::Verdict;
+use crate::time::Timestamp;
+use crate::url_key::UrlKey;
+
+/// First status whose page's links are not looked at.
+const FIRST_ERROR_STATUS: u16 = 400;
+
+impl Outcome {
+    pub(super) fn new(settled: Settled) -> Self {
+        Self {
+            settled,
+            alias: None,
+            blocked: None,
+            root: None,
+        }
+    }
+}
+
+/// Where a page was found in the end.
+enum Landing {
+    /// Where it was looked for, as far as identity goes.
+    Same,
+    /// At a page that was not known: known from now on.
+    Alias(UrlKey),
+    /// At a page that is known: this one does not count.
+    Known,
+    /// At a page that does not belong.
+    OutOfScope(&'static str),
+    /// At a page that robots.txt refuses.
+    Refused(UrlKey),
+    /// On a host whose robots.txt was not read yet.
+    Unknown(HostKey),
+}
+
+impl Crawl {
+    /// A task came back. Late and repeated answers change nothing.
+    pub(super) fn page_fetched(&mut self, now: Timestamp, key: UrlKey, outcome: PageOutcome) {
+        let Some(entry) = self.running.remove(&key) else {
+            return;
+        };
+        self.pace.end();
+        self.frontier.ended(&entry.host, now);
+        match outcome {
+            PageOutcome::Page(page) => {
+                if is_passing_status(page.status) {
+                    if let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503)) {
+                        let wait = wait.min(super::limits::RETRY_AFTER_MAX_MS);
+                        self.frontier.pause(&entry.host, now + Duration::from_millis(wait), now);
+                    }
+                    if let Some(wait) = backoff_ms(entry.tries + 1, page.retry_after_ms) {
+                        self.try_again(entry, now + Duration::from_millis(wait));
+                        return;
+                    }
+                }
+                self.accept(now, entry, page);
+            }
+            PageOutcome::Failed(failure) => match backoff_ms(entry.tries + 1, None) {
+                Some(wait) if failure.passing => self.try_again(entry, now + Duration::from_millis(wait)),
+                _ => self.fail(entry, failure),
+            },
+        }
+    }
+
+    fn try_again(&mut self, mut entry: Entry, at: Timestamp) {
+        entry.tries += 1;
+        self.frontier.retry(entry, at);
+    }
+
+    fn fail(&mut self, entry: Entry, failure: FetchFailure) {
+        if entry.source == Source::Seed {
+            self.failure = Some(warnings::seed_unreachable(&entry.url, &failure.message));
+        }
+        let error = PageError {
+            id: failure.id,
+            code: failure.code,
+            message: failure.message,
+        };
+        let outcome = SettledOutcome::Failed(error);
+        self.settle(entry.source, Outcome::new(entry.settled(outcome)));
+    }
+
+    /// Takes a page as it is, after the last attempt.
+    pub(super) fn accept(&mut self, now: Timestamp, entry: Entry, page: Box<FetchedPage>) {
+        let mut landed = page.final_url.clone();
+        landed.set_fragment(None);
+        let moved = landed != entry.url;
+        let root = (moved && entry.source == Source::Seed && self.scope.rebase(&landed)).then(|| landed.clone());
+        let landing = if moved { self.landing(&entry, &landed) } else { Landing::Same };
+        let alias = match landing {
+            Landing::Same => None,
+            Landing::Alias(key) => {
+                self.known.insert(key);
+                Some(key)
+            }
+            Landing::Known => {
+                let outcome = entry.settled(SettledOutcome::Dropped(None));
+                return self.settle(entry.source, Outcome { root, ..Outcome::new(outcome) });
+            }
+            Landing::OutOfScope(reason) => {
+                let error = PageError {
+                    id: page.document.metadata.scrape_id.unwrap_or(ScrapeId(Uuid::nil())),
+                    code: ErrorCode::OutOfScope,
+                    message: format!("The page redirects to {landed}. {reason}"),
+                };
+                if entry.source == Source::Seed {
+                    let warning = warnings::seed_left(&entry.url, &landed);
+                    self.changes.push(Change::Warning(warning));
+                }
+                let outcome = entry.settled(SettledOutcome::Dropped(Some(error)));
+                return self.settle(entry.source, Outcome { root, ..Outcome::new(outcome) });
+            }
+            Landing::Refused(key) => {
+                self.known.insert(key);
+                self.counts.robots_blocked += 1;
+                self.warn_once(warnings::ROBOTS);
+                let outcome = Outcome {
+                    blocked: Some((key, landed)),
+                    root,
+                    ..Outcome::new(entry.settled(SettledOutcome::Dropped(None)))
+                };
+                return self.settle(entry.source, outcome);
+            }
+            Landing::Unknown(host) => {
+                self.hosts.want(&host, now);
+                self.held_pages += 1;
+                return self.held.entry(host).or_default().push((entry, page));
+            }
+        };
+        if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth) {
+            for link in page.links {
+                self.discover(link, entry.depth + 1, Source::Link);
+            }
+        }
+        let outcome = SettledOutcome::Page {
+            document: page.document,
+            credits: page.credits,
+        };
+        let outcome = Outcome {
+            alias,
+            root,
+            ..Outcome::new(entry.settled(outcome))
+        };
+        self.settle(entry.source, outcome);
+    }
+
+    fn landing(&self, entry: &Entry, landed: &Url) -> Landing {
+        if let Verdict::Reject(reason) = self.scope.judge_page(landed, entry.depth) {
+            return Landing::OutOfScope(reason.sentence());
+        }
+        let key = self.key_of(landed);
+        if key != entry.key && self.known.contains(&key) {
+            return Landing::Known;
+        }
+        match self.hosts.access(landed) {
+            Access::Unknown => Landing::Unknown(HostKey::of(landed)),
+            Access::Refused => Landing::Refused(key),
+            Access::Allowed if key == entry.key => Landing::Same,
+            Access::Allowed => Landing::Alias(key),
+        }
+    }
+
+    /// The one place where an admitted URL is settled.
+    pub(super) fn settle(&mut self, source: Source, outcome: Outcome) {
+        self.open.remove(&outcome.settled.key);
+        match &outcome.settled.outcome {
+            SettledOutcome::Page { credits, .. } => {
+                self.counts.completed += 1;
+                self.counts.credits += u64::from(*credits);
+            }
+            SettledOutcome::Failed(_) => self.counts.failed += 1,
+            SettledOutcome::Dropped(_) => self.counts.admitted -= 1,
+        }
+        self.changes.push(Change::Settled(Box::new(outcome)));
+        if source == Source::Seed {
+            self.seed_settled();
+        }
+    }
+}
+
+impl Entry {
+    fn settled(&self, outcome: SettledOutcome) -> Settled {
+        Settled {
+            key: self.key,
+            url: self.url.clone(),
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Where a crawl begins: robots.txt of the start host, the start page, then sitemaps. The sitemaps
+//! wait for the start page, because its redirect may move the scope.
+
+use std::collections::{HashSet, VecDeque};
+
+use url::{Position, Url};
+
+use crate::api::crawl::SitemapMode;
+use crate::crawl::batch::Source;
+use crate::crawl::changes::Change;
+use crate::crawl::hosts::Access;
+use crate::crawl::limits::{SITEMAP_MAX_FILES, SITEMAP_MAX_IN_FLIGHT, SITEMAP_MAX_LEVELS};
+use crate::crawl::{Crawl, warnings};
+use crate::host::HostKey;
+use crate::scope::Verdict;
+use crate::sitemap::Sitemap;
+use crate::time::Timestamp;
+
+/// How far the beginning is.
+#[derive(Clone, Debug)]
+pub(super) enum Phase {
+    /// robots.txt of the start host is awaited; then the start page is offered.
+    Start,
+    /// The start page is offered, the store has not answered.
+    Offered,
+    /// The start page is admitted, its outcome is awaited.
+    Open,
+    /// robots.txt of the root's host is awaited: it names the sitemaps.
+    Naming,
+    /// Sitemaps are read.
+    Reading(Walk),
+    /// Nothing more comes from here.
+    Done,
+}
+
+/// The sitemap files of a job in the order in which they are named.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Walk {
+    files: VecDeque<File>,
+    /// Every file ever queued: each is read once.
+    named: HashSet<Url>,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    url: Url,
+    level: u32,
+    state: FileState,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum FileState {
+    Waiting,
+    Asked,
+    Read(Option<Sitemap>),
+}
+
+impl Walk {
+    fn name(&mut self, url: Url, level: u32) {
+        if level <= SITEMAP_MAX_LEVELS && self.named.len() < SITEMAP_MAX_FILES && self.named.insert(url.clone())
+        {
+            let state = FileState::Waiting;
+            self.files.push_back(File { url, level, state });
+        }
+    }
+
+    /// The next file to ask for.
+    pub(super) fn wanted(&self) -> Option<&Url> {
+        let window = self.files.iter().take(SITEMAP_MAX_IN_FLIGHT);
+        window.filter(|file| file.state == FileState::Waiting).map(|file| &file.url).next()
+    }
+
+    pub(super) fn asked(&mut self, url: &Url) {
+        if let Some(file) = self.files.iter_mut().find(|file| file.url == *url) {
+            file.state = FileState::Asked;
+        }
+    }
+
+    /// `false` when this file was not asked for.
+    pub(super) fn answer(&mut self, url: &Url, sitemap: Option<Sitemap>) -> bool {
+        let asked = |file: &&mut File| file.url == *url && file.state == FileState::Asked;
+        match self.files.iter_mut().find(asked) {
+            Some(file) => {
+                file.state = FileState::Read(sitemap);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the first file off once it is read: the order of naming is the order of discovery.
+    fn take_read(&mut self) -> Option<(File, Sitemap)> {
+        match self.files.front()?.state {
+            FileState::Read(_) => {}
+            FileState::Waiting | FileState::Asked => return None,
+        }
+        let mut file = self.files.pop_front()?;
+        match std::mem::replace(&mut file.state, FileState::Asked) {
+            FileState::Read(sitemap) => Some((file, sitemap.unwrap_or_default())),
+            FileState::Waiting | FileState::Asked => None,
+        }
+    }
+}
+
+impl Crawl {
+    /// Goes on as far as what is known allows.
+    pub(super) fn advance_seeding(&mut self, now: Timestamp) {
+        loop {
+            let goes_on = match &self.phase {
+                Phase::Start => self.offer_seed(now),
+                Phase::Naming => self.name_sitemaps(now),
+                Phase::Reading(_) => self.read_sitemaps(),
+                Phase::Offered | Phase::Open | Phase::Done => false,
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn offer_seed(&mut self, now: Timestamp) -> bool {
+        let seed = self.scope.root().clone();
+        if let Verdict::Reject(reason) = self.scope.judge_page(&seed, 0) {
+            return self.refuse_seed(warnings::seed_rejected(&seed, reason));
+        }
+        let host = HostKey::of(&seed);
+        if !self.hosts.ignores_robots() {
+            self.hosts.want(&host, now);
+            if !self.hosts.is_decided(&host) {
+                return false;
+            }
+        }
+        if self.hosts.is_unreachable(&host) && self.fall_back_to_http(&seed) {
+            return true;
+        }
+        let key = self.key_of(&seed);
+        if self.hosts.access(&seed) == Access::Refused {
+            self.known.insert(key);
+            self.block(key, seed.clone());
+            if self.hosts.is_unreachable(&host) {
+                self.failure = Some(warnings::robots_unreachable(host.as_str()));
+            }
+            return self.refuse_seed(warnings::seed_blocked(&seed));
+        }
+        self.known.insert(key);
+        self.offer(key, seed, 0, Source::Seed);
+        self.changes.push(Change::SeedOffered);
+        self.phase = Phase::Offered;
+        false
+    }
+
+    /// A start URL given without a scheme is tried by https first.
+    fn fall_back_to_http(&mut self, seed: &Url) -> bool {
+        let mut plain = seed.clone();
+        if !std::mem::take(&mut self.scheme_guessed)
+            || plain.scheme() != "https"
+            || plain.set_scheme("http").is_err()
+            || !self.scope.rebase(&plain)
+        {
+            return false;
+        }
+        self.changes.push(Change::Root(plain));
+        true
+    }
+
+    /// Nothing is crawled without the start page's own consent: the job ends with no page.
+    fn refuse_seed(&mut self, warning: String) -> bool {
+        if self.failure.is_none() {
+            self.changes.push(Change::Warning(warning));
+        }
+        self.changes.push(Change::SeedOffered);
+        self.changes.push(Change::SitemapsDone);
+        self.phase = Phase::Done;
+        false
+    }
+
+    /// The start page is settled, or never will be.
+    pub(super) fn seed_settled(&mut self) {
+        if matches!(self.phase, Phase::Offered | Phase::Open) {
+            self.phase = Phase::Naming;
+        }
+    }
+
+    fn name_sitemaps(&mut self, now: Timestamp) -> bool {
+        if self.sitemap == SitemapMode::Skip {
+            return self.sitemaps_done();
+        }
+        let host = HostKey::of(self.scope.root());
+        self.hosts.want(&host, now);
+        if !self.hosts.is_decided(&host) {
+            return false;
+        }
+        if self.hosts.is_unreachable(&host) {
+            return self.sitemaps_done();
+        }
+        let mut walk = Walk::default();
+        let lines = self.hosts.robots(&host).map(|robots| robots.sitemaps()).unwrap_or_default();
+        if let Some(base) = host.robots_url() {
+            for line in lines {
+                if let Some(url) = crate::url_key::resolve_link(&base, line) {
+                    walk.name(url, 1);
+                }
+            }
+        }
+        if walk.files.is_empty() {
+            let mut usual = self.scope.root().clone();
+            usual.set_path("/sitemap.xml");
+            usual.set_query(None);
+            if self.hosts.access(&usual) != Access::Refused {
+                walk.name(usual, 1);
+            }
+        }
+        self.phase = Phase::Reading(walk);
+        true
+    }
+
+    fn read_sitemaps(&mut self) -> bool {
+        let Phase::Reading(walk) = &mut self.phase else {
+            return false;
+        };
+        if walk.files.is_empty() {
+            return self.sitemaps_done();
+        }
+        let Some((file, sitemap)) = walk.take_read() else {
+            return false;
+        };
+        let mut walk = match std::mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Reading(walk) => walk,
+            _ => return false,
+        };
+        for page in sitemap.pages {
+            self.discover(page, 0, Source::Sitemap);
+        }
+        for child in sitemap.children {
+            let same_host = child[..Position::BeforePath] == file.url[..Position::BeforePath];
+            if (same_host || self.scope.admits_host(&child)) && self.hosts.access(&child) != Access::Refused {
+                walk.name(child, file.level + 1);
+            }
+        }
+        if self.knows_enough() {
+            // What is in flight is answered to nobody; its place is given back on arrival.
+            walk.files.retain(|file| file.state == FileState::Asked);
+        }
+        self.phase = Phase::Reading(walk);
+        true
+    }
+
+    fn sitemaps_done(&mut self) -> bool {
+        self.changes.push(Change::SitemapsDone);
+        self.phase = Phase::Done;
+        false
+    }
+}

@@ -1,0 +1,235 @@
+//! The admitted and not yet fetched URLs of one owner: what is next, breadth first, under the pace
+//! of each host. It never decides what belongs (the scope does) nor what is admitted (the store).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use url::Url;
+
+use crate::crawl::batch::{Admitted, Source};
+use crate::host::HostKey;
+use crate::politeness::{HostPace, Slot};
+use crate::time::Timestamp;
+use crate::url_key::UrlKey;
+
+/// Breadth first, ties by order of admission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Order {
+    depth: u32,
+    ordinal: u64,
+}
+
+/// One URL to fetch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its turn.
+    pub order: Order,
+    /// Identity.
+    pub key: UrlKey,
+    /// Address.
+    pub url: Url,
+    /// Politeness unit of `url`.
+    pub host: HostKey,
+    /// Discovery depth.
+    pub depth: u32,
+    /// How it was found.
+    pub source: Source,
+    /// Attempts of earlier owners.
+    pub earlier: u32,
+    /// Attempts of this owner that ended in a passing fault.
+    pub tries: u32,
+}
+
+/// See [`Frontier::next`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Fetch this one now.
+    Take(Entry),
+    /// Nothing before this moment, unless something ends or arrives.
+    WaitUntil(Timestamp),
+    /// Nothing until something ends or arrives.
+    Empty,
+}
+
+/// Queues of all hosts of a job.
+#[derive(Clone, Debug, Default)]
+pub struct Frontier {
+    hosts: HashMap<HostKey, Host>,
+    /// Hosts that may be asked, by the turn of their first URL.
+    ready: BTreeSet<(Order, HostKey)>,
+    /// Hosts that may be asked later.
+    timed: BTreeSet<(Timestamp, HostKey)>,
+    /// URLs that wait for another attempt.
+    retries: BTreeMap<(Timestamp, Order), Entry>,
+    admissions: u64,
+    queued: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Host {
+    queue: BTreeMap<Order, Entry>,
+    pace: HostPace,
+    /// Its robots.txt is known; until then nothing is taken.
+    open: bool,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Place {
+    #[default]
+    Nowhere,
+    Ready(Order),
+    Timed(Timestamp),
+}
+
+impl Frontier {
+    /// URLs queued, those that wait for another attempt included.
+    pub fn len(&self) -> usize {
+        self.queued + self.retries.len()
+    }
+
+    /// Whether nothing is queued.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes an admitted URL in. `true` when its host is not open yet.
+    pub fn push(&mut self, admitted: Admitted, now: Timestamp) -> bool {
+        let order = Order {
+            depth: admitted.depth,
+            ordinal: self.admissions,
+        };
+        self.admissions += 1;
+        let entry = Entry {
+            order,
+            host: HostKey::of(&admitted.url),
+            key: admitted.key,
+            url: admitted.url,
+            depth: admitted.depth,
+            source: admitted.source,
+            earlier: admitted.attempts,
+            tries: 0,
+        };
+        let host = entry.host.clone();
+        self.enqueue(entry, now);
+        !self.hosts.get(&host).is_some_and(|host| host.open)
+    }
+
+    fn enqueue(&mut self, entry: Entry, now: Timestamp) {
+        let key = entry.host.clone();
+        let host = self.hosts.entry(key.clone()).or_default();
+        host.queue.insert(entry.order, entry);
+        self.queued += 1;
+        self.settle(&key, now);
+    }
+
+    /// From now on URLs of this host may be taken.
+    pub fn open(&mut self, key: &HostKey, crawl_delay_ms: Option<u64>, now: Timestamp) {
+        let host = self.hosts.entry(key.clone()).or_default();
+        host.open = true;
+        host.pace.set_crawl_delay_ms(crawl_delay_ms);
+        self.settle(key, now);
+    }
+
+    /// Removes and returns the queued URLs of a host that `refused` is true for, in order.
+    pub fn remove(
+        &mut self,
+        key: &HostKey,
+        now: Timestamp,
+        mut refused: impl FnMut(&Url) -> bool,
+    ) -> Vec<Entry> {
+        let Some(host) = self.hosts.get_mut(key) else {
+            return Vec::new();
+        };
+        let (out, kept) = std::mem::take(&mut host.queue).into_iter().partition(|(_, entry)| refused(&entry.url));
+        host.queue = kept;
+        let out: BTreeMap<Order, Entry> = out;
+        self.queued -= out.len();
+        self.settle(key, now);
+        out.into_values().collect()
+    }
+
+    /// The next URL whose host may be asked now. The host counts as asked until [`Frontier::ended`].
+    pub fn next(&mut self, now: Timestamp) -> Next {
+        while let Some(first) = self.retries.first_entry()
+            && first.key().0 <= now
+        {
+            let entry = first.remove();
+            self.enqueue(entry, now);
+        }
+        while let Some((time, key)) = self.timed.first().cloned()
+            && time <= now
+        {
+            self.settle(&key, now);
+        }
+        let Some((order, key)) = self.ready.first().cloned() else {
+            let times = [self.retries.keys().next().map(|key| key.0), self.timed.first().map(|host| host.0)];
+            return times.into_iter().flatten().min().map_or(Next::Empty, Next::WaitUntil);
+        };
+        let taken = self.hosts.get_mut(&key).and_then(|host| {
+            host.pace.start(now);
+            host.queue.remove(&order)
+        });
+        self.queued -= 1;
+        self.settle(&key, now);
+        // `ready` names a queued URL of its host: `settle` keeps it so.
+        taken.map_or(Next::Empty, Next::Take)
+    }
+
+    /// Whether a host may be asked for something that is not queued here, such as a sitemap; when
+    /// it may, it counts as asked until [`Frontier::ended`].
+    pub fn ask(&mut self, key: &HostKey, now: Timestamp) -> Slot {
+        let host = self.hosts.entry(key.clone()).or_default();
+        let slot = host.pace.slot(now);
+        if slot == Slot::Free {
+            host.pace.start(now);
+            self.settle(key, now);
+        }
+        slot
+    }
+
+    /// A request to this host ended, however.
+    pub fn ended(&mut self, key: &HostKey, now: Timestamp) {
+        if let Some(host) = self.hosts.get_mut(key) {
+            host.pace.end();
+            self.settle(key, now);
+        }
+    }
+
+    /// The host asked to be left alone until then.
+    pub fn pause(&mut self, key: &HostKey, until: Timestamp, now: Timestamp) {
+        if let Some(host) = self.hosts.get_mut(key) {
+            host.pace.pause_until(until);
+            self.settle(key, now);
+        }
+    }
+
+    /// Takes a URL back for another attempt, not before `at`. It keeps its turn.
+    pub fn retry(&mut self, entry: Entry, at: Timestamp) {
+        self.retries.insert((at, entry.order), entry);
+    }
+
+    /// Puts a host where it belongs after any change of it.
+    fn settle(&mut self, key: &HostKey, now: Timestamp) {
+        let Some(host) = self.hosts.get_mut(key) else {
+            return;
+        };
+        let place = match host.queue.keys().next() {
+            Some(&first) if host.open => match host.pace.slot(now) {
+                Slot::Free => Place::Ready(first),
+                Slot::At(time) => Place::Timed(time),
+                Slot::Busy => Place::Nowhere,
+            },
+            _ => Place::Nowhere,
+        };
+        match std::mem::replace(&mut host.place, place) {
+            Place::Nowhere => {}
+            Place::Ready(order) => drop(self.ready.remove(&(order, key.clone()))),
+            Place::Timed(time) => drop(self.timed.remove(&(time, key.clone()))),
+        }
+        match place {
+            Place::Nowhere => {}
+            Place::Ready(order) => drop(self.ready.insert((order, key.clone()))),
+            Place::Timed(time) => drop(self.timed.insert((time, key.clone()))),
+        }
+    }
+}

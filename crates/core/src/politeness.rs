@@ -1,0 +1,189 @@
+//! When may a host, and the job as a whole, be asked again. Pure arithmetic on timestamps: it
+//! knows neither URLs nor queues.
+
+use std::time::Duration;
+
+use crate::crawl::limits::{ATTEMPTS_MAX, BACKOFF_FIRST_MS, RETRY_AFTER_MAX_MS};
+use crate::time::Timestamp;
+
+/// Whether something may start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slot {
+    /// Yes.
+    Free,
+    /// Not before this moment.
+    At(Timestamp),
+    /// Not before something in flight ends.
+    Busy,
+}
+
+/// Pace of one host: `Crawl-delay`, `Retry-After`.
+#[derive(Clone, Debug, Default)]
+pub struct HostPace {
+    in_flight: u32,
+    next_start: Timestamp,
+    /// `Crawl-delay`: ms between starts, and one request at a time.
+    crawl_delay_ms: Option<u64>,
+}
+
+impl HostPace {
+    /// Honours a `Crawl-delay`.
+    pub fn set_crawl_delay_ms(&mut self, delay_ms: Option<u64>) {
+        self.crawl_delay_ms = delay_ms;
+    }
+
+    /// Whether a request to this host may start.
+    pub fn slot(&self, now: Timestamp) -> Slot {
+        if self.crawl_delay_ms.is_some() && self.in_flight > 0 {
+            Slot::Busy
+        } else if self.next_start > now {
+            Slot::At(self.next_start)
+        } else {
+            Slot::Free
+        }
+    }
+
+    /// A request starts.
+    pub fn start(&mut self, now: Timestamp) {
+        self.in_flight += 1;
+        if let Some(delay_ms) = self.crawl_delay_ms {
+            self.next_start = now + Duration::from_millis(delay_ms);
+        }
+    }
+
+    /// A request ended, however.
+    pub fn end(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// The host asked to be left alone.
+    pub fn pause_until(&mut self, time: Timestamp) {
+        self.next_start = self.next_start.max(time);
+    }
+}
+
+/// Pace of the whole job: `maxConcurrency` and `delay` of the request, over all hosts.
+#[derive(Clone, Debug)]
+pub struct JobPace {
+    max_in_flight: u32,
+    delay_ms: Option<u64>,
+    in_flight: u32,
+    next_start: Timestamp,
+}
+
+impl JobPace {
+    /// With a delay (ms between starts) there is one request at a time, whatever the maximum.
+    pub fn new(max_in_flight: u32, delay_ms: Option<u64>) -> Self {
+        Self {
+            max_in_flight: if delay_ms.is_some() { 1 } else { max_in_flight.max(1) },
+            delay_ms,
+            in_flight: 0,
+            next_start: Timestamp(0),
+        }
+    }
+
+    /// Whether the request gave its own delay, which then replaces those of robots.txt files.
+    pub fn has_delay(&self) -> bool {
+        self.delay_ms.is_some()
+    }
+
+    /// Requests in flight at once, at most.
+    pub fn max_in_flight(&self) -> u32 {
+        self.max_in_flight
+    }
+
+    /// Requests in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Whether a page or sitemap may be asked for.
+    pub fn slot(&self, now: Timestamp) -> Slot {
+        match self.side_slot() {
+            Slot::Free if self.next_start > now => Slot::At(self.next_start),
+            slot => slot,
+        }
+    }
+
+    /// Whether a robots.txt may be asked for: it takes a place but need not keep the delay.
+    pub fn side_slot(&self) -> Slot {
+        if self.in_flight >= self.max_in_flight { Slot::Busy } else { Slot::Free }
+    }
+
+    /// A page or sitemap request starts.
+    pub fn start(&mut self, now: Timestamp) {
+        self.in_flight += 1;
+        if let Some(delay_ms) = self.delay_ms {
+            self.next_start = now + Duration::from_millis(delay_ms);
+        }
+    }
+
+    /// A robots.txt request starts.
+    pub fn start_side(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// A request of either kind ended.
+    pub fn end(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+}
+
+/// Wait before the next attempt after `attempts` failed ones, in ms: doubling, or what the host
+/// asked for if that is longer. `None` when there shall be no further attempt: too many, or the
+/// host wants to be left alone for longer than a crawl waits.
+pub fn backoff_ms(attempts: u32, retry_after_ms: Option<u64>) -> Option<u64> {
+    if attempts >= ATTEMPTS_MAX || retry_after_ms.is_some_and(|wait| wait > RETRY_AFTER_MAX_MS) {
+        return None;
+    }
+    let doubled = BACKOFF_FIRST_MS << attempts.saturating_sub(1).min(16);
+    Some(doubled.max(retry_after_ms.unwrap_or(0)))
+}
+
+/// Whether a page with this status may answer otherwise later.
+pub fn is_passing_status(status: u16) -> bool {
+    matches!(status, 429 | 502 | 503 | 504)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_keeps_its_distance_and_one_at_a_time() {
+        let mut pace = JobPace::new(8, Some(500));
+        assert_eq!(pace.slot(Timestamp(10)), Slot::Free);
+        pace.start(Timestamp(10));
+        assert_eq!(pace.slot(Timestamp(900)), Slot::Busy);
+        pace.end();
+        assert_eq!(pace.slot(Timestamp(509)), Slot::At(Timestamp(510)));
+        assert_eq!(pace.slot(Timestamp(510)), Slot::Free);
+        assert_eq!(pace.side_slot(), Slot::Free);
+    }
+
+    #[test]
+    fn a_host_with_crawl_delay_is_asked_one_by_one() {
+        let mut pace = HostPace::default();
+        pace.start(Timestamp(0));
+        assert_eq!(pace.slot(Timestamp(0)), Slot::Free);
+        pace.end();
+        pace.set_crawl_delay_ms(Some(2000));
+        pace.start(Timestamp(5));
+        assert_eq!(pace.slot(Timestamp(3000)), Slot::Busy);
+        pace.end();
+        assert_eq!(pace.slot(Timestamp(6)), Slot::At(Timestamp(2005)));
+        pace.pause_until(Timestamp(9000));
+        pace.pause_until(Timestamp(8000));
+        assert_eq!(pace.slot(Timestamp(2005)), Slot::At(Timestamp(9000)));
+    }
+
+    #[test]
+    fn back_off_doubles_and_ends() {
+        assert_eq!(backoff_ms(1, None), Some(1000));
+        assert_eq!(backoff_ms(2, None), Some(2000));
+        assert_eq!(backoff_ms(3, None), None);
+        assert_eq!(backoff_ms(1, Some(5000)), Some(5000));
+        assert_eq!(backoff_ms(2, Some(10)), Some(2000));
+        assert_eq!(backoff_ms(1, Some(3_600_000)), None);
+    }
+}

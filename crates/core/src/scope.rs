@@ -1,0 +1,252 @@
+//! Which URLs belong to a crawl (contract section 5 rules 2 to 8, 10 and 12), with reasons. Compiled
+//! once from the request; every answer depends on the URL and its depth alone, never on what was
+//! crawled before. robots.txt and the limit are decided elsewhere.
+
+mod file_types;
+mod patterns;
+mod suffixes;
+
+use url::{Host, Url};
+
+use crate::api::crawl::{CrawlRequest, SitemapMode};
+use crate::api::error::ApiError;
+use crate::crawl::limits::URL_MAX_BYTES;
+use crate::url_key::{Identity, bare_host};
+
+use patterns::{Match, Patterns};
+
+/// The compiled rules of one crawl.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    root: Root,
+    patterns: Patterns,
+    regex_on_full_url: bool,
+    max_depth: Option<u32>,
+    sitemap: SitemapMode,
+    entire_domain: bool,
+    external_links: bool,
+    subdomains: bool,
+    identity: Identity,
+}
+
+/// What the scope says of a URL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It belongs.
+    Admit,
+    /// It does not.
+    Reject(Reason),
+}
+
+/// Why a URL does not belong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reason {
+    /// Neither http nor https, or without a host.
+    Scheme,
+    /// Longer than 8192 bytes.
+    TooLong,
+    /// Deeper than `maxDiscoveryDepth`.
+    TooDeep,
+    /// Another host, and neither `allowSubdomains` nor `allowExternalLinks` lets it in.
+    OtherHost,
+    /// The bare home page of another host.
+    ForeignHomePage,
+    /// On the start host but not below the start path, without `crawlEntireDomain`.
+    NotChild,
+    /// A picture, font, style, script, archive, executable, audio or video file.
+    FileType,
+    /// Matches `excludePaths`.
+    Excluded,
+    /// Matches none of `includePaths`.
+    NotIncluded,
+}
+
+impl Reason {
+    /// A sentence for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Reason::Scheme => "The address is neither http nor https.",
+            Reason::TooLong => "The address is longer than 8192 characters.",
+            Reason::TooDeep => "The page is deeper than maxDiscoveryDepth.",
+            Reason::OtherHost => "The page is on another host; see allowSubdomains and allowExternalLinks.",
+            Reason::ForeignHomePage => "Home pages of other hosts are not fetched.",
+            Reason::NotChild => "The page is not below the path of the start URL; see crawlEntireDomain.",
+            Reason::FileType => "Files of this type are not fetched.",
+            Reason::Excluded => "The page matches excludePaths.",
+            Reason::NotIncluded => "The page matches none of includePaths.",
+        }
+    }
+}
+
+/// The URL that the scope is measured from.
+#[derive(Clone, Debug)]
+struct Root {
+    url: Url,
+    /// Path without trailing slashes.
+    path: String,
+    /// `None` for IP addresses and single labels.
+    domain: Option<String>,
+}
+
+/// Where a host stands to the root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Relation {
+    /// The start host.
+    Home,
+    /// Another host of the registrable domain, let in by `allowSubdomains`.
+    Family,
+    /// Any other host.
+    Foreign,
+}
+
+impl Scope {
+    /// 400 `BAD_REQUEST` with `details` when a pattern is bad or too big.
+    pub fn compile(request: &CrawlRequest) -> Result<Scope, ApiError> {
+        Ok(Scope {
+            root: Root::new(without_fragment(&request.url.url)),
+            patterns: Patterns::compile(&request.exclude_paths, &request.include_paths)?,
+            regex_on_full_url: request.regex_on_full_url,
+            max_depth: request.max_discovery_depth,
+            sitemap: request.sitemap,
+            entire_domain: request.crawl_entire_domain,
+            external_links: request.allow_external_links,
+            subdomains: request.allow_subdomains,
+            identity: Identity {
+                ignore_query: request.ignore_query_parameters,
+                merge_similar: request.deduplicate_similar_urls,
+            },
+        })
+    }
+
+    /// Whether a discovered URL belongs to the crawl at this discovery depth.
+    pub fn judge(&self, url: &Url, depth: u32) -> Verdict {
+        match self.judge_page(url, depth) {
+            Verdict::Admit if file_types::is_file(url) => Verdict::Reject(Reason::FileType),
+            verdict => verdict,
+        }
+    }
+
+    /// As [`Scope::judge`] for a URL that is no link: the seed itself, or where a redirect led. The
+    /// rule about file types is about links alone.
+    pub fn judge_page(&self, url: &Url, depth: u32) -> Verdict {
+        match self.rejection(url, depth) {
+            None => Verdict::Admit,
+            Some(reason) => Verdict::Reject(reason),
+        }
+    }
+
+    fn rejection(&self, url: &Url, depth: u32) -> Option<Reason> {
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Some(Reason::Scheme);
+        }
+        if url.as_str().len() > URL_MAX_BYTES {
+            return Some(Reason::TooLong);
+        }
+        if self.max_depth.is_some_and(|max| depth > max) {
+            return Some(Reason::TooDeep);
+        }
+        match self.relation(url) {
+            Relation::Home if !self.entire_domain && !self.root.is_parent_of(url) => {
+                return Some(Reason::NotChild);
+            }
+            Relation::Home | Relation::Family => {}
+            Relation::Foreign if !self.external_links => return Some(Reason::OtherHost),
+            Relation::Foreign if url.path() == "/" && url.query().is_none() => {
+                return Some(Reason::ForeignHomePage);
+            }
+            Relation::Foreign => {}
+        }
+        let matched = if self.regex_on_full_url {
+            self.patterns.judge(url.as_str())
+        } else {
+            self.patterns.judge(url.path())
+        };
+        match matched {
+            Match::Passes => None,
+            Match::Excluded => Some(Reason::Excluded),
+            Match::NotIncluded => Some(Reason::NotIncluded),
+        }
+    }
+
+    /// Whether the links of a page at this depth are looked at: not with `sitemap: only`, not at
+    /// the maximum depth, not on other hosts.
+    pub fn follows_links(&self, url: &Url, depth: u32) -> bool {
+        self.sitemap != SitemapMode::Only
+            && self.max_depth.is_none_or(|max| depth < max)
+            && self.relation(url) != Relation::Foreign
+    }
+
+    /// Whether a sitemap at this address may be read: the host rule alone.
+    pub fn admits_host(&self, url: &Url) -> bool {
+        self.external_links || self.relation(url) != Relation::Foreign
+    }
+
+    /// Moves the root to where the seed redirected (rule 12): `true` when `url` is on the same host
+    /// or under the same registrable domain. Otherwise nothing changes.
+    pub fn rebase(&mut self, url: &Url) -> bool {
+        let same_domain = self.root.domain.is_some() && domain_of(url) == self.root.domain;
+        let moved = same_domain || self.root.is_home(url);
+        if moved {
+            self.root = Root::new(url.clone());
+        }
+        moved
+    }
+
+    /// The URL that the scope is measured from: the seed, or where it redirected.
+    pub fn root(&self) -> &Url {
+        &self.root.url
+    }
+
+    /// Which URLs are one page.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn relation(&self, url: &Url) -> Relation {
+        if self.root.is_home(url) {
+            Relation::Home
+        } else if self.subdomains && self.root.domain.is_some() && domain_of(url) == self.root.domain {
+            Relation::Family
+        } else {
+            Relation::Foreign
+        }
+    }
+}
+
+impl Root {
+    fn new(url: Url) -> Self {
+        Self {
+            path: url.path().trim_end_matches('/').to_owned(),
+            domain: domain_of(&url),
+            url,
+        }
+    }
+
+    /// Same host but for `www.`, and same port; http and https on their default ports are the same.
+    fn is_home(&self, url: &Url) -> bool {
+        bare_host(url) == bare_host(&self.url)
+            && ((url.port().is_none() && self.url.port().is_none())
+                || url.port_or_known_default() == self.url.port_or_known_default())
+    }
+
+    /// The child rule: the same path, or one that goes on after a slash.
+    fn is_parent_of(&self, url: &Url) -> bool {
+        match url.path().strip_prefix(self.path.as_str()) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+}
+
+fn without_fragment(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    url
+}
+
+fn domain_of(url: &Url) -> Option<String> {
+    match url.host() {
+        Some(Host::Domain(host)) => suffixes::registrable_domain(host).map(str::to_owned),
+        _ => None,
+    }
+}

@@ -1,0 +1,115 @@
+//! `includePaths` and `excludePaths` (contract section 5 rule 8): user-written regular expressions,
+//! compiled once under size limits and matched against bounded text.
+
+use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
+use serde_json::{Value, json};
+
+use crate::api::error::{ApiError, ErrorCode};
+use crate::crawl::limits::{
+    PATTERN_COMPILED_MAX_BYTES, PATTERN_MAX_CHARS, PATTERN_SET_COMPILED_MAX_BYTES, PATTERN_TEXT_MAX_CHARS,
+    PATTERNS_MAX, PATTERNS_MAX_CHARS,
+};
+
+/// Both lists, compiled.
+#[derive(Clone, Debug)]
+pub(super) struct Patterns {
+    exclude: RegexSet,
+    /// Empty: everything is included.
+    include: RegexSet,
+}
+
+/// What the patterns say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Match {
+    Passes,
+    Excluded,
+    NotIncluded,
+}
+
+impl Patterns {
+    /// 400 `BAD_REQUEST` with one entry of `details` for each pattern that is bad or too big.
+    pub(super) fn compile(exclude: &[String], include: &[String]) -> Result<Self, ApiError> {
+        let mut problems = Vec::new();
+        let chars = |list: &[String]| list.iter().map(|pattern| pattern.chars().count()).sum::<usize>();
+        if exclude.len() + include.len() > PATTERNS_MAX
+            || chars(exclude).saturating_add(chars(include)) > PATTERNS_MAX_CHARS
+        {
+            let message = format!(
+                "includePaths and excludePaths may have {PATTERNS_MAX} patterns and {PATTERNS_MAX_CHARS} characters together"
+            );
+            problems.push(problem(json!(["excludePaths"]), message));
+            return Err(refuse(problems));
+        }
+        let exclude = compile_list("excludePaths", exclude, &mut problems);
+        let include = compile_list("includePaths", include, &mut problems);
+        if problems.is_empty() {
+            Ok(Self { exclude, include })
+        } else {
+            Err(refuse(problems))
+        }
+    }
+
+    /// `excludePaths` first, then `includePaths`; only the first 8192 characters are looked at.
+    pub(super) fn judge(&self, text: &str) -> Match {
+        let text = match text.char_indices().nth(PATTERN_TEXT_MAX_CHARS) {
+            Some((end, _)) => &text[..end],
+            None => text,
+        };
+        if self.exclude.is_match(text) {
+            Match::Excluded
+        } else if self.include.is_empty() || self.include.is_match(text) {
+            Match::Passes
+        } else {
+            Match::NotIncluded
+        }
+    }
+}
+
+fn compile_list(name: &str, list: &[String], problems: &mut Vec<Value>) -> RegexSet {
+    let before = problems.len();
+    for (i, pattern) in list.iter().enumerate() {
+        let result = if pattern.chars().count() > PATTERN_MAX_CHARS {
+            Err(format!("must have at most {PATTERN_MAX_CHARS} characters"))
+        } else {
+            RegexBuilder::new(pattern)
+                .size_limit(PATTERN_COMPILED_MAX_BYTES)
+                .dfa_size_limit(PATTERN_COMPILED_MAX_BYTES)
+                .build()
+                .map_err(|error| sentence(&error))
+        };
+        if let Err(message) = result {
+            problems.push(problem(json!([name, i]), message));
+        }
+    }
+    if problems.len() > before {
+        return RegexSet::empty();
+    }
+    RegexSetBuilder::new(list)
+        .size_limit(PATTERN_SET_COMPILED_MAX_BYTES)
+        .dfa_size_limit(PATTERN_SET_COMPILED_MAX_BYTES)
+        .build()
+        .unwrap_or_else(|error| {
+            problems.push(problem(json!([name]), sentence(&error)));
+            RegexSet::empty()
+        })
+}
+
+fn sentence(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(_) => "the regular expression is too big when compiled".to_owned(),
+        other => format!("is not a regular expression: {other}"),
+    }
+}
+
+fn problem(path: Value, message: String) -> Value {
+    json!({ "path": path, "message": message })
+}
+
+fn refuse(problems: Vec<Value>) -> ApiError {
+    let first = problems.first().map(|problem| (problem["path"][0].as_str(), problem["message"].as_str()));
+    let message = match first {
+        Some((Some(list), Some(message))) => format!("{list}: {message}"),
+        _ => "includePaths or excludePaths is not valid".to_owned(),
+    };
+    ApiError::new(ErrorCode::BadRequest, message).with_details(Value::Array(problems))
+}

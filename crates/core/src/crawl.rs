@@ -249,14 +249,18 @@ impl Crawl {
             Phase::Start
         } else if snapshot.progress.sitemaps_done {
             Phase::Done
-        } else if snapshot.open.iter().any(|admitted| admitted.source == Source::Seed) {
+        } else if snapshot
+            .open
+            .iter()
+            .any(|admitted| admitted.source == Source::Seed)
+        {
             Phase::Open
         } else {
             Phase::Naming
         };
-        let concurrency = request.max_concurrency.map_or(policy.max_concurrency, |wish| {
-            wish.min(policy.max_concurrency)
-        });
+        let concurrency = request
+            .max_concurrency
+            .map_or(policy.max_concurrency, |wish| wish.min(policy.max_concurrency));
         let mut crawl = Crawl {
             scope,
             sitemap: request.sitemap,
@@ -340,7 +344,9 @@ impl Crawl {
             return (!std::mem::replace(&mut self.finished, true)).then_some(Output::Finish);
         }
         self.advance_seeding(now);
-        self.next_robots(now).or_else(|| self.next_fetch(now)).or_else(|| self.next_commit(now))
+        self.next_robots(now)
+            .or_else(|| self.next_fetch(now))
+            .or_else(|| self.next_commit(now))
     }
 
     /// When to poll again although nothing happened. Valid after a poll that gave nothing.
@@ -361,7 +367,8 @@ impl Crawl {
 
     /// At most half of the places go to robots.txt files, so that pages go on meanwhile.
     fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
-        if self.pace.side_slot() != Slot::Free || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
+        if self.pace.side_slot() != Slot::Free
+            || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
         {
             return None;
         }

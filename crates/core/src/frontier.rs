@@ -140,7 +140,9 @@ impl Frontier {
         let Some(host) = self.hosts.get_mut(key) else {
             return Vec::new();
         };
-        let (out, kept) = std::mem::take(&mut host.queue).into_iter().partition(|(_, entry)| refused(&entry.url));
+        let (out, kept) = std::mem::take(&mut host.queue)
+            .into_iter()
+            .partition(|(_, entry)| refused(&entry.url));
         host.queue = kept;
         let out: BTreeMap<Order, Entry> = out;
         self.queued -= out.len();
@@ -162,8 +164,15 @@ impl Frontier {
             self.settle(&key, now);
         }
         let Some((order, key)) = self.ready.first().cloned() else {
-            let times = [self.retries.keys().next().map(|key| key.0), self.timed.first().map(|host| host.0)];
-            return times.into_iter().flatten().min().map_or(Next::Empty, Next::WaitUntil);
+            let times = [
+                self.retries.keys().next().map(|key| key.0),
+                self.timed.first().map(|host| host.0),
+            ];
+            return times
+                .into_iter()
+                .flatten()
+                .min()
+                .map_or(Next::Empty, Next::WaitUntil);
         };
         let taken = self.hosts.get_mut(&key).and_then(|host| {
             host.pace.start(now);

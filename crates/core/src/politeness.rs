@@ -75,7 +75,11 @@ impl JobPace {
     /// With a delay (ms between starts) there is one request at a time, whatever the maximum.
     pub fn new(max_in_flight: u32, delay_ms: Option<u64>) -> Self {
         Self {
-            max_in_flight: if delay_ms.is_some() { 1 } else { max_in_flight.max(1) },
+            max_in_flight: if delay_ms.is_some() {
+                1
+            } else {
+                max_in_flight.max(1)
+            },
             delay_ms,
             in_flight: 0,
             next_start: Timestamp(0),
@@ -107,7 +111,11 @@ impl JobPace {
 
     /// Whether a robots.txt may be asked for: it takes a place but need not keep the delay.
     pub fn side_slot(&self) -> Slot {
-        if self.in_flight >= self.max_in_flight { Slot::Busy } else { Slot::Free }
+        if self.in_flight >= self.max_in_flight {
+            Slot::Busy
+        } else {
+            Slot::Free
+        }
     }
 
     /// A page or sitemap request starts.

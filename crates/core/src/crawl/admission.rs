@@ -119,7 +119,9 @@ impl Crawl {
     /// robots.txt of a host is known: its queue may move, or parts of it are dropped.
     pub(super) fn host_decided(&mut self, now: Timestamp, host: &HostKey) {
         let hosts = &self.hosts;
-        let refused = self.frontier.remove(host, now, |url| hosts.access(url) == Access::Refused);
+        let refused = self
+            .frontier
+            .remove(host, now, |url| hosts.access(url) == Access::Refused);
         for entry in refused {
             self.drop_refused(entry.key, entry.url, entry.source);
         }

@@ -124,7 +124,10 @@ impl Changes {
                     let more = outcome.bytes();
                     batch.settled.len() >= BATCH_MAX_SETTLED
                         || (bytes > 0 && bytes + more > BATCH_MAX_BYTES)
-                        || { bytes += more; false }
+                        || {
+                            bytes += more;
+                            false
+                        }
                 }
                 Change::Offer(_) | Change::Blocked(..) => {
                     batch.offers.len() + batch.robots_blocked.len() >= BATCH_MAX_OFFERS
@@ -172,7 +175,8 @@ impl Changes {
 fn document_bytes(document: &Document) -> usize {
     let text = |part: &Option<String>| part.as_ref().map_or(0, String::len);
     let list = |part: &Option<Vec<String>>| {
-        part.as_ref().map_or(0, |list| list.iter().map(|item| item.len() + 4).sum::<usize>())
+        part.as_ref()
+            .map_or(0, |list| list.iter().map(|item| item.len() + 4).sum::<usize>())
     };
     1024 + text(&document.markdown)
         + text(&document.html)
@@ -181,5 +185,8 @@ fn document_bytes(document: &Document) -> usize {
         + text(&document.summary)
         + list(&document.links)
         + list(&document.images)
-        + document.pages.as_ref().map_or(0, |pages| pages.iter().map(|page| page.markdown.len()).sum())
+        + document
+            .pages
+            .as_ref()
+            .map_or(0, |pages| pages.iter().map(|page| page.markdown.len()).sum())
 }

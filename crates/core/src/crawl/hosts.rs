@@ -130,7 +130,12 @@ impl Hosts {
     }
 
     /// An answer came. `None` when it was not asked for.
-    pub(super) fn answer(&mut self, host: &HostKey, outcome: RobotsOutcome, now: Timestamp) -> Option<Answer> {
+    pub(super) fn answer(
+        &mut self,
+        host: &HostKey,
+        outcome: RobotsOutcome,
+        now: Timestamp,
+    ) -> Option<Answer> {
         let Some(State::Pending {
             tries,
             in_flight: true,

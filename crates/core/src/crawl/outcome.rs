@@ -62,7 +62,8 @@ impl Crawl {
                 if is_passing_status(page.status) {
                     if let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503)) {
                         let wait = wait.min(super::limits::RETRY_AFTER_MAX_MS);
-                        self.frontier.pause(&entry.host, now + Duration::from_millis(wait), now);
+                        self.frontier
+                            .pause(&entry.host, now + Duration::from_millis(wait), now);
                     }
                     if let Some(wait) = backoff_ms(entry.tries + 1, page.retry_after_ms) {
                         self.try_again(entry, now + Duration::from_millis(wait));
@@ -101,8 +102,13 @@ impl Crawl {
         let mut landed = page.final_url.clone();
         landed.set_fragment(None);
         let moved = landed != entry.url;
-        let root = (moved && entry.source == Source::Seed && self.scope.rebase(&landed)).then(|| landed.clone());
-        let landing = if moved { self.landing(&entry, &landed) } else { Landing::Same };
+        let root =
+            (moved && entry.source == Source::Seed && self.scope.rebase(&landed)).then(|| landed.clone());
+        let landing = if moved {
+            self.landing(&entry, &landed)
+        } else {
+            Landing::Same
+        };
         let alias = match landing {
             Landing::Same => None,
             Landing::Alias(key) => {
@@ -111,7 +117,13 @@ impl Crawl {
             }
             Landing::Known => {
                 let outcome = entry.settled(SettledOutcome::Dropped(None));
-                return self.settle(entry.source, Outcome { root, ..Outcome::new(outcome) });
+                return self.settle(
+                    entry.source,
+                    Outcome {
+                        root,
+                        ..Outcome::new(outcome)
+                    },
+                );
             }
             Landing::OutOfScope(reason) => {
                 let error = PageError {
@@ -124,7 +136,13 @@ impl Crawl {
                     self.changes.push(Change::Warning(warning));
                 }
                 let outcome = entry.settled(SettledOutcome::Dropped(Some(error)));
-                return self.settle(entry.source, Outcome { root, ..Outcome::new(outcome) });
+                return self.settle(
+                    entry.source,
+                    Outcome {
+                        root,
+                        ..Outcome::new(outcome)
+                    },
+                );
             }
             Landing::Refused(key) => {
                 self.known.insert(key);

@@ -57,7 +57,9 @@ enum FileState {
 
 impl Walk {
     fn name(&mut self, url: Url, level: u32) {
-        if level <= SITEMAP_MAX_LEVELS && self.named.len() < SITEMAP_MAX_FILES && self.named.insert(url.clone())
+        if level <= SITEMAP_MAX_LEVELS
+            && self.named.len() < SITEMAP_MAX_FILES
+            && self.named.insert(url.clone())
         {
             let state = FileState::Waiting;
             self.files.push_back(File { url, level, state });
@@ -67,7 +69,10 @@ impl Walk {
     /// The next file to ask for.
     pub(super) fn wanted(&self) -> Option<&Url> {
         let window = self.files.iter().take(SITEMAP_MAX_IN_FLIGHT);
-        window.filter(|file| file.state == FileState::Waiting).map(|file| &file.url).next()
+        window
+            .filter(|file| file.state == FileState::Waiting)
+            .map(|file| &file.url)
+            .next()
     }
 
     pub(super) fn asked(&mut self, url: &Url) {
@@ -194,7 +199,11 @@ impl Crawl {
             return self.sitemaps_done();
         }
         let mut walk = Walk::default();
-        let lines = self.hosts.robots(&host).map(|robots| robots.sitemaps()).unwrap_or_default();
+        let lines = self
+            .hosts
+            .robots(&host)
+            .map(|robots| robots.sitemaps())
+            .unwrap_or_default();
         if let Some(base) = host.robots_url() {
             for line in lines {
                 if let Some(url) = crate::url_key::resolve_link(&base, line) {

@@ -19,7 +19,10 @@ pub(super) fn seed_blocked(seed: &Url) -> String {
 
 /// The start page is out of the request's own scope.
 pub(super) fn seed_rejected(seed: &Url, reason: Reason) -> String {
-    format!("The start page {seed} was not crawled, so nothing was: {}", reason.sentence())
+    format!(
+        "The start page {seed} was not crawled, so nothing was: {}",
+        reason.sentence()
+    )
 }
 
 /// The start page led away.

@@ -10,9 +10,9 @@ const EXTENSIONS: &[&str] = &[
     "eot", "eps", "exe", "flac", "flatpak", "flv", "gif", "gz", "heic", "heif", "ico", "img", "ipa", "iso",
     "jar", "jfif", "jpe", "jpeg", "jpg", "js", "jxl", "less", "lz", "lzh", "lzma", "m3u", "m3u8", "m4a",
     "m4v", "map", "mid", "midi", "mjs", "mkv", "mov", "mp3", "mp4", "mpe", "mpeg", "mpg", "msi", "msix",
-    "oga", "ogg", "ogv", "opus", "otf", "pkg", "pls", "png", "psd", "rar", "raw", "rm", "rpm", "run",
-    "scss", "snap", "so", "svg", "svgz", "swf", "tar", "tbz2", "tgz", "tif", "tiff", "ts", "ttf", "txz",
-    "vob", "war", "wasm", "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xz", "z", "zip", "zst",
+    "oga", "ogg", "ogv", "opus", "otf", "pkg", "pls", "png", "psd", "rar", "raw", "rm", "rpm", "run", "scss",
+    "snap", "so", "svg", "svgz", "swf", "tar", "tbz2", "tgz", "tif", "tiff", "ts", "ttf", "txz", "vob",
+    "war", "wasm", "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xz", "z", "zip", "zst",
 ];
 /// Longest extension of the table.
 const MAX_LEN: usize = 8;
@@ -21,9 +21,9 @@ const MAX_LEN: usize = 8;
 pub(super) fn is_file(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     match name.rsplit_once('.') {
-        Some((_, extension)) if extension.len() <= MAX_LEN => {
-            EXTENSIONS.binary_search(&extension.to_ascii_lowercase().as_str()).is_ok()
-        }
+        Some((_, extension)) if extension.len() <= MAX_LEN => EXTENSIONS
+            .binary_search(&extension.to_ascii_lowercase().as_str())
+            .is_ok(),
         _ => false,
     }
 }
@@ -35,7 +35,10 @@ mod tests {
     #[test]
     fn files_and_pages() {
         assert!(EXTENSIONS.is_sorted_by(|a, b| a < b));
-        assert_eq!(EXTENSIONS.iter().map(|extension| extension.len()).max(), Some(MAX_LEN));
+        assert_eq!(
+            EXTENSIONS.iter().map(|extension| extension.len()).max(),
+            Some(MAX_LEN)
+        );
         for (path, expected) in [
             ("/a.PNG", true),
             ("/a/b.tar.gz?x=1", true),

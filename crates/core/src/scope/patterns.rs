@@ -106,7 +106,9 @@ fn problem(path: Value, message: String) -> Value {
 }
 
 fn refuse(problems: Vec<Value>) -> ApiError {
-    let first = problems.first().map(|problem| (problem["path"][0].as_str(), problem["message"].as_str()));
+    let first = problems
+        .first()
+        .map(|problem| (problem["path"][0].as_str(), problem["message"].as_str()));
     let message = match first {
         Some((Some(list), Some(message))) => format!("{list}: {message}"),
         _ => "includePaths or excludePaths is not valid".to_owned(),

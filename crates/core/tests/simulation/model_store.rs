@@ -1,0 +1,266 @@
+//! The store's commit in memory: the semantics that every engine of the store must have, with
+//! their invariants asserted on each call.
+
+use std::collections::{HashMap, VecDeque};
+
+use harvestman_core::api::page::Document;
+use harvestman_core::crawl::batch::{
+    Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, SettledOutcome, Snapshot,
+};
+use harvestman_core::url_key::UrlKey;
+use url::Url;
+
+/// State of one known URL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Spare,
+    Open,
+    Done,
+    Failed,
+    Dropped,
+    Alias,
+    Blocked,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    offer: Option<Offer>,
+    state: State,
+}
+
+/// A stored page.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredPage {
+    pub(crate) url: Url,
+    pub(crate) depth: u32,
+    pub(crate) document: Document,
+}
+
+/// Why a commit was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refused {
+    LeaseLost,
+    Repeated,
+}
+
+/// One job.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelStore {
+    pub(crate) limit: u64,
+    epoch: u64,
+    last_batch: u64,
+    rows: HashMap<UrlKey, Row>,
+    /// Order of admission.
+    admissions: Vec<UrlKey>,
+    spare: VecDeque<UrlKey>,
+    pub(crate) admitted: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) credits: u64,
+    pub(crate) pages: Vec<StoredPage>,
+    pub(crate) errors: Vec<(Url, PageError)>,
+    pub(crate) robots_blocked: Vec<Url>,
+    pub(crate) warnings: Vec<String>,
+    progress: Progress,
+    pub(crate) end: Option<JobEnd>,
+    pub(crate) cancelled: bool,
+}
+
+impl ModelStore {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            epoch: 0,
+            last_batch: 0,
+            rows: HashMap::new(),
+            admissions: Vec::new(),
+            spare: VecDeque::new(),
+            admitted: 0,
+            completed: 0,
+            failed: 0,
+            credits: 0,
+            pages: Vec::new(),
+            errors: Vec::new(),
+            robots_blocked: Vec::new(),
+            warnings: Vec::new(),
+            progress: Progress::default(),
+            end: None,
+            cancelled: false,
+        }
+    }
+
+    /// A new owner takes over: its epoch and what it loads.
+    pub(crate) fn lease(&mut self) -> (u64, Snapshot) {
+        self.epoch += 1;
+        let open = self
+            .admissions
+            .iter()
+            .filter(|key| self.rows[key].state == State::Open);
+        let open = open.map(|key| self.admitted_row(*key)).collect();
+        let snapshot = Snapshot {
+            last_batch: self.last_batch,
+            progress: self.progress.clone(),
+            seen: self.rows.keys().copied().collect(),
+            open,
+            admitted: self.admitted,
+            completed: self.completed,
+            failed: self.failed,
+            spare: u64::try_from(self.spare.len()).unwrap(),
+        };
+        (self.epoch, snapshot)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.is_some() || self.cancelled
+    }
+
+    pub(crate) fn state(&self, key: UrlKey) -> Option<State> {
+        self.rows.get(&key).map(|row| row.state)
+    }
+
+    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<Committed, Refused> {
+        if epoch != self.epoch {
+            return Err(Refused::LeaseLost);
+        }
+        if batch.number == self.last_batch {
+            return Err(Refused::Repeated);
+        }
+        assert_eq!(
+            batch.number,
+            self.last_batch + 1,
+            "batches are numbered without gaps"
+        );
+        self.last_batch = batch.number;
+        let mut admitted = Vec::new();
+        if !self.has_ended() {
+            self.apply(batch, &mut admitted);
+        }
+        let state = if self.has_ended() {
+            JobState::Ended
+        } else {
+            JobState::Running
+        };
+        let admitted = admitted.into_iter().map(|key| self.admitted_row(key)).collect();
+        self.check();
+        Ok(Committed {
+            number: batch.number,
+            admitted,
+            state,
+        })
+    }
+
+    fn apply(&mut self, batch: &Batch, admitted: &mut Vec<UrlKey>) {
+        for settled in &batch.settled {
+            let row = self
+                .rows
+                .get_mut(&settled.key)
+                .expect("what is settled was offered");
+            assert_eq!(
+                row.state,
+                State::Open,
+                "settled once, after admission: {}",
+                settled.url
+            );
+            match &settled.outcome {
+                SettledOutcome::Page { document, credits } => {
+                    row.state = State::Done;
+                    self.completed += 1;
+                    self.credits += u64::from(*credits);
+                    self.pages.push(StoredPage {
+                        url: settled.url.clone(),
+                        depth: row.offer.as_ref().map_or(0, |offer| offer.depth),
+                        document: (**document).clone(),
+                    });
+                }
+                SettledOutcome::Failed(error) => {
+                    row.state = State::Failed;
+                    self.failed += 1;
+                    self.errors.push((settled.url.clone(), error.clone()));
+                }
+                SettledOutcome::Dropped(error) => {
+                    row.state = State::Dropped;
+                    self.admitted -= 1;
+                    self.errors
+                        .extend(error.clone().map(|error| (settled.url.clone(), error)));
+                }
+            }
+        }
+        for alias in &batch.aliases {
+            self.rows.entry(*alias).or_insert(Row {
+                offer: None,
+                state: State::Alias,
+            });
+        }
+        for (key, url) in &batch.robots_blocked {
+            self.robots_blocked.push(url.clone());
+            self.rows.entry(*key).or_insert(Row {
+                offer: None,
+                state: State::Blocked,
+            });
+        }
+        for offer in &batch.offers {
+            if !self.rows.contains_key(&offer.key) {
+                let row = Row {
+                    offer: Some(offer.clone()),
+                    state: State::Spare,
+                };
+                self.rows.insert(offer.key, row);
+                self.spare.push_back(offer.key);
+            }
+        }
+        while self.admitted < self.limit
+            && let Some(key) = self.spare.pop_front()
+        {
+            self.admitted += 1;
+            self.rows.get_mut(&key).expect("spare URLs are known").state = State::Open;
+            self.admissions.push(key);
+            admitted.push(key);
+        }
+        for warning in &batch.warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+        self.progress = batch.progress.clone();
+        if batch.end.is_some() && !self.rows.values().any(|row| row.state == State::Open) {
+            self.end = batch.end.clone();
+            self.spare.clear();
+        }
+    }
+
+    fn admitted_row(&self, key: UrlKey) -> Admitted {
+        let offer = self.rows[&key]
+            .offer
+            .clone()
+            .expect("what is admitted was offered");
+        Admitted {
+            key,
+            url: offer.url,
+            depth: offer.depth,
+            source: offer.source,
+            attempts: 0,
+        }
+    }
+
+    fn check(&self) {
+        let count =
+            |state| u64::try_from(self.rows.values().filter(|row| row.state == state).count()).unwrap();
+        assert!(
+            self.admitted <= self.limit,
+            "admitted {} of {}",
+            self.admitted,
+            self.limit
+        );
+        assert!(self.completed + self.failed <= self.admitted);
+        assert_eq!(count(State::Done), self.completed);
+        assert_eq!(count(State::Failed), self.failed);
+        assert_eq!(count(State::Open) + self.completed + self.failed, self.admitted);
+        assert_eq!(u64::try_from(self.pages.len()).unwrap(), self.completed);
+        let credits: u32 = self
+            .pages
+            .iter()
+            .filter_map(|page| page.document.metadata.credits_used)
+            .sum();
+        assert_eq!(u64::from(credits), self.credits, "credits are those of the pages");
+    }
+}

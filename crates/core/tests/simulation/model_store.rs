@@ -1,6 +1,7 @@
 //! The store's commit in memory: the semantics that every engine of the store must have, with
 //! their invariants asserted on each call.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 use harvestman_core::api::page::Document;
@@ -199,12 +200,11 @@ impl ModelStore {
             });
         }
         for offer in &batch.offers {
-            if !self.rows.contains_key(&offer.key) {
-                let row = Row {
+            if let Entry::Vacant(place) = self.rows.entry(offer.key) {
+                place.insert(Row {
                     offer: Some(offer.clone()),
                     state: State::Spare,
-                };
-                self.rows.insert(offer.key, row);
+                });
                 self.spare.push_back(offer.key);
             }
         }

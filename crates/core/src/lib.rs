@@ -14,7 +14,6 @@ pub mod limits;
 pub mod paging;
 pub mod politeness;
 pub mod robots;
-pub mod robots;
 pub mod scope;
 pub mod scrape;
 pub mod sitemap;

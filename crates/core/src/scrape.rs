@@ -1,6 +1,16 @@
 //! One page: whether this server can do what is asked ([`check_supported`], before any fetch), and
 //! what is made of the fetched bytes (`render`, with the feature of the same name).
 
+#[cfg(feature = "render")]
+mod clean;
+#[cfg(feature = "render")]
+mod kind;
+#[cfg(feature = "render")]
+mod render;
+
+#[cfg(feature = "render")]
+pub use render::{RawPage, Rendered, render};
+
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::Format;
 use crate::api::options::ScrapeOptions;
@@ -21,6 +31,7 @@ pub struct Capabilities {
 /// Errors: 400 for actions without a browser and for selectors that cannot be read, 404 for
 /// cache-only requests without a cache, 503 for what the operator has not configured.
 pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
+    check_selectors(options)?;
     if !capabilities.cache {
         check_cache(options)?;
     }
@@ -106,6 +117,18 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
     ))
 }
 
+#[cfg(feature = "render")]
+fn check_selectors(options: &ScrapeOptions) -> Result<(), ApiError> {
+    render::selection(options)?;
+    render::check_attribute_selectors(options)
+}
+
+/// Without the HTML engine selectors are left to the server.
+#[cfg(not(feature = "render"))]
+fn check_selectors(_options: &ScrapeOptions) -> Result<(), ApiError> {
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +206,18 @@ mod tests {
             r#"{"redactPII":true}"#,
             none,
             Some((ErrorCode::NotConfigured, "redactPII")),
+        );
+    }
+
+    #[cfg(feature = "render")]
+    #[test]
+    fn selectors_that_cannot_be_read_are_told_with_their_place() {
+        let options = ScrapeOptions::from_json(br#"{"includeTags":["article","a[["]}"#).unwrap();
+        let error = check_supported(&options, &Capabilities::default()).unwrap_err();
+        assert_eq!(error.status(), 400);
+        assert_eq!(
+            error.details.unwrap()[0]["path"],
+            serde_json::json!(["includeTags", 1])
         );
     }
 }

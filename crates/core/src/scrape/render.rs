@@ -1,0 +1,343 @@
+//! Fetched bytes to a page document. Pure: the same bytes and options give the same document.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_content::{MetadataValue, Page, PageMetadata, Selection, Selector};
+use serde_json::Value;
+use url::Url;
+
+use super::clean;
+use super::kind::Kind;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::format::{Format, FormatKind};
+use crate::api::options::ScrapeOptions;
+use crate::api::page::{AttributeValues, Document, Metadata};
+use crate::api::parser::ParserKind;
+use crate::api::problem::{PathPart, Problem, bad_request};
+use crate::billing;
+use crate::ids::ScrapeId;
+
+/// A response as it was fetched; the body is decompressed.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPage<'a> {
+    /// The address that was asked for.
+    pub requested: &'a Url,
+    /// The address after redirects.
+    pub url: &'a Url,
+    /// HTTP status.
+    pub status: u16,
+    /// Value of `Content-Type`.
+    pub content_type: Option<&'a str>,
+    /// The bytes.
+    pub body: &'a [u8],
+}
+
+/// What was made of a response.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rendered {
+    /// The document as the caller receives it.
+    pub document: Document,
+    /// Every link that a crawl may follow, document order.
+    pub links: Vec<Url>,
+    /// Price of the document.
+    pub credits: u32,
+    /// The page is scripts with (almost) no text: a browser would see more.
+    pub has_little_text: bool,
+}
+
+/// Makes a document of a response.
+///
+/// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for
+/// selectors that cannot be read.
+pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
+    let credits = billing::page(options, 1);
+    let kind = match page.body.is_empty() {
+        true => Kind::Text,
+        false => Kind::of(page.content_type, page.body),
+    };
+    let mut rendered = match kind {
+        Kind::Html => html(page, options)?,
+        Kind::Text => text(page, options, None),
+        Kind::Code(language) => text(page, options, Some(language)),
+        Kind::Pdf
+            if options
+                .parsers
+                .iter()
+                .all(|parser| parser.kind() != ParserKind::Pdf) =>
+        {
+            in_base64(page, options)
+        }
+        Kind::Pdf | Kind::Binary => return Err(unsupported(page)),
+    };
+    rendered.credits = credits;
+    fill(&mut rendered.document.metadata, page, id, credits);
+    Ok(rendered)
+}
+
+fn unsupported(page: &RawPage<'_>) -> ApiError {
+    let kind = page.content_type.unwrap_or("unknown");
+    ApiError::new(
+        ErrorCode::UnsupportedFile,
+        format!("The target is a file of the type `{kind}`, which this server cannot convert to text."),
+    )
+}
+
+/// Facts about the fetch, beside what the page says about itself.
+fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, credits: u32) {
+    metadata.source_url = Some(page.requested.as_str().to_owned());
+    metadata.url = Some(page.url.as_str().to_owned());
+    metadata.status_code = Some(page.status);
+    metadata.error = (page.status >= 400).then(|| status_text(page.status));
+    metadata.scrape_id = Some(id);
+    metadata.content_type = page.content_type.map(str::to_owned);
+    metadata.credits_used = Some(credits);
+    metadata.proxy_used = Some("basic".to_owned());
+}
+
+fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiError> {
+    let selection = selection(options)?;
+    let decoded = harvestman_content::decode(page.body, page.content_type);
+    let parsed = Page::parse(&decoded.text, page.url);
+    let content = parsed.convert(&selection);
+    let wants = |kind| options.wants(kind);
+    let mut warnings = Vec::new();
+    if parsed.truncated() {
+        warnings.push("The page is too large to be converted as a whole; its end was left out.");
+    }
+    let mut markdown = wants(FormatKind::Markdown).then(|| content.markdown());
+    if options.only_clean_content
+        && let Some(text) = &mut markdown
+    {
+        *text = clean::clean(text);
+        warnings.push(clean::WARNING);
+    }
+    let mut document = Document {
+        markdown,
+        html: wants(FormatKind::Html).then(|| content.html()),
+        links: wants(FormatKind::Links).then(|| parsed.links()),
+        images: wants(FormatKind::Images).then(|| parsed.images()),
+        attributes: attributes(&parsed, options)?,
+        metadata: metadata(parsed.metadata()),
+        warning: (!warnings.is_empty()).then(|| warnings.join(" ")),
+        ..Document::default()
+    };
+    let links = parsed.crawl_links();
+    let has_little_text = parsed.has_little_text();
+    drop(content);
+    if wants(FormatKind::RawHtml) {
+        document.raw_html = Some(decoded.text);
+    }
+    Ok(Rendered {
+        document,
+        links,
+        credits: 0,
+        has_little_text,
+    })
+}
+
+/// Text is its own Markdown; code is fenced.
+fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> Rendered {
+    let text = harvestman_content::decode(page.body, page.content_type).text;
+    let mut document = without_markup(options);
+    if options.wants(FormatKind::Markdown) {
+        document.markdown = Some(match language {
+            Some(language) => fenced(&text, language),
+            None => text.clone(),
+        });
+    }
+    if options.wants(FormatKind::Html) {
+        document.html = Some(format!("<pre>{}</pre>", escape(&text)));
+    }
+    if options.wants(FormatKind::RawHtml) {
+        document.raw_html = Some(text);
+    }
+    plain(document)
+}
+
+/// A document that no parser is wanted for.
+fn in_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
+    let mut document = without_markup(options);
+    if options.wants(FormatKind::Markdown) {
+        document.markdown = Some(STANDARD.encode(page.body));
+    }
+    plain(document)
+}
+
+/// Empty results for the formats that need HTML.
+fn without_markup(options: &ScrapeOptions) -> Document {
+    let attributes = options.formats.iter().find_map(|format| match format {
+        Format::Attributes(selectors) => Some(selectors),
+        _ => None,
+    });
+    Document {
+        links: options.wants(FormatKind::Links).then(Vec::new),
+        images: options.wants(FormatKind::Images).then(Vec::new),
+        attributes: attributes.map(|selectors| {
+            let empty = |wanted: &crate::api::format::AttributeSelector| AttributeValues {
+                selector: wanted.selector.clone(),
+                attribute: wanted.attribute.clone(),
+                values: Vec::new(),
+            };
+            selectors.iter().map(empty).collect()
+        }),
+        ..Document::default()
+    }
+}
+
+fn plain(document: Document) -> Rendered {
+    Rendered {
+        document,
+        links: Vec::new(),
+        credits: 0,
+        has_little_text: false,
+    }
+}
+
+fn fenced(text: &str, language: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    let text = text.trim_end_matches(['\n', '\r']);
+    format!("{fence}{language}\n{text}\n{fence}")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn metadata(page: PageMetadata) -> Metadata {
+    let value = |value| match value {
+        MetadataValue::Text(text) => Value::from(text),
+        MetadataValue::List(list) => Value::from(list),
+    };
+    Metadata {
+        title: page.title,
+        description: page.description,
+        language: page.language,
+        og_locale_alternate: (!page.og_locale_alternate.is_empty()).then_some(page.og_locale_alternate),
+        other: page
+            .other
+            .into_iter()
+            .map(|(name, found)| (name, value(found)))
+            .collect(),
+        ..Metadata::default()
+    }
+}
+
+fn attributes(page: &Page, options: &ScrapeOptions) -> Result<Option<Vec<AttributeValues>>, ApiError> {
+    let Some((at, selectors)) = attribute_selectors(options) else {
+        return Ok(None);
+    };
+    let mut found = Vec::with_capacity(selectors.len());
+    for (index, wanted) in selectors.iter().enumerate() {
+        let values = page
+            .attributes(&wanted.selector, &wanted.attribute)
+            .map_err(|error| bad_attribute_selector(at, index, &error.to_string()))?;
+        found.push(AttributeValues {
+            selector: wanted.selector.clone(),
+            attribute: wanted.attribute.clone(),
+            values,
+        });
+    }
+    Ok(Some(found))
+}
+
+/// The selectors of the `attributes` format and its place in `formats`.
+fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[crate::api::format::AttributeSelector])> {
+    options
+        .formats
+        .iter()
+        .enumerate()
+        .find_map(|(index, format)| match format {
+            Format::Attributes(selectors) => Some((index, selectors.as_slice())),
+            _ => None,
+        })
+}
+
+/// Reads the selectors of the `attributes` format. Errors: 400.
+pub(super) fn check_attribute_selectors(options: &ScrapeOptions) -> Result<(), ApiError> {
+    let Some((at, selectors)) = attribute_selectors(options) else {
+        return Ok(());
+    };
+    for (index, wanted) in selectors.iter().enumerate() {
+        if let Err(error) = Selector::parse(&wanted.selector) {
+            return Err(bad_attribute_selector(at, index, &error.to_string()));
+        }
+    }
+    Ok(())
+}
+
+fn bad_attribute_selector(at: usize, index: usize, error: &str) -> ApiError {
+    let key = |name: &str| PathPart::Key(name.to_owned());
+    bad_selector(
+        vec![
+            key("formats"),
+            PathPart::Index(at),
+            key("selectors"),
+            PathPart::Index(index),
+            key("selector"),
+        ],
+        error,
+    )
+}
+
+fn bad_selector(path: Vec<PathPart>, error: &str) -> ApiError {
+    let error = error.trim_end_matches('.');
+    bad_request(&[Problem {
+        path,
+        message: format!("must be a CSS selector that this server reads: {error}"),
+    }])
+}
+
+/// Which part of a page is converted. Errors: 400 for selectors that cannot be read.
+pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> {
+    let parse = |name: &str, texts: &[String]| -> Result<Vec<Selector>, ApiError> {
+        let mut selectors = Vec::with_capacity(texts.len());
+        for (index, text) in texts.iter().enumerate() {
+            let selector = Selector::parse(text).map_err(|error| {
+                bad_selector(
+                    vec![PathPart::Key(name.to_owned()), PathPart::Index(index)],
+                    &error.to_string(),
+                )
+            })?;
+            selectors.push(selector);
+        }
+        Ok(selectors)
+    };
+    Ok(Selection {
+        only_main_content: options.only_main_content,
+        include_tags: parse("includeTags", &options.include_tags)?,
+        exclude_tags: parse("excludeTags", &options.exclude_tags)?,
+        remove_base64_images: options.remove_base64_images,
+    })
+}
+
+/// A few words for an HTTP status of 400 and above.
+fn status_text(status: u16) -> String {
+    let words = match status {
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        418 => "I'm a teapot",
+        421 => "Misdirected Request",
+        425 => "Too Early",
+        429 => "Too Many Requests",
+        451 => "Unavailable For Legal Reasons",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => return format!("HTTP status {status}"),
+    };
+    words.to_owned()
+}

@@ -1,11 +1,107 @@
-//! Builds the npm package.
+//! `npm`: the package as a folder that `npm pack` takes as it is. Done again only when something it is made of has
+//! changed.
 
-use std::path::PathBuf;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 
-use crate::{project::Project, tools::Tools};
+use crate::{compress::brotli, fingerprint::Fingerprint, project::Project, run, tools::Tools};
 
-pub(crate) fn build(project: &Project, _tools: &Tools) -> Result<PathBuf> {
-    Ok(project.target().join("npm/harvestman"))
+const SOURCES: &[&str] = &[
+    "crates/wasm",
+    "crates/client",
+    "crates/core",
+    "crates/content",
+    "Cargo.toml",
+    "Cargo.lock",
+];
+const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
+/// Written by hand in the clone; the real one is the workspace's.
+const VERSION_PLACE: &str = "\"version\": \"0.0.0\"";
+
+/// Makes the package current; returns its folder.
+pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
+    let folder = project.target().join("npm/harvestman");
+    let stamp = project.target().join("xtask-npm.stamp");
+    let mut sources = Fingerprint::default();
+    for source in SOURCES {
+        sources = sources.word(source).tree(&project.path(source))?;
+    }
+    let sources = sources.finish();
+    let output =
+        |sources: &str| Ok::<_, anyhow::Error>(Fingerprint::default().word(sources).tree(&folder)?.finish());
+    if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources).is_ok_and(|now| now == text)) {
+        return Ok(folder);
+    }
+    let wasm = compile(project, tools)?;
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder)?;
+    bind(project, tools, &wasm, &folder)?;
+    assemble(project, &folder)?;
+    fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
+    let bytes = fs::read(folder.join("harvestman.wasm"))?;
+    let packed = brotli(&bytes)?.len();
+    run::say(&format!(
+        "{}: wasm {} bytes, {packed} packed",
+        folder.display(),
+        bytes.len()
+    ));
+    Ok(folder)
+}
+
+fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
+    run::say("building the npm package");
+    let mut cargo = tools.wasm_target()?.cargo("build", project, tools)?;
+    run::run(cargo.args(["--profile", "wasm", "--package", "harvestman-wasm", "--lib"]))?;
+    Ok(project
+        .wasm_target()
+        .join("wasm32-unknown-unknown/wasm/harvestman_wasm.wasm"))
+}
+
+/// The wasm and the JavaScript that wasm-bindgen writes for it, under the names that the package uses.
+fn bind(project: &Project, tools: &Tools, wasm: &Path, folder: &Path) -> Result<()> {
+    let out = project.target().join("npm/glue");
+    fs::remove_dir_all(&out).ok();
+    let mut bindgen = run::command(tools.wasm_bindgen(project)?);
+    // Without a default path: the entries say where the wasm is, and bundlers must not look for another.
+    bindgen.args([
+        "--target",
+        "web",
+        "--omit-default-module-path",
+        "--no-typescript",
+        "--out-name",
+        "glue",
+    ]);
+    run::run(bindgen.arg("--out-dir").arg(&out).arg(wasm))?;
+    fs::copy(out.join("glue.js"), folder.join("glue.js"))?;
+    let small = folder.join("harvestman.wasm");
+    fs::copy(out.join("glue_bg.wasm"), &small)?;
+    tools.wasm_opt()?.shrink(&small)
+}
+
+fn assemble(project: &Project, folder: &Path) -> Result<()> {
+    let skin = project.path("crates/wasm/npm");
+    for entry in fs::read_dir(&skin).with_context(|| skin.display().to_string())? {
+        let entry = entry?;
+        fs::copy(entry.path(), folder.join(entry.file_name()))?;
+    }
+    for licence in LICENCES {
+        fs::copy(project.path(licence), folder.join(licence)).context(*licence)?;
+    }
+    let manifest = folder.join("package.json");
+    let text = fs::read_to_string(&manifest)?;
+    ensure!(
+        text.contains(VERSION_PLACE),
+        "package.json has no {VERSION_PLACE}"
+    );
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    fs::write(&manifest, text.replace(VERSION_PLACE, &version))?;
+    let wasm = fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "wasm"));
+    ensure!(wasm.count() == 1, "the package must hold exactly one wasm file");
+    Ok(())
 }

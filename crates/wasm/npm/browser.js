@@ -1,0 +1,7 @@
+// Browsers and bundlers: the wasm is an asset beside this module.
+import init from './glue.js';
+
+await init({ module_or_path: new URL('./harvestman.wasm', import.meta.url) });
+
+export * from './skin.js';
+export { Harvestman as default } from './skin.js';

@@ -1,0 +1,8 @@
+// Node.js, Deno, Bun: the wasm is read from the file beside.
+import { readFileSync } from 'node:fs';
+import { initSync } from './glue.js';
+
+initSync({ module: readFileSync(new URL('./harvestman.wasm', import.meta.url)) });
+
+export * from './skin.js';
+export { Harvestman as default } from './skin.js';

@@ -1,0 +1,8 @@
+// The same, started by hand: `await init(bytes | module | response | url)` or `initSync(bytes | module)`.
+import start, { initSync as startSync } from './glue.js';
+
+export const init = async (source) => void (await start({ module_or_path: source }));
+export const initSync = (source) => void startSync({ module: source });
+
+export * from './skin.js';
+export { Harvestman as default } from './skin.js';

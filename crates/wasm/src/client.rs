@@ -1,0 +1,164 @@
+//! The client, call by call. Requests are read as strictly as the server reads them, before anything is sent.
+
+use std::{cell::RefCell, rc::Rc, str::FromStr};
+
+use harvestman_client::{Client, ClientError, Pages};
+use harvestman_core::{
+    api::{ApiError, CrawlRequest, ScrapeRequest, job::StatusQuery},
+    ids::{JobId, ScrapeId},
+};
+use js_sys::Promise;
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use web_sys::AbortSignal;
+
+use crate::border::{bad_input, failed, json_text, refused, to_js};
+
+/// One server and one key.
+#[wasm_bindgen]
+pub struct ApiClient {
+    client: Client,
+}
+
+#[wasm_bindgen]
+impl ApiClient {
+    /// `base` is the address of the server; without a key for a server in open mode.
+    #[wasm_bindgen(constructor)]
+    pub fn new(base: String, key: Option<String>) -> ApiClient {
+        ApiClient {
+            client: Client::new(base, key),
+        }
+    }
+
+    /// `POST /v2/scrape`: the document.
+    pub fn scrape(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let request = read(&request, ScrapeRequest::from_json)?;
+        Ok(self.call(signal, async move |client: Client| client.scrape(&request).await))
+    }
+
+    /// `GET /v2/scrape/{id}`: the document.
+    #[wasm_bindgen(js_name = scrapeResult)]
+    pub fn scrape_result(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let id = id_of::<ScrapeId>(id)?;
+        Ok(self.call(signal, async move |client: Client| client.scrape_result(id).await))
+    }
+
+    /// `POST /v2/crawl`.
+    #[wasm_bindgen(js_name = startCrawl)]
+    pub fn start_crawl(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let request = read(&request, CrawlRequest::from_json)?;
+        Ok(self.call(signal, async move |client: Client| {
+            client.start_crawl(&request).await
+        }))
+    }
+
+    /// `GET /v2/crawl/{id}`.
+    #[wasm_bindgen(js_name = crawlStatus)]
+    pub fn crawl_status(
+        &self,
+        id: &str,
+        skip: f64,
+        limit: Option<f64>,
+        signal: Option<AbortSignal>,
+    ) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        let query = StatusQuery {
+            skip: skip as u64,
+            limit: limit.map(|limit| limit as u64),
+        };
+        Ok(self.call(signal, async move |client: Client| {
+            client.crawl_status(id, query).await
+        }))
+    }
+
+    /// `DELETE /v2/crawl/{id}`.
+    #[wasm_bindgen(js_name = cancelCrawl)]
+    pub fn cancel_crawl(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        Ok(self.call(signal, async move |client: Client| client.cancel_crawl(id).await))
+    }
+
+    /// `GET /v2/crawl/{id}/errors`.
+    #[wasm_bindgen(js_name = crawlErrors)]
+    pub fn crawl_errors(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        Ok(self.call(signal, async move |client: Client| client.crawl_errors(id).await))
+    }
+
+    /// `GET /v2/crawl/active`.
+    #[wasm_bindgen(js_name = activeCrawls)]
+    pub fn active_crawls(&self, signal: Option<AbortSignal>) -> Promise {
+        self.call(signal, async move |client: Client| client.active_crawls().await)
+    }
+
+    /// All documents of a crawl, one after the other.
+    pub fn pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<CrawlPages, JsValue> {
+        let pages = self.with(signal).crawl_pages(id_of::<JobId>(id)?);
+        Ok(CrawlPages {
+            pages: Rc::new(RefCell::new(Some(pages))),
+        })
+    }
+}
+
+impl ApiClient {
+    fn with(&self, signal: Option<AbortSignal>) -> Client {
+        match signal {
+            Some(signal) => self.client.with_signal(signal),
+            None => self.client.clone(),
+        }
+    }
+
+    /// Runs `call` on a client of its own, so that JavaScript may free this object meanwhile.
+    fn call<T, F>(&self, signal: Option<AbortSignal>, call: F) -> Promise
+    where
+        T: Serialize,
+        F: AsyncFnOnce(Client) -> Result<T, ClientError> + 'static,
+    {
+        let client = self.with(signal);
+        future_to_promise(async move { to_js(&call(client).await.map_err(|error| failed(&error))?) })
+    }
+}
+
+/// The documents of a crawl. An error leaves it where it was: asking again goes on.
+#[wasm_bindgen]
+pub struct CrawlPages {
+    /// Empty while a question is open.
+    pages: Rc<RefCell<Option<Pages>>>,
+}
+
+#[wasm_bindgen]
+impl CrawlPages {
+    /// The next document; `undefined` when the crawl has ended and every document was given.
+    pub fn next(&self) -> Promise {
+        let shared = Rc::clone(&self.pages);
+        future_to_promise(async move {
+            let Some(mut pages) = shared.borrow_mut().take() else {
+                return Err(bad_input("the next page is already being waited for"));
+            };
+            let next = pages.next().await;
+            *shared.borrow_mut() = Some(pages);
+            match next.map_err(|error| failed(&error))? {
+                Some(document) => to_js(&document),
+                None => Ok(JsValue::UNDEFINED),
+            }
+        })
+    }
+
+    /// Numbers of the crawl as last heard of, without documents; `undefined` before the first page.
+    pub fn progress(&self) -> Result<JsValue, JsValue> {
+        match self.pages.borrow().as_ref().and_then(Pages::progress) {
+            Some(progress) => to_js(progress),
+            None => Ok(JsValue::UNDEFINED),
+        }
+    }
+}
+
+fn read<T>(request: &JsValue, from_json: impl Fn(&[u8]) -> Result<T, ApiError>) -> Result<T, JsValue> {
+    from_json(json_text(request)?.as_bytes()).map_err(|error| refused(&error))
+}
+
+fn id_of<T: FromStr>(text: &str) -> Result<T, JsValue> {
+    text.parse()
+        .map_err(|_| bad_input(&format!("`{text}` is not an id: ids are UUIDs")))
+}

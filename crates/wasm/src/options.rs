@@ -1,0 +1,64 @@
+//! Options of the page functions, named as in the API's scrape options.
+
+use harvestman_content::{Selection, Selector};
+use harvestman_core::api::{ApiError, ErrorCode};
+use serde::Deserialize;
+use url::Url;
+
+/// What may be said about a page that is at hand.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct PageOptions {
+    url: Option<String>,
+    only_main_content: bool,
+    include_tags: Vec<String>,
+    exclude_tags: Vec<String>,
+    remove_base64_images: bool,
+}
+
+impl Default for PageOptions {
+    /// As in the API.
+    fn default() -> Self {
+        Self {
+            url: None,
+            only_main_content: true,
+            include_tags: Vec::new(),
+            exclude_tags: Vec::new(),
+            remove_base64_images: true,
+        }
+    }
+}
+
+impl PageOptions {
+    /// Errors: an unknown name or a wrong type.
+    pub(crate) fn from_json(text: &str) -> Result<PageOptions, ApiError> {
+        serde_json::from_str(text).map_err(|error| bad(error.to_string()))
+    }
+
+    /// Where the page came from. Without an address relative links lead nowhere and are left out.
+    pub(crate) fn url(&self) -> Result<Url, ApiError> {
+        let text = self.url.as_deref().unwrap_or("about:blank");
+        Url::parse(text).map_err(|error| bad(format!("`url` is not a valid address ({error}): `{text}`")))
+    }
+
+    /// The part of the page that is wanted. Errors: a selector that cannot be read.
+    pub(crate) fn selection(&self) -> Result<Selection, ApiError> {
+        Ok(Selection {
+            only_main_content: self.only_main_content,
+            include_tags: selectors("includeTags", &self.include_tags)?,
+            exclude_tags: selectors("excludeTags", &self.exclude_tags)?,
+            remove_base64_images: self.remove_base64_images,
+        })
+    }
+}
+
+fn selectors(field: &str, texts: &[String]) -> Result<Vec<Selector>, ApiError> {
+    let parse = |text: &String| {
+        Selector::parse(text).map_err(|error| bad(format!("`{field}`: `{text}` is not a selector: {error}")))
+    };
+    texts.iter().map(parse).collect()
+}
+
+fn bad(message: String) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, message)
+}

@@ -1,0 +1,116 @@
+//! Functions over the HTML of one page.
+
+use std::collections::BTreeMap;
+
+use harvestman_content::{MetadataValue, Page, PageMetadata};
+use harvestman_core::api::ApiError;
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::*;
+
+use crate::{
+    border::{json_text, refused, to_js},
+    options::PageOptions,
+};
+
+/// GitHub-flavoured Markdown of a page, as the API makes it.
+#[wasm_bindgen(js_name = htmlToMarkdown)]
+pub fn html_to_markdown(html: &str, options: JsValue) -> Result<String, JsValue> {
+    markdown(html, &json_text(&options)?).map_err(|error| refused(&error))
+}
+
+/// Every link of a page that can be followed, absolute, without fragment, each once.
+#[wasm_bindgen(js_name = extractLinks)]
+pub fn extract_links(html: &str, options: JsValue) -> Result<Vec<String>, JsValue> {
+    links(html, &json_text(&options)?).map_err(|error| refused(&error))
+}
+
+/// Title, description, language, Open Graph and all other metadata of a page, under the API's names.
+#[wasm_bindgen(js_name = extractMetadata)]
+pub fn extract_metadata(html: &str, options: JsValue) -> Result<JsValue, JsValue> {
+    to_js(&metadata(html, &json_text(&options)?).map_err(|error| refused(&error))?)
+}
+
+fn markdown(html: &str, options: &str) -> Result<String, ApiError> {
+    let options = PageOptions::from_json(options)?;
+    let page = Page::parse(html, &options.url()?);
+    Ok(page.convert(&options.selection()?).markdown())
+}
+
+fn links(html: &str, options: &str) -> Result<Vec<String>, ApiError> {
+    Ok(Page::parse(html, &PageOptions::from_json(options)?.url()?).links())
+}
+
+fn metadata(html: &str, options: &str) -> Result<BTreeMap<String, Value>, ApiError> {
+    Ok(named(
+        Page::parse(html, &PageOptions::from_json(options)?.url()?).metadata(),
+    ))
+}
+
+fn named(metadata: PageMetadata) -> BTreeMap<String, Value> {
+    let PageMetadata {
+        title,
+        description,
+        language,
+        og_locale_alternate,
+        other,
+    } = metadata;
+    let other = other.into_iter().map(|(name, value)| match value {
+        MetadataValue::Text(text) => (name, json!(text)),
+        MetadataValue::List(texts) => (name, json!(texts)),
+    });
+    let mut all: BTreeMap<String, Value> = other.collect();
+    for (name, value) in [
+        ("title", title),
+        ("description", description),
+        ("language", language),
+    ] {
+        if let Some(text) = value {
+            all.insert(name.to_owned(), json!(text));
+        }
+    }
+    if !og_locale_alternate.is_empty() {
+        all.insert("ogLocaleAlternate".to_owned(), json!(og_locale_alternate));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HTML: &str = "<html lang=en><title>Web</title><meta property='og:title' content='T'>\
+        <nav><a href=/nav>Nav</a></nav><main><h1>Spiders</h1><p>Eight <b>legs</b>, see <a href=/legs#all>legs</a>.\
+        </main>";
+    const URL: &str = r#""url":"https://example.com/a""#;
+
+    #[test]
+    fn a_page_becomes_markdown_links_and_metadata() {
+        let text = markdown(HTML, &format!("{{{URL}}}")).unwrap();
+        assert!(text.contains("# Spiders") && text.contains("**legs**"), "{text}");
+        assert!(text.contains("(https://example.com/legs#all)"), "{text}");
+        let links = links(HTML, &format!("{{{URL}}}")).unwrap();
+        assert_eq!(links, ["https://example.com/nav", "https://example.com/legs"]);
+        let metadata = metadata(HTML, "{}").unwrap();
+        assert_eq!(
+            (&metadata["title"], &metadata["ogTitle"]),
+            (&json!("Web"), &json!("T"))
+        );
+        assert_eq!(metadata["language"], "en");
+    }
+
+    #[test]
+    fn options_choose_parts_of_the_page() {
+        let text = markdown(HTML, r#"{"includeTags":["b"]}"#).unwrap();
+        assert!(text.contains("legs") && !text.contains("Spiders"), "{text}");
+        let text = markdown(HTML, r#"{"excludeTags":["h1"]}"#).unwrap();
+        assert!(!text.contains("Spiders"), "{text}");
+    }
+
+    #[test]
+    fn bad_options_are_refused_with_a_reason() {
+        let message = |options: &str| markdown(HTML, options).unwrap_err().message;
+        assert!(message(r#"{"onlyMain":true}"#).contains("onlyMain"));
+        assert!(message(r#"{"url":"nowhere"}"#).contains("`url` is not a valid address"));
+        assert!(message(r#"{"includeTags":["a["]}"#).contains("`includeTags`"));
+    }
+}

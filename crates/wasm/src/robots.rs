@@ -1,0 +1,103 @@
+//! robots.txt, asked about one agent and one address at a time.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use harvestman_core::{
+    api::{ApiError, ErrorCode},
+    robots::Robots as Rules,
+};
+use serde_json::{Value, json};
+use url::{Position, Url};
+use wasm_bindgen::prelude::*;
+
+use crate::border::{refused, to_js};
+
+/// Agents whose rules are kept between questions.
+const MAX_AGENTS: usize = 16;
+
+/// One robots.txt.
+#[wasm_bindgen]
+pub struct Robots {
+    text: String,
+    parsed: RefCell<BTreeMap<String, Rules>>,
+}
+
+#[wasm_bindgen]
+impl Robots {
+    /// Never fails: what cannot be understood is skipped.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: String) -> Robots {
+        Robots {
+            text,
+            parsed: RefCell::default(),
+        }
+    }
+
+    /// `{ allowed, crawlDelay?, sitemaps }` for the product token `agent`; the delay is in seconds.
+    pub fn check(&self, url: &str, agent: &str) -> Result<JsValue, JsValue> {
+        to_js(&self.answer(url, agent).map_err(|error| refused(&error))?)
+    }
+}
+
+impl Robots {
+    fn answer(&self, url: &str, agent: &str) -> Result<Value, ApiError> {
+        let url = Url::parse(url).map_err(|error| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                format!("`url` is not a valid address ({error}): `{url}`"),
+            )
+        })?;
+        let mut parsed = self.parsed.borrow_mut();
+        if parsed.len() >= MAX_AGENTS && !parsed.contains_key(agent) {
+            parsed.clear();
+        }
+        let rules = parsed
+            .entry(agent.to_owned())
+            .or_insert_with(|| Rules::parse(self.text.as_bytes(), agent));
+        let allowed = rules.allows(&url[Position::BeforePath..Position::AfterQuery]);
+        let mut answer = json!({ "allowed": allowed, "sitemaps": rules.sitemaps() });
+        if let Some(delay_ms) = rules.crawl_delay_ms() {
+            answer["crawlDelay"] = json!(delay_ms as f64 / 1000.0);
+        }
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_gets_its_own_rules() {
+        let text = "User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n\nUser-agent: mine\nDisallow: /search?\n\
+                    Sitemap: https://example.com/map.xml\n";
+        let robots = Robots::new(text.to_owned());
+        let all = robots.answer("https://example.com/private/a", "other").unwrap();
+        assert_eq!(
+            (&all["allowed"], &all["crawlDelay"]),
+            (&json!(false), &json!(1.5))
+        );
+        let mine = robots.answer("https://example.com/private/a", "mine").unwrap();
+        assert_eq!(
+            mine,
+            json!({ "allowed": true, "sitemaps": ["https://example.com/map.xml"] })
+        );
+        assert_eq!(
+            robots.answer("https://example.com/search?q=1", "mine").unwrap()["allowed"],
+            false
+        );
+        assert!(robots.answer("nowhere", "mine").is_err());
+    }
+
+    #[test]
+    fn many_agents_do_not_fill_memory() {
+        let robots = Robots::new("User-agent: *\nDisallow: /\n".to_owned());
+        for number in 0..100 {
+            assert_eq!(
+                robots.answer("https://a.b/", &format!("agent{number}")).unwrap()["allowed"],
+                false
+            );
+            assert!(robots.parsed.borrow().len() <= MAX_AGENTS);
+        }
+    }
+}

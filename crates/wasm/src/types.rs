@@ -1,0 +1,68 @@
+//! The package's TypeScript types are written by hand, as they hold comments and unions that suit readers. This test
+//! keeps them to the models: no option of the API may be missing, and every option there must be one of the API.
+
+use harvestman_core::api::{CrawlRequest, TargetUrl};
+use serde_json::{Value, json};
+
+const TYPES: &str = include_str!("../npm/index.d.ts");
+/// Accepted without an effect, for other clients' sake.
+const NOT_OFFERED: &[&str] = &[
+    "auditMetadata",
+    "checkPromptInjection",
+    "domainTools",
+    "fastMode",
+    "safeMode",
+    "threatProtection",
+    "toolDetail",
+    "useMock",
+];
+
+/// The names of the fields of one interface.
+fn fields(interface: &str) -> Vec<&'static str> {
+    let (_, body) = TYPES.split_once(&format!("interface {interface} ")).unwrap();
+    let (body, _) = body.split_once("\n}").unwrap();
+    let names = body.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("?:"));
+    names.map(|(name, _)| name).filter(|name| !name.contains(' ')).collect()
+}
+
+fn example(field: &str) -> Value {
+    match field {
+        "prompt" | "robotsUserAgent" | "webhook" => json!("https://example.com/x"),
+        "maxDiscoveryDepth" | "delay" | "maxConcurrency" | "minAge" | "maxAge" | "waitFor" => json!(1),
+        "actions" => json!([{ "type": "wait", "milliseconds": 1 }]),
+        "profile" => json!({ "name": "me" }),
+        _ => Value::Null,
+    }
+}
+
+#[test]
+fn every_option_of_a_crawl_has_a_type() {
+    let url = TargetUrl::parse("https://example.com").unwrap();
+    let filled = CrawlRequest::new(url).filled_options();
+    let typed = fields("CrawlOptions");
+    let missing = filled.keys().filter(|name| !typed.contains(&name.as_str()));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+
+    let options = filled["scrapeOptions"].as_object().unwrap();
+    let typed = fields("ScrapeOptions");
+    let missing =
+        options.keys().filter(|name| !typed.contains(&name.as_str()) && !NOT_OFFERED.contains(&name.as_str()));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn every_typed_option_is_one_of_the_api() {
+    let refusal = |body: Value| match CrawlRequest::from_json(body.to_string().as_bytes()) {
+        Ok(_) => String::new(),
+        Err(error) => error.message,
+    };
+    assert!(fields("CrawlOptions").len() > 15 && fields("ScrapeOptions").len() > 15);
+    for field in fields("CrawlOptions") {
+        assert_eq!(refusal(json!({ "url": "https://example.com", field: example(field) })), "", "{field}");
+    }
+    for field in fields("ScrapeOptions") {
+        let body = json!({ "url": "https://example.com", "scrapeOptions": { field: example(field) } });
+        assert_eq!(refusal(body), "", "{field}");
+    }
+    assert_ne!(refusal(json!({ "url": "https://example.com", "limitt": null })), "", "a misspelt name is refused");
+}

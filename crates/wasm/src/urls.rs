@@ -1,0 +1,82 @@
+//! Identity of addresses.
+
+use harvestman_core::{
+    api::{ApiError, ErrorCode},
+    url_key::{Identity, normal_form},
+};
+use serde::Deserialize;
+use url::Url;
+use wasm_bindgen::prelude::*;
+
+use crate::border::{json_text, refused};
+
+/// Named as in a crawl request.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct IdentityOptions {
+    ignore_query_parameters: bool,
+    #[serde(rename = "deduplicateSimilarURLs")]
+    deduplicate_similar_urls: bool,
+}
+
+impl Default for IdentityOptions {
+    fn default() -> Self {
+        let Identity {
+            ignore_query,
+            merge_similar,
+        } = Identity::default();
+        Self {
+            ignore_query_parameters: ignore_query,
+            deduplicate_similar_urls: merge_similar,
+        }
+    }
+}
+
+/// The form of an address by which a crawl knows pages apart: two addresses with the same form are one page.
+#[wasm_bindgen(js_name = normalizeUrl)]
+pub fn normalize_url(url: &str, options: JsValue) -> Result<String, JsValue> {
+    normalize(url, &json_text(&options)?).map_err(|error| refused(&error))
+}
+
+fn normalize(url: &str, options: &str) -> Result<String, ApiError> {
+    let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
+    let options: IdentityOptions = serde_json::from_str(options).map_err(|error| bad(error.to_string()))?;
+    let parsed =
+        Url::parse(url).map_err(|error| bad(format!("`url` is not a valid address ({error}): `{url}`")))?;
+    let identity = Identity {
+        ignore_query: options.ignore_query_parameters,
+        merge_similar: options.deduplicate_similar_urls,
+    };
+    Ok(normal_form(&parsed, identity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalize;
+
+    #[test]
+    fn options_say_which_addresses_are_one_page() {
+        let check = |options: &str, a: &str, b: &str, same: bool| {
+            assert_eq!(
+                normalize(a, options).unwrap() == normalize(b, options).unwrap(),
+                same,
+                "{a} {b} {options}"
+            );
+        };
+        check("{}", "http://www.example.com/a/#x", "https://example.com/a", true);
+        check("{}", "https://example.com/a?b=1", "https://example.com/a", false);
+        check(
+            r#"{"ignoreQueryParameters":true}"#,
+            "https://example.com/a?b=1",
+            "https://example.com/a",
+            true,
+        );
+        check(
+            r#"{"deduplicateSimilarURLs":false}"#,
+            "http://example.com/",
+            "https://example.com/",
+            false,
+        );
+        assert!(normalize("nowhere", "{}").is_err());
+    }
+}

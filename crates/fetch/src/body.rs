@@ -64,7 +64,10 @@ pub(crate) async fn read(
     if codings.is_empty() && !limits.truncate && body.size_hint().lower() > limits.max_bytes {
         return Err(too_large);
     }
-    let mut reservation = budget.reserve(limits.max_bytes).await;
+    let known = body.size_hint().exact().filter(|_| codings.is_empty());
+    let mut reservation = budget
+        .reserve(known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes)))
+        .await;
     let slot = Slot::default();
     let wire = Wire {
         body: Some(body),

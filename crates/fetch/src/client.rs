@@ -163,13 +163,14 @@ impl Shared {
             body: request.body.clone(),
         };
         loop {
+            chain.enter(&hop.url, jar.header(&hop.url))?;
             let (response, origin, connection) = self.exchange(&hop, &jar, request.verify_tls).await?;
             let (mut parts, incoming) = response.into_parts();
             check_head(&parts.headers, parts.status.as_u16(), &origin.host)?;
             jar.store(&hop.url, &parts.headers);
             let status = parts.status.as_u16();
             if let Some(location) = chain.target(status, &parts.headers) {
-                hop = chain.follow(hop, status, location, |url| jar.header(url))?;
+                hop = chain.follow(hop, status, location)?;
                 if body::discard(incoming).await {
                     self.pool.put_back(origin, connection);
                 }

@@ -50,10 +50,12 @@ pub const MAX_IDLE_PER_ORIGIN: usize = 8;
 pub const MAX_IDLE: usize = 512;
 /// How long an idle connection is kept.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// HTTP/2: streams on one connection at a time.
+pub const H2_MAX_STREAMS: usize = 16;
 /// HTTP/2: bytes one stream may send ahead of the reader.
-pub const H2_STREAM_WINDOW_BYTES: u32 = 1024 * 1024;
-/// HTTP/2: bytes one connection may send ahead of the readers.
-pub const H2_CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
+pub const H2_STREAM_WINDOW_BYTES: u32 = 512 * 1024;
+/// HTTP/2: bytes one connection may send ahead of the readers: all streams may stand still at the same time.
+pub const H2_CONNECTION_WINDOW_BYTES: u32 = H2_STREAM_WINDOW_BYTES * H2_MAX_STREAMS as u32;
 /// HTTP/2: largest frame.
 pub const H2_MAX_FRAME_BYTES: u32 = 16 * 1024;
 /// HTTP/2: table of the header compression.

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{Request, Response, Version, header};
+use http::{Request, Response, Uri, Version, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::connect::Stream;
@@ -32,11 +32,13 @@ pub(crate) struct Origin {
     pub(crate) tls: Option<bool>,
 }
 
-/// One connection; for HTTP/2 one of its users.
+/// One connection; for HTTP/2 one of its users, or the pool's own handle.
 pub(crate) struct Connection {
     sender: Sender,
     address: SocketAddr,
     driver: Arc<Driver>,
+    /// The user's stream among those that the connection may have at a time.
+    _stream: Option<OwnedSemaphorePermit>,
 }
 
 enum Sender {
@@ -45,11 +47,16 @@ enum Sender {
 }
 
 /// The task that moves the bytes; ends with its last user.
-struct Driver(AbortHandle);
+struct Driver {
+    task: AbortHandle,
+    /// Streams that may still be opened. All of them together fit into the window of the connection, so that a
+    /// reader who waits for the budget never stops the others.
+    streams: Arc<Semaphore>,
+}
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
     }
 }
 
@@ -97,10 +104,17 @@ impl Connection {
                 .await?;
             (Sender::H1(sender), tokio::spawn(drive(driver)))
         };
+        let streams = Arc::new(Semaphore::new(limits::H2_MAX_STREAMS));
+        let _stream = streams.clone().try_acquire_owned().ok();
+        let driver = Arc::new(Driver {
+            task: task.abort_handle(),
+            streams,
+        });
         Ok(Connection {
             sender,
             address,
-            driver: Arc::new(Driver(task.abort_handle())),
+            driver,
+            _stream,
         })
     }
 
@@ -111,6 +125,7 @@ impl Connection {
     ) -> Result<Response<Incoming>, SendError> {
         match &mut self.sender {
             Sender::H1(sender) => {
+                *request.uri_mut() = origin_form(request.uri());
                 let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
                 let notify = too_many.clone();
                 hyper::ext::on_informational(&mut request, move |_| {
@@ -148,16 +163,22 @@ impl Connection {
         }
     }
 
-    /// Another user of the same connection; only HTTP/2 has several.
-    fn share(&self) -> Option<Connection> {
+    /// Another handle of the same connection, with the given stream; only HTTP/2 has several.
+    fn handle(&self, stream: Option<OwnedSemaphorePermit>) -> Option<Connection> {
         match &self.sender {
             Sender::H1(_) => None,
             Sender::H2(sender) => Some(Connection {
                 sender: Sender::H2(sender.clone()),
                 address: self.address,
                 driver: self.driver.clone(),
+                _stream: stream,
             }),
         }
+    }
+
+    /// The stream for one more request, if the connection can carry it now.
+    fn free_stream(&self) -> Option<OwnedSemaphorePermit> {
+        self.driver.streams.clone().try_acquire_owned().ok()
     }
 
     fn is_closed(&self) -> bool {
@@ -166,6 +187,13 @@ impl Connection {
             Sender::H2(sender) => sender.is_closed(),
         }
     }
+}
+
+/// Path and query alone, as a request to the server itself names its target (RFC 9112, 3.2.1).
+fn origin_form(uri: &Uri) -> Uri {
+    uri.path_and_query()
+        .cloned()
+        .map_or_else(|| Uri::from_static("/"), Uri::from)
 }
 
 async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
@@ -191,14 +219,24 @@ impl Pool {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let list = idle.get_mut(origin)?;
         list.retain(Idle::is_usable);
-        let at = list
-            .iter()
-            .rposition(|one| addresses.contains(&one.connection.address))?;
-        if let Some(shared) = list[at].connection.share() {
-            list[at].since = Instant::now();
-            return Some(shared);
+        for at in (0..list.len()).rev() {
+            let kept = &list[at].connection;
+            if !addresses.contains(&kept.address) {
+                continue;
+            }
+            match &kept.sender {
+                Sender::H1(_) => return Some(list.swap_remove(at).connection),
+                Sender::H2(_) => {
+                    let Some(stream) = kept.free_stream() else {
+                        continue;
+                    };
+                    let shared = kept.handle(Some(stream));
+                    list[at].since = Instant::now();
+                    return shared;
+                }
+            }
         }
-        Some(list.swap_remove(at).connection)
+        None
     }
 
     /// Keeps a connection of HTTP/1 whose answer was read to its end. One of HTTP/2 is kept already.
@@ -230,10 +268,10 @@ impl Pool {
         }
     }
 
-    /// Keeps a share of a new HTTP/2 connection, so that requests of the same time use it too.
+    /// Keeps a handle of a new HTTP/2 connection, so that requests of the same time use it too.
     pub(crate) fn offer(self: &Arc<Self>, origin: &Origin, connection: &Connection) {
-        if let Some(shared) = connection.share() {
-            self.keep(origin.clone(), shared);
+        if let Some(handle) = connection.handle(None) {
+            self.keep(origin.clone(), handle);
         }
     }
 }

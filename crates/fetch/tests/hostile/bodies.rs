@@ -1,0 +1,345 @@
+//! Bodies: codings, bombs, caps, short and endless ones.
+
+use std::io::Cursor;
+
+use async_compression::tokio::bufread::{
+    BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder,
+};
+use harvestman_fetch::{FetchError, FetchResponse};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::server::{Answer, Server, answer, config, fetch_one, fetcher, get, ok, soon};
+
+const MIB: usize = 1024 * 1024;
+
+async fn encode(coding: &str, bytes: Vec<u8>) -> Vec<u8> {
+    let from = Cursor::new(bytes);
+    let mut encoder: Box<dyn AsyncRead + Unpin> = match coding {
+        "gzip" => Box::new(GzipEncoder::new(from)),
+        "zlib" => Box::new(ZlibEncoder::new(from)),
+        "raw" => Box::new(DeflateEncoder::new(from)),
+        "br" => Box::new(BrotliEncoder::with_quality(
+            from,
+            async_compression::Level::Fastest,
+        )),
+        "zstd" => Box::new(ZstdEncoder::new(from)),
+        other => panic!("{other}"),
+    };
+    let mut out = Vec::new();
+    encoder.read_to_end(&mut out).await.unwrap();
+    out
+}
+
+async fn fetch_coded(header: &str, body: Vec<u8>, max_body_bytes: u64) -> Result<FetchResponse, FetchError> {
+    let bytes = answer(200, &format!("Content-Encoding: {header}\r\n"), body);
+    let server = Server::with(move || Answer::Keep(bytes.clone())).await;
+    let mut request = get(server.url("/"));
+    request.max_body_bytes = max_body_bytes;
+    fetcher().fetch(request).await
+}
+
+#[tokio::test]
+async fn every_coding_is_taken_off() {
+    let text = b"hello spider ".repeat(5000);
+    for (header, coding) in [
+        ("gzip", "gzip"),
+        ("x-gzip", "gzip"),
+        ("deflate", "zlib"),
+        ("deflate", "raw"),
+        ("br", "br"),
+        ("zstd", "zstd"),
+    ] {
+        let response = fetch_coded(header, encode(coding, text.clone()).await, MIB as u64)
+            .await
+            .unwrap();
+        assert_eq!(response.body, text, "{header} {coding}");
+        assert!(!response.headers.contains_key("content-encoding"), "{header}");
+    }
+}
+
+#[tokio::test]
+async fn two_stacked_codings_are_taken_off_and_three_refused() {
+    let text = b"hello spider ".repeat(500);
+    let inner = encode("gzip", text.clone()).await;
+    let outer = encode("br", inner).await;
+    assert_eq!(
+        fetch_coded("gzip, br", outer.clone(), MIB as u64)
+            .await
+            .unwrap()
+            .body,
+        text
+    );
+    let three = encode("zstd", outer).await;
+    let error = fetch_coded("gzip, br, zstd", three, MIB as u64)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_unknown_coding_is_an_error() {
+    let error = fetch_coded("compress", b"x".to_vec(), MIB as u64)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn bombs_of_every_coding_stop_at_the_cap() {
+    for (header, coding) in [
+        ("gzip", "gzip"),
+        ("deflate", "zlib"),
+        ("deflate", "raw"),
+        ("br", "br"),
+        ("zstd", "zstd"),
+    ] {
+        let bomb = encode(coding, vec![0; 24 * MIB]).await;
+        assert!(bomb.len() < MIB, "{coding} makes a bomb of {} bytes", bomb.len());
+        let error = fetch_coded(header, bomb, MIB as u64).await.unwrap_err();
+        assert_eq!(
+            error,
+            FetchError::TooLarge {
+                limit_bytes: MIB as u64
+            },
+            "{coding}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_stacked_bomb_stops_at_the_cap() {
+    let bomb = encode("gzip", encode("gzip", vec![0; 48 * MIB]).await).await;
+    let error = fetch_coded("gzip, gzip", bomb, MIB as u64).await.unwrap_err();
+    assert_eq!(
+        error,
+        FetchError::TooLarge {
+            limit_bytes: MIB as u64
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_compressed_stream_without_content_cannot_go_on_for_ever() {
+    let empty = encode("gzip", Vec::new()).await.repeat(1000);
+    let server = Server::with(move || {
+        Answer::Endless(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".to_vec(),
+            empty.clone(),
+        )
+    })
+    .await;
+    let mut request = get(server.url("/"));
+    request.max_body_bytes = 1000;
+    assert_eq!(
+        fetcher().fetch(request).await.unwrap_err(),
+        FetchError::TooLarge { limit_bytes: 1000 }
+    );
+}
+
+#[tokio::test]
+async fn a_window_above_the_cap_is_refused() {
+    // A frame of zstd that asks for a window of 128 MiB, with one raw block.
+    let zstd = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x09, 0x00, 0x00][..], b"x"].concat();
+    // A stream of br with a window of 16 MiB, and one of the large-window extension.
+    for (header, body) in [
+        ("zstd", zstd),
+        ("br", vec![0x0f, 0x00, 0x80]),
+        ("br", vec![0x11, 0x00, 0x80]),
+    ] {
+        let error = fetch_coded(header, body, MIB as u64).await.unwrap_err();
+        assert!(matches!(error, FetchError::Protocol { .. }), "{header}: {error}");
+    }
+    let small = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x08, 0x09, 0x00, 0x00][..], b"x"].concat();
+    assert_eq!(fetch_coded("zstd", small, MIB as u64).await.unwrap().body, "x");
+}
+
+#[tokio::test]
+async fn damaged_and_cut_compressed_bodies_are_errors() {
+    for (header, coding) in [
+        ("gzip", "gzip"),
+        ("deflate", "zlib"),
+        ("br", "br"),
+        ("zstd", "zstd"),
+    ] {
+        // Text that does not compress away, so that half of it is really missing.
+        let text: Vec<u8> = (0..40_000u32)
+            .flat_map(|n| (n.wrapping_mul(2_654_435_761)).to_le_bytes())
+            .collect();
+        let whole = encode(coding, text).await;
+        let cut = whole[..whole.len() / 2].to_vec();
+        let error = fetch_coded(header, cut, MIB as u64).await.unwrap_err();
+        assert!(
+            matches!(error, FetchError::Protocol { .. }),
+            "{coding} cut: {error}"
+        );
+        let error = fetch_coded(header, b"this was never compressed at all".to_vec(), MIB as u64)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, FetchError::Protocol { .. }),
+            "{coding} damaged: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_empty_body_with_a_coding_is_empty() {
+    for header in ["gzip", "br", "zstd", "deflate", "gzip, br"] {
+        assert!(
+            fetch_coded(header, Vec::new(), 10).await.unwrap().body.is_empty(),
+            "{header}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_cap_is_exact() {
+    for (length, fits) in [(999, true), (1000, true), (1001, false)] {
+        for framed in [true, false] {
+            let body = vec![b'x'; length];
+            let server = Server::with(move || match framed {
+                true => Answer::Keep(ok(&body)),
+                false => Answer::Close([b"HTTP/1.1 200 OK\r\n\r\n", &body[..]].concat()),
+            })
+            .await;
+            let mut request = get(server.url("/"));
+            request.max_body_bytes = 1000;
+            let result = fetcher().fetch(request.clone()).await;
+            assert_eq!(result.is_ok(), fits, "{length} {framed}");
+            request.truncate = true;
+            let response = fetcher().fetch(request).await.unwrap();
+            assert_eq!(
+                (response.body.len(), response.truncated),
+                (length.min(1000), !fits),
+                "{length} {framed}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_endless_body_stops_at_the_cap_and_the_connection_is_closed() {
+    let heads = [
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+    ];
+    for head in heads {
+        let mut server =
+            Server::with(move || Answer::Endless(head.as_bytes().to_vec(), vec![b'x'; 4096])).await;
+        let mut request = get(server.url("/"));
+        request.max_body_bytes = 100_000;
+        let fetcher = fetcher();
+        assert_eq!(
+            fetcher.fetch(request).await.unwrap_err(),
+            FetchError::TooLarge { limit_bytes: 100_000 }
+        );
+        server.closed.recv().await.unwrap();
+    }
+    let error = fetch_one(|| {
+        let chunk = [b"1000\r\n", &[b'x'; 4096][..], b"\r\n"].concat();
+        Answer::Endless(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec(),
+            chunk,
+        )
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, FetchError::TooLarge { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_short_body_is_never_a_whole_one() {
+    for bytes in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n12345",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ] {
+        let error = fetch_one(move || Answer::Close(bytes.into())).await.unwrap_err();
+        assert!(matches!(error, FetchError::Reset { .. }), "{bytes:?}: {error:?}");
+        assert!(error.passing());
+    }
+}
+
+#[tokio::test]
+async fn a_whole_compressed_stream_in_a_short_body_is_an_error() {
+    let coded = encode("br", b"hello".to_vec()).await;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: {}\r\n\r\n",
+        coded.len() + 1
+    );
+    let bytes = [head.as_bytes(), &coded].concat();
+    let error = fetch_one(move || Answer::Close(bytes.clone())).await.unwrap_err();
+    assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn broken_chunks_are_errors() {
+    for body in [
+        "xyz\r\n12345\r\n",
+        "5\r\n1234567\r\n0\r\n\r\n",
+        "ffffffffffffffffff\r\n1\r\n",
+        "-1\r\n1\r\n",
+    ] {
+        let bytes = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+        let error = fetch_one(move || Answer::Close(bytes.clone().into()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, FetchError::Protocol { .. }),
+            "{body:?}: {error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_drip_and_a_silence_end_with_the_deadline_and_close_the_socket() {
+    let answers = [
+        "",
+        "HTTP/1.1 200",
+        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
+    ];
+    for bytes in answers {
+        let mut server = Server::with(move || Answer::Hang(bytes.into())).await;
+        let mut request = get(server.url("/"));
+        request.deadline = soon(300);
+        let fetcher = fetcher();
+        assert_eq!(
+            fetcher.fetch(request).await.unwrap_err(),
+            FetchError::Timeout,
+            "{bytes:?}"
+        );
+        server.closed.recv().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn dropping_the_fetch_closes_the_socket() {
+    let mut server =
+        Server::with(|| Answer::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".to_vec())).await;
+    let fetcher = fetcher();
+    let (url, seen) = (server.url("/"), server.seen.clone());
+    let mut fetch = Box::pin(fetcher.fetch(get(url)));
+    while seen.lock().unwrap().is_empty() {
+        assert!(futures_util::poll!(&mut fetch).is_pending());
+        tokio::task::yield_now().await;
+    }
+    drop(fetch);
+    server.closed.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_small_budget_is_given_back_after_each_body() {
+    let body = vec![b'x'; 3 * MIB];
+    let server = Server::with(move || Answer::Keep(ok(&body))).await;
+    let mut config = config("127.0.0.1");
+    config.body_budget_bytes = 4 * MIB as u64;
+    let fetcher = harvestman_fetch::Fetcher::new(config).unwrap();
+    let fetches = (0..24).map(|_| {
+        let (fetcher, request) = (fetcher.clone(), get(server.url("/")));
+        tokio::spawn(async move { fetcher.fetch(request).await.unwrap().body.len() })
+    });
+    for fetch in fetches.collect::<Vec<_>>() {
+        assert_eq!(fetch.await.unwrap(), 3 * MIB);
+    }
+}

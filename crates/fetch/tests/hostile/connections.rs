@@ -1,0 +1,110 @@
+//! Kept connections: when one is used again, and when not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
+use url::Url;
+
+use crate::server::{Answer, Canary, Names, Server, config, fetcher, get, ok, soon};
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let server = Server::start(move |seen| match seen.path() {
+        "/chunked" => Answer::Keep(chunked.into()),
+        _ => Answer::Keep(ok("ok")),
+    })
+    .await;
+    let fetcher = fetcher();
+    for path in ["/1", "/chunked", "/2", "/chunked", "/3"] {
+        assert_eq!(fetcher.fetch(get(server.url(path))).await.unwrap().body, "ok");
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_with_an_unread_answer_is_not_used_again() {
+    let server = Server::with(|| Answer::Keep(ok(vec![b'x'; 300_000]))).await;
+    let fetcher = fetcher();
+    for _ in 0..3 {
+        let mut request = get(server.url("/"));
+        (request.max_body_bytes, request.truncate) = (1000, true);
+        assert_eq!(fetcher.fetch(request).await.unwrap().body.len(), 1000);
+    }
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_connection_is_not_used_for_another_address() {
+    let server = Server::with(|| Answer::Keep(ok("ok"))).await;
+    let dialer = Canary::new(Some(server.address));
+    let (one, other): (&[&str], &[&str]) = (&["93.184.215.14"], &["93.184.215.15"]);
+    let names = Names::new(&[("a.example", &[one, one, other])]);
+    let fetcher = Fetcher::with_parts(config(""), names, dialer.clone()).unwrap();
+    for dials in [1, 1, 2] {
+        fetcher
+            .fetch(get(Url::parse("http://a.example/").unwrap()))
+            .await
+            .unwrap();
+        assert_eq!(dialer.dialled().len(), dials);
+    }
+}
+
+#[tokio::test]
+async fn a_dead_connection_is_replaced() {
+    // The server closes after each answer without saying so.
+    let server = Server::with(|| Answer::Close(ok("ok"))).await;
+    let fetcher = fetcher();
+    for _ in 0..10 {
+        assert_eq!(fetcher.fetch(get(server.url("/"))).await.unwrap().body, "ok");
+    }
+}
+
+/// The first request of each connection is answered, the second breaks it.
+async fn breaks_at_second() -> (Server, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let server = Server::with(move || match counted.fetch_add(1, Ordering::SeqCst) {
+        1 => Answer::Close(Vec::new()),
+        _ => Answer::Keep(ok("ok")),
+    })
+    .await;
+    (server, count)
+}
+
+#[tokio::test]
+async fn a_get_is_sent_again_when_a_kept_connection_breaks() {
+    let (server, count) = breaks_at_second().await;
+    let fetcher = fetcher();
+    for _ in 0..2 {
+        assert_eq!(fetcher.fetch(get(server.url("/"))).await.unwrap().body, "ok");
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_post_is_never_sent_twice() {
+    let (server, count) = breaks_at_second().await;
+    let fetcher = fetcher();
+    let post = || FetchRequest::post_json(server.url("/"), "{}".into(), soon(60_000));
+    assert!(fetcher.fetch(post()).await.is_ok());
+    assert!(matches!(
+        fetcher.fetch(post()).await,
+        Err(FetchError::Reset { .. })
+    ));
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn bytes_left_on_a_kept_connection_are_not_taken_for_an_answer() {
+    let poison = [ok("first"), ok("poison")].concat();
+    let server = Server::start(move |seen| match seen.path() {
+        "/1" => Answer::Keep(poison.clone()),
+        _ => Answer::Keep(ok("second")),
+    })
+    .await;
+    let fetcher = fetcher();
+    assert_eq!(fetcher.fetch(get(server.url("/1"))).await.unwrap().body, "first");
+    assert_eq!(fetcher.fetch(get(server.url("/2"))).await.unwrap().body, "second");
+}

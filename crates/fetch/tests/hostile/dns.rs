@@ -1,0 +1,103 @@
+//! The real resolver against a small name server.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use harvestman_fetch::{DnsResolver, FetchError, Fetcher, Resolve, ResolveError};
+use tokio::net::UdpSocket;
+
+use crate::server::{config, get, soon};
+
+/// Answers questions for A by the first label: `none` does not exist, `fail` fails, `silent` gets no answer,
+/// everything else is 192.168.7.7. Questions for AAAA have no answer.
+async fn name_server() -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 512];
+        loop {
+            let (length, from) = socket.recv_from(&mut buffer).await.unwrap();
+            if let Some(answer) = answer(&buffer[..length]) {
+                socket.send_to(&answer, from).await.unwrap();
+            }
+        }
+    });
+    address
+}
+
+fn answer(question: &[u8]) -> Option<Vec<u8>> {
+    let name_end = 12 + question[12..].iter().position(|byte| *byte == 0).unwrap() + 1;
+    let label = &question[13..13 + usize::from(question[12])];
+    let is_a = question[name_end + 1] == 1;
+    let (code, found) = match label {
+        b"none" => (3, false),
+        b"fail" => (2, false),
+        b"silent" => return None,
+        _ => (0, is_a),
+    };
+    let mut bytes = question[..2].to_vec();
+    bytes.extend([0x81, 0x80 | code, 0, 1, 0, u8::from(found), 0, 0, 0, 0]);
+    bytes.extend(&question[12..name_end + 4]);
+    if found {
+        bytes.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
+        bytes.extend(Ipv4Addr::new(192, 168, 7, 7).octets());
+    }
+    Some(bytes)
+}
+
+#[tokio::test]
+async fn the_configured_name_server_is_asked() {
+    let resolver = DnsResolver::new(&[name_server().await]).unwrap();
+    assert_eq!(
+        resolver.resolve("a.example").await,
+        Ok(vec![Ipv4Addr::new(192, 168, 7, 7).into()])
+    );
+    assert_eq!(
+        resolver.resolve("none.example").await,
+        Err(ResolveError::NotFound)
+    );
+    assert_eq!(resolver.resolve("fail.example").await, Err(ResolveError::Failed));
+    assert_eq!(resolver.resolve("x.invalid").await, Err(ResolveError::NotFound));
+}
+
+#[tokio::test]
+async fn what_a_name_server_says_is_checked() {
+    let mut config = config("");
+    config.dns_servers = vec![name_server().await];
+    let fetcher = Fetcher::new(config).unwrap();
+    let fetch = async |text: &str| fetcher.fetch(get(text.parse().unwrap())).await.unwrap_err();
+    let error = fetch("http://a.example/").await;
+    assert_eq!(
+        error,
+        FetchError::Unsafe {
+            host: "a.example".into()
+        }
+    );
+    let error = fetch("http://none.example/").await;
+    assert_eq!(
+        error,
+        FetchError::Dns {
+            host: "none.example".into(),
+            passing: false
+        }
+    );
+    assert_eq!(error.code().as_str(), "SCRAPE_DNS_RESOLUTION_ERROR");
+    assert_eq!(
+        fetch("http://fail.example/").await,
+        FetchError::Dns {
+            host: "fail.example".into(),
+            passing: true
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_silent_name_server_ends_with_the_deadline() {
+    let mut config = config("");
+    config.dns_servers = vec![name_server().await];
+    let mut request = get("http://silent.example/".parse().unwrap());
+    request.deadline = soon(300);
+    assert_eq!(
+        Fetcher::new(config).unwrap().fetch(request).await.unwrap_err(),
+        FetchError::Timeout
+    );
+}

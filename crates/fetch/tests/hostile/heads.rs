@@ -1,0 +1,168 @@
+//! Heads: what is no HTTP, what is too much of it, and what may be read.
+
+use harvestman_fetch::FetchError;
+use http::Method;
+
+use crate::server::{Answer, Server, answer, fetch_one, fetcher, get, ok};
+
+async fn protocol_error(bytes: Vec<u8>) {
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+    let error = fetch_one(move || Answer::Close(bytes.clone())).await.unwrap_err();
+    assert!(
+        matches!(error, FetchError::Protocol { .. }),
+        "{shown:?}: {error:?}"
+    );
+    assert_eq!(error.code().as_str(), "SCRAPE_SITE_ERROR");
+    assert!(!error.passing());
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_an_error() {
+    for text in [
+        "hello\r\n\r\n",
+        "<html>an answer of HTTP/0.9</html>\r\n\r\n",
+        "HTTP/9.9 200 OK\r\n\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 abc OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon here\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+    ] {
+        protocol_error(text.into()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_headers_is_an_error() {
+    let many: String = (0..300).map(|n| format!("X-{n}: v\r\n")).collect();
+    protocol_error(answer(200, &many, "")).await;
+    protocol_error(answer(200, &format!("X: {}\r\n", "v".repeat(300 * 1024)), "")).await;
+    let error =
+        fetch_one(|| Answer::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X-More: yes\r\n".repeat(100)))
+            .await
+            .unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. }), "{error:?}");
+    let few: String = (0..200)
+        .map(|n| format!("X-{n}: {}\r\n", "v".repeat(1000)))
+        .collect();
+    let response = fetch_one(move || Answer::Keep(answer(200, &few, "x")))
+        .await
+        .unwrap();
+    assert_eq!(response.headers["x-199"].len(), 1000);
+}
+
+#[tokio::test]
+async fn a_few_interim_answers_pass_and_many_do_not() {
+    let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+    let few = [interim.repeat(5).into_bytes(), ok("done")].concat();
+    assert_eq!(
+        fetch_one(move || Answer::Keep(few.clone())).await.unwrap().body,
+        "done"
+    );
+    let error = fetch_one(move || Answer::Endless(Vec::new(), interim.repeat(10).into_bytes()))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_before_the_answer_is_a_passing_error() {
+    for close in [true, false] {
+        let error = fetch_one(move || {
+            if close {
+                Answer::Close(Vec::new())
+            } else {
+                Answer::Reset
+            }
+        })
+        .await
+        .unwrap_err();
+        assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
+        assert!(error.passing());
+    }
+}
+
+#[tokio::test]
+async fn nobody_listening_is_a_passing_error() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let error = fetcher()
+        .fetch(get(format!("http://{free}/").parse().unwrap()))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, FetchError::Connect { .. }), "{error:?}");
+    assert!(error.passing());
+}
+
+#[tokio::test]
+async fn error_statuses_are_answers() {
+    for status in [204, 304, 400, 404, 500, 503, 599] {
+        let response = fetch_one(move || Answer::Keep(answer(status, "", "")))
+            .await
+            .unwrap();
+        assert_eq!(response.status, status);
+    }
+}
+
+#[tokio::test]
+async fn default_headers_go_out_and_the_callers_replace_them() {
+    let server = Server::with(|| Answer::Keep(ok(""))).await;
+    let fetcher = fetcher();
+    fetcher
+        .fetch(get(server.url("/one?q=a|b&c={d}#top")))
+        .await
+        .unwrap();
+    let mut request = get(server.url("/two"));
+    request.headers = vec![
+        ("user-agent".into(), "me".into()),
+        ("Accept-Language".into(), "de".into()),
+        ("X".into(), "y".into()),
+    ];
+    fetcher.fetch(request).await.unwrap();
+    let seen = server.seen();
+    assert_eq!(seen[0].path(), "/one?q=a|b&c={d}");
+    assert_eq!(seen[0].header("host").unwrap(), server.address.to_string());
+    assert!(seen[0].header("user-agent").unwrap().contains("Harvestman/"));
+    assert!(seen[0].header("accept").unwrap().contains("text/html"));
+    assert_eq!(
+        seen[0].header("accept-encoding").unwrap(),
+        "gzip, deflate, br, zstd"
+    );
+    assert_eq!(seen[1].header("user-agent").unwrap(), "me");
+    assert_eq!(seen[1].header("accept-language").unwrap(), "de");
+    assert_eq!(seen[1].header("x").unwrap(), "y");
+    assert_eq!(seen[1].head.to_lowercase().matches("user-agent").count(), 1);
+}
+
+#[tokio::test]
+async fn a_post_sends_its_body_and_a_head_reads_none() {
+    let server = Server::start(|seen| match seen.method() {
+        "HEAD" => Answer::Keep(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".to_vec()),
+        _ => Answer::Keep(answer(302, "Location: /elsewhere\r\n", "moved")),
+    })
+    .await;
+    let fetcher = fetcher();
+    let post = harvestman_fetch::FetchRequest::post_json(
+        server.url("/hook"),
+        "{\"a\":1}".into(),
+        get(server.url("/")).deadline,
+    );
+    let response = fetcher.fetch(post).await.unwrap();
+    assert_eq!((response.status, &response.body[..]), (302, &b"moved"[..]));
+    let mut head = get(server.url("/head"));
+    head.method = Method::HEAD;
+    assert!(fetcher.fetch(head).await.unwrap().body.is_empty());
+    let seen = server.seen();
+    assert_eq!(
+        (seen.len(), seen[0].method(), &seen[0].body[..]),
+        (2, "POST", &b"{\"a\":1}"[..])
+    );
+    assert_eq!(seen[0].header("content-type").unwrap(), "application/json");
+}

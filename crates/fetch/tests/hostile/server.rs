@@ -1,0 +1,298 @@
+//! A server that answers with whatever bytes a test wants, and the parts a test injects.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use harvestman_fetch::{
+    AllowList, Dial, FetchConfig, FetchError, FetchRequest, FetchResponse, Fetcher, Resolve, ResolveError,
+    Stream, TcpDialer,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use url::Url;
+
+/// What the server does after it read a request.
+pub(crate) enum Answer {
+    /// Sends the bytes and waits for the next request.
+    Keep(Vec<u8>),
+    /// Sends the bytes and closes.
+    Close(Vec<u8>),
+    /// Sends the bytes, then nothing more until the other side closes.
+    Hang(Vec<u8>),
+    /// Sends the first bytes, then the second again and again until the other side closes.
+    Endless(Vec<u8>, Vec<u8>),
+    /// Resets the connection.
+    Reset,
+}
+
+/// A request as it came: the head as text, the body behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Seen {
+    pub(crate) fn path(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap()
+    }
+
+    pub(crate) fn method(&self) -> &str {
+        self.head.split(' ').next().unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) connections: Arc<AtomicUsize>,
+    pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
+    /// One message per connection that the other side closed while an answer hung or never ended.
+    pub(crate) closed: mpsc::UnboundedReceiver<()>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Server {
+    pub(crate) async fn start(script: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (tell, closed) = mpsc::unbounded_channel();
+        let script = Arc::new(script);
+        let task = tokio::spawn({
+            let (connections, seen) = (connections.clone(), seen.clone());
+            async move {
+                loop {
+                    let (stream, _) = listener.accept().await.unwrap();
+                    connections.fetch_add(1, Ordering::SeqCst);
+                    let (script, seen, tell) = (script.clone(), seen.clone(), tell.clone());
+                    tokio::spawn(async move {
+                        // A client that goes away in the middle is what many tests are about.
+                        let _ = talk(stream, &*script, &seen, &tell).await;
+                    });
+                }
+            }
+        });
+        Server {
+            address,
+            connections,
+            seen,
+            closed,
+            task,
+        }
+    }
+
+    /// A server with one answer for everything.
+    pub(crate) async fn with(answer: impl Fn() -> Answer + Send + Sync + 'static) -> Server {
+        Server::start(move |_| answer()).await
+    }
+
+    pub(crate) fn url(&self, path: &str) -> Url {
+        Url::parse(&format!("http://{}{path}", self.address)).unwrap()
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+async fn talk(
+    mut stream: TcpStream,
+    script: &(impl Fn(&Seen) -> Answer + Send + Sync),
+    seen: &Mutex<Vec<Seen>>,
+    tell: &mpsc::UnboundedSender<()>,
+) -> io::Result<()> {
+    while let Some(request) = read_request(&mut stream).await? {
+        seen.lock().unwrap().push(request.clone());
+        match script(&request) {
+            Answer::Keep(bytes) => stream.write_all(&bytes).await?,
+            Answer::Close(bytes) => {
+                stream.write_all(&bytes).await?;
+                return stream.shutdown().await;
+            }
+            Answer::Hang(bytes) => {
+                stream.write_all(&bytes).await?;
+                let _ = stream.read(&mut [0; 1]).await;
+                let _ = tell.send(());
+                return Ok(());
+            }
+            Answer::Endless(first, again) => {
+                stream.write_all(&first).await?;
+                while stream.write_all(&again).await.is_ok() {}
+                let _ = tell.send(());
+                return Ok(());
+            }
+            Answer::Reset => {
+                stream.set_zero_linger()?;
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn read_request(stream: &mut TcpStream) -> io::Result<Option<Seen>> {
+    let mut bytes = Vec::new();
+    let head_end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..head_end]).into_owned();
+    let mut request = Seen {
+        head,
+        body: bytes[head_end..].to_vec(),
+    };
+    let length: usize = request
+        .header("content-length")
+        .map_or(0, |value| value.parse().unwrap());
+    while request.body.len() < length {
+        stream.read_buf(&mut request.body).await?;
+    }
+    Ok(Some(request))
+}
+
+/// A 200 with a length.
+pub(crate) fn ok(body: impl AsRef<[u8]>) -> Vec<u8> {
+    answer(200, "", body)
+}
+
+/// An answer with more header lines (each with its line end).
+pub(crate) fn answer(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let mut bytes = format!(
+        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n",
+        body.len()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// A fetcher that may reach loopback.
+pub(crate) fn fetcher() -> Fetcher {
+    fetcher_with("127.0.0.1")
+}
+
+pub(crate) fn fetcher_with(allow: &str) -> Fetcher {
+    Fetcher::new(config(allow)).unwrap()
+}
+
+pub(crate) fn config(allow: &str) -> FetchConfig {
+    FetchConfig {
+        allow_private_hosts: AllowList::parse(allow).unwrap(),
+        ..FetchConfig::default()
+    }
+}
+
+/// A GET with all the time a test may need.
+pub(crate) fn get(url: Url) -> FetchRequest {
+    FetchRequest::get(url, soon(60_000))
+}
+
+pub(crate) fn soon(milliseconds: u64) -> Instant {
+    Instant::now() + Duration::from_millis(milliseconds)
+}
+
+/// Fetches one page from a server with one answer.
+pub(crate) async fn fetch_one(
+    answer: impl Fn() -> Answer + Send + Sync + 'static,
+) -> Result<FetchResponse, FetchError> {
+    let server = Server::with(answer).await;
+    fetcher().fetch(get(server.url("/"))).await
+}
+
+/// Gives answers from a list, one after another for each name, repeating the last.
+#[derive(Default)]
+pub(crate) struct Names {
+    answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
+    pub(crate) asked: AtomicUsize,
+}
+
+impl Names {
+    pub(crate) fn new(names: &[(&str, &[&[&str]])]) -> Arc<Names> {
+        let answers = names
+            .iter()
+            .map(|(name, rounds)| {
+                let rounds = rounds
+                    .iter()
+                    .rev()
+                    .map(|round| round.iter().map(|ip| ip.parse().unwrap()).collect());
+                ((*name).to_owned(), rounds.collect())
+            })
+            .collect();
+        Arc::new(Names {
+            answers: Mutex::new(answers),
+            asked: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl Resolve for Names {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, ResolveError>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let mut answers = self.answers.lock().unwrap();
+        let found = match answers.get_mut(host) {
+            None => Err(ResolveError::NotFound),
+            Some(rounds) if rounds.len() > 1 => Ok(rounds.pop().unwrap()),
+            Some(rounds) => Ok(rounds[0].clone()),
+        };
+        Box::pin(async move { found })
+    }
+}
+
+/// Writes down what is dialled and leads it to a loopback port, or nowhere.
+pub(crate) struct Canary {
+    pub(crate) dialled: Mutex<Vec<SocketAddr>>,
+    leads_to: Option<SocketAddr>,
+}
+
+impl Canary {
+    pub(crate) fn new(leads_to: Option<SocketAddr>) -> Arc<Canary> {
+        Arc::new(Canary {
+            dialled: Mutex::new(Vec::new()),
+            leads_to,
+        })
+    }
+
+    pub(crate) fn dialled(&self) -> Vec<SocketAddr> {
+        self.dialled.lock().unwrap().clone()
+    }
+}
+
+impl Dial for Canary {
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+        self.dialled.lock().unwrap().push(address);
+        match self.leads_to {
+            Some(real) => Box::pin(async move { TcpDialer.dial(real).await }),
+            None => Box::pin(async { Err(io::ErrorKind::ConnectionRefused.into()) }),
+        }
+    }
+}

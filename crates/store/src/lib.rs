@@ -34,4 +34,4 @@ pub use job::{
 pub use outbox::{Attempt, AttemptEnd, Delivery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use store::{Store, StoreConfig};
-pub use team::{MonthUsage, Principal};
+pub use team::{KeyRow, MonthUsage, Principal};

@@ -11,6 +11,7 @@ mod events;
 mod expiry;
 mod folder;
 mod jobs;
+mod keys;
 mod leases;
 mod migrate;
 mod open;

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, Delivery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::sqlite::Sqlite;
-use crate::team::{MonthUsage, Principal};
+use crate::team::{KeyRow, MonthUsage, Principal};
 
 /// Where and how to open the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -106,6 +106,17 @@ impl Store {
         on_engine!(self, engine => engine.has_keys().await)
     }
 
+    /// Every key that is not revoked, oldest first.
+    pub async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+        on_engine!(self, engine => engine.keys().await)
+    }
+
+    /// Takes a key back; `false` when there is no such key, or it is revoked already. Adding the
+    /// same key again brings it back.
+    pub async fn revoke_key(&self, key: KeyId, now: Timestamp) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.revoke_key(key, now).await)
+    }
+
     // Jobs and their owners
 
     /// Stores a job with its shard, its activity entry, its `started` event and its idempotency
@@ -190,6 +201,16 @@ impl Store {
     /// Running crawls of a team, newest first.
     pub async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
         on_engine!(self, engine => engine.active(team).await)
+    }
+
+    /// Jobs of a team that are not expired, newest first.
+    pub async fn recent_jobs(
+        &self,
+        team: TeamId,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<JobRow>, StoreError> {
+        on_engine!(self, engine => engine.recent_jobs(team, limit, now).await)
     }
 
     // Single scrapes

@@ -12,7 +12,10 @@ use crate::error::StoreError;
 pub(crate) const APPLICATION_ID: i64 = 0x4852_564D;
 
 /// Each brings the schema from its index to the next version.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_start.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_start.sql"),
+    include_str!("migrations/0002_keys.sql"),
+];
 
 /// Refuses a file that a newer server has written.
 pub(crate) fn check_version(path: &Path, found: u32, migrations: &[&str]) -> Result<(), StoreError> {

@@ -53,6 +53,23 @@ impl Sqlite {
         rows.iter().map(job_row).collect()
     }
 
+    pub(crate) async fn recent_jobs(
+        &self,
+        team: TeamId,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<JobRow>, StoreError> {
+        let rows = query(select_jobs!(
+            "WHERE team_id = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY id DESC LIMIT ?3"
+        ))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .bind(i64::from(limit))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(job_row).collect()
+    }
+
     pub(crate) async fn documents(
         &self,
         job: JobId,

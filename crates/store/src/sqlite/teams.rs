@@ -57,7 +57,8 @@ impl Sqlite {
                 Box::pin(async move {
                     let row = query(
                         "INSERT INTO api_key (id, team_id, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                         ON CONFLICT (hash) DO UPDATE SET team_id = excluded.team_id, name = excluded.name
+                         ON CONFLICT (hash) DO UPDATE
+                            SET team_id = excluded.team_id, name = excluded.name, revoked_at = NULL
                          RETURNING id",
                     )
                     .bind(blob(id))
@@ -76,7 +77,7 @@ impl Sqlite {
     pub(crate) async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
         let row = query(
             "SELECT api_key.id AS key_id, api_key.name AS key_name, team.id AS team_id, team.name AS team_name
-             FROM api_key JOIN team ON team.id = api_key.team_id WHERE api_key.hash = ?1",
+             FROM api_key JOIN team ON team.id = api_key.team_id WHERE api_key.hash = ?1 AND api_key.revoked_at IS NULL",
         )
         .bind(key_hash.to_vec())
         .fetch_optional(&self.readers)
@@ -138,7 +139,7 @@ impl Sqlite {
     }
 
     pub(crate) async fn has_keys(&self) -> Result<bool, StoreError> {
-        let found: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM api_key)")
+        let found: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM api_key WHERE revoked_at IS NULL)")
             .fetch_one(&self.readers)
             .await?;
         Ok(found)

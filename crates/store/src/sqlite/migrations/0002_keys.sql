@@ -1,0 +1,5 @@
+-- A revoked key stays for the ledger and the jobs that name it, and opens nothing.
+ALTER TABLE api_key ADD COLUMN revoked_at INTEGER;
+
+-- Recent jobs of a team: ids sort by time.
+CREATE INDEX job_of_team ON job (team_id, id);

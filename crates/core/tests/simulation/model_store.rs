@@ -119,6 +119,10 @@ impl ModelStore {
         self.rows.get(&key).map(|row| row.state)
     }
 
+    pub(crate) fn url(&self, key: UrlKey) -> Option<&Url> {
+        self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
+    }
+
     pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<Committed, Refused> {
         if epoch != self.epoch {
             return Err(Refused::LeaseLost);

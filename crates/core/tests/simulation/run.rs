@@ -1,0 +1,434 @@
+//! One crawl against a scripted web on virtual time, through owners that crash, answers that get
+//! lost or come twice, and callers that cancel. Every rule is checked at every step.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use harvestman_core::crawl::batch::{Batch, Committed};
+use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, Policy, limits};
+use harvestman_core::host::HostKey;
+use harvestman_core::ids::ScrapeId;
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+use url::Url;
+use uuid::Uuid;
+
+use crate::model_store::{ModelStore, Refused, State};
+use crate::rng::Rng;
+use crate::world::{World, content_key};
+
+const MAX_STEPS: u64 = 200_000;
+
+/// What happens outside, beside the web.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Faults {
+    None,
+    /// Crashes, lost and repeated answers.
+    Owners,
+    /// All that, and a cancel.
+    Cancel,
+}
+
+/// What is compared between runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Result {
+    pub(crate) pages: BTreeSet<String>,
+    pub(crate) failed: BTreeSet<String>,
+    pub(crate) blocked: BTreeSet<String>,
+}
+
+enum Event {
+    Deliver(Box<Input>),
+    /// The store executes the commit only now.
+    Commit(Box<Batch>),
+    /// The answer was lost: the owner tries again and learns that the batch is in.
+    Repeat(Box<Batch>),
+}
+
+pub(crate) struct Run {
+    rng: Rng,
+    world: World,
+    root: Url,
+    faults: Faults,
+    pub(crate) store: ModelStore,
+    crawl: Crawl,
+    epoch: u64,
+    now: Timestamp,
+    events: BTreeMap<(Timestamp, u64), Event>,
+    sequence: u64,
+    crashes_left: u64,
+    owner: Owner,
+}
+
+/// What is watched of one owner.
+#[derive(Default)]
+struct Owner {
+    in_flight: HashMap<String, HostKey>,
+    attempts: HashMap<UrlKey, u32>,
+    last_start: Option<Timestamp>,
+    last_host_start: HashMap<HostKey, Timestamp>,
+    quiet_until: HashMap<HostKey, Timestamp>,
+    robots_read: BTreeSet<HostKey>,
+    robots_asked: HashMap<HostKey, u32>,
+    sitemaps_asked: BTreeSet<Url>,
+    commit_out: bool,
+}
+
+impl Run {
+    pub(crate) fn new(seed: u64, faults: Faults) -> Run {
+        let world = World::new(seed);
+        let mut rng = Rng::new(seed.wrapping_mul(31) ^ 0xfa17 ^ faults as u64);
+        let mut store = ModelStore::new(world.request.limit);
+        let (epoch, snapshot) = store.lease();
+        let crawl = Crawl::restore(&world.request, policy(&world), snapshot).unwrap();
+        Run {
+            root: world.root(),
+            crashes_left: if faults == Faults::None { 0 } else { rng.below(6) },
+            rng,
+            world,
+            faults,
+            store,
+            crawl,
+            epoch,
+            now: Timestamp(1_700_000_000_000),
+            events: BTreeMap::new(),
+            sequence: 0,
+            owner: Owner::default(),
+        }
+    }
+
+    pub(crate) fn is_comparable(&self) -> bool {
+        self.world.comparable
+    }
+
+    /// Runs to the end.
+    pub(crate) fn finish(&mut self) -> Result {
+        for _ in 0..MAX_STEPS {
+            if self.step() {
+                assert!(self.store.has_ended(), "finished before the store said so");
+                return self.result();
+            }
+        }
+        panic!("does not end: {:?}", self.crawl.counts());
+    }
+
+    fn step(&mut self) -> bool {
+        if self.crashes_left > 0 && self.rng.below(40) == 0 {
+            self.crash();
+        }
+        if self.faults == Faults::Cancel && self.rng.below(60) == 0 && !self.store.has_ended() {
+            self.store.cancelled = true;
+        }
+        while let Some(output) = self.crawl.poll(self.now) {
+            if self.act(output) {
+                assert!(self.crawl.poll(self.now).is_none(), "something after the end");
+                return true;
+            }
+            self.check_counts();
+            // A crash may come between any two outputs.
+            if self.crashes_left > 0 && self.rng.below(60) == 0 {
+                self.crash();
+            }
+        }
+        let event = self.events.first_key_value().map(|((at, _), _)| *at);
+        match (event, self.crawl.wake_at()) {
+            (Some(at), wake) if wake.is_none_or(|wake| at <= wake) => {
+                let ((at, _), event) = self.events.pop_first().unwrap();
+                self.now = at;
+                self.happen(event);
+            }
+            (_, Some(wake)) => {
+                assert!(wake > self.now, "woken for nothing");
+                self.now = wake;
+            }
+            (_, None) => panic!("nothing to do and not ended: {:?}", self.crawl.counts()),
+        }
+        self.check_counts();
+        false
+    }
+
+    fn act(&mut self, output: Output) -> bool {
+        match output {
+            Output::FetchRobots { host, url } => {
+                assert!(!self.world.request.ignore_robots_txt || self.owner.robots_asked.is_empty());
+                let asked = self.owner.robots_asked.entry(host.clone()).or_default();
+                *asked += 1;
+                assert!(*asked <= limits::ATTEMPTS_MAX && !self.owner.robots_read.contains(&host));
+                let robots = self.world.robots(&host, self.crawl.robots_agent());
+                self.start(url.as_str(), &host);
+                let latency = self.world.latency_ms(&url);
+                self.later(latency, Input::RobotsFetched { host, robots });
+            }
+            Output::FetchSitemap { url } => {
+                assert!(
+                    self.owner.sitemaps_asked.insert(url.clone()),
+                    "{url} is read once"
+                );
+                let host = HostKey::of(&url);
+                self.keep_pace(&host);
+                self.start(url.as_str(), &host);
+                let sitemap = self.world.sitemap(&url);
+                self.later(10, Input::SitemapFetched { url, sitemap });
+            }
+            Output::FetchPage(task) => self.fetch_page(task),
+            Output::Commit(batch) => self.commit(batch),
+            Output::Finish => return true,
+        }
+        false
+    }
+
+    fn fetch_page(&mut self, task: PageTask) {
+        let url = &task.url;
+        assert_eq!(
+            self.store.state(task.key),
+            Some(State::Open),
+            "{url} is admitted and not settled"
+        );
+        let attempts = self.owner.attempts.entry(task.key).or_default();
+        *attempts += 1;
+        assert!(
+            *attempts <= limits::ATTEMPTS_MAX && task.attempt == *attempts,
+            "attempts of {url}"
+        );
+        assert!(self.world.robots_allow(url), "robots.txt refuses {url}");
+        let host = HostKey::of(url);
+        assert!(self.world.request.ignore_robots_txt || self.owner.robots_read.contains(&host));
+        if *url != self.world.request.url.url {
+            let reason = self.world.out_of_scope(&self.root, url, task.depth);
+            assert_eq!(reason, None, "{url} at depth {}, root {}", task.depth, self.root);
+        }
+        self.keep_pace(&host);
+        self.start(&format!("page {url}"), &host);
+        let id = ScrapeId(Uuid::from_u128(u128::from(self.rng.next())));
+        let outcome = self.world.page(url, id);
+        let latency = self.world.latency_ms(url) + self.rng.below(30);
+        self.later(
+            latency,
+            Input::PageFetched {
+                key: task.key,
+                outcome,
+            },
+        );
+    }
+
+    fn start(&mut self, name: &str, host: &HostKey) {
+        assert!(
+            self.owner
+                .in_flight
+                .insert(name.to_owned(), host.clone())
+                .is_none(),
+            "{name} twice at once"
+        );
+        let allowed = self
+            .world
+            .request
+            .max_concurrency
+            .unwrap_or(u32::MAX)
+            .min(self.world.concurrency);
+        let allowed = if self.world.request.delay.is_some() {
+            1
+        } else {
+            allowed
+        };
+        assert!(
+            self.owner.in_flight.len() <= usize::try_from(allowed).unwrap(),
+            "concurrency {allowed}"
+        );
+    }
+
+    fn keep_pace(&mut self, host: &HostKey) {
+        let owner = &mut self.owner;
+        if let (Some(delay_ms), Some(last)) = (self.world.request.delay_ms(), owner.last_start) {
+            assert!(self.now.millis_since(last) >= delay_ms, "delay");
+        }
+        owner.last_start = Some(self.now);
+        let known = owner.robots_read.contains(host);
+        if let Some(delay_ms) = self.world.crawl_delay_ms(host).filter(|_| known) {
+            let others = owner
+                .in_flight
+                .iter()
+                .filter(|(name, at)| *at == host && !name.ends_with("robots.txt"));
+            assert_eq!(others.count(), 0, "one at a time on {host}");
+            if let Some(last) = owner.last_host_start.get(host) {
+                assert!(self.now.millis_since(*last) >= delay_ms, "Crawl-delay of {host}");
+            }
+        }
+        owner.last_host_start.insert(host.clone(), self.now);
+        if let Some(until) = owner.quiet_until.get(host) {
+            assert!(self.now >= *until, "Retry-After of {host}");
+        }
+    }
+
+    fn later(&mut self, after_ms: u64, input: Input) {
+        self.schedule(after_ms, Event::Deliver(Box::new(input)));
+    }
+
+    fn schedule(&mut self, after_ms: u64, event: Event) {
+        self.sequence += 1;
+        self.events
+            .insert((Timestamp(self.now.0 + after_ms), self.sequence), event);
+    }
+
+    fn commit(&mut self, batch: Batch) {
+        assert!(
+            !std::mem::replace(&mut self.owner.commit_out, true),
+            "one commit at a time"
+        );
+        assert!(batch.settled.len() <= limits::BATCH_MAX_SETTLED);
+        assert!(
+            batch.offers.len() + batch.robots_blocked.len()
+                <= limits::BATCH_MAX_OFFERS + limits::BATCH_MAX_SETTLED
+        );
+        let wait = self.rng.below(40);
+        let kind = if self.faults == Faults::None {
+            0
+        } else {
+            self.rng.below(10)
+        };
+        match kind {
+            0..6 => self.execute(batch, wait),
+            6 => self.schedule(wait, Event::Commit(Box::new(batch))),
+            7 => {
+                self.apply(&batch);
+                self.schedule(wait, Event::Repeat(Box::new(batch)));
+            }
+            _ => {
+                // The answer comes twice.
+                let committed = self.apply(&batch);
+                let wait_more = wait + self.rng.below(100);
+                self.later(wait, Input::Committed(committed.clone()));
+                self.later(wait_more, Input::Committed(committed));
+            }
+        }
+    }
+
+    fn execute(&mut self, batch: Batch, wait: u64) {
+        let committed = self.apply(&batch);
+        self.later(wait, Input::Committed(committed));
+    }
+
+    fn apply(&mut self, batch: &Batch) -> Committed {
+        self.store
+            .commit(self.epoch, batch)
+            .expect("the owner has its lease and counts its batches")
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Deliver(input) => {
+                match &*input {
+                    Input::RobotsFetched { host, robots } => {
+                        let url = host.robots_url().unwrap();
+                        self.owner.in_flight.remove(url.as_str());
+                        if !matches!(robots, harvestman_core::crawl::RobotsOutcome::Unreachable) {
+                            self.owner.robots_read.insert(host.clone());
+                        }
+                    }
+                    Input::SitemapFetched { url, .. } => drop(self.owner.in_flight.remove(url.as_str())),
+                    Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
+                    Input::Committed(_) => self.owner.commit_out = false,
+                }
+                let again = match &*input {
+                    Input::PageFetched { key, outcome } if self.faults != Faults::None => {
+                        self.rng.percent(5).then(|| (*key, outcome.clone()))
+                    }
+                    _ => None,
+                };
+                self.crawl.handle(self.now, *input);
+                if let Some((key, outcome)) = again {
+                    self.crawl.handle(self.now, Input::PageFetched { key, outcome });
+                }
+            }
+            Event::Commit(batch) => self.execute(*batch, 0),
+            Event::Repeat(batch) => {
+                assert_eq!(
+                    self.store.commit(self.epoch, &batch).unwrap_err(),
+                    Refused::Repeated
+                );
+                self.take_over();
+            }
+        }
+    }
+
+    fn page_arrives(&mut self, key: UrlKey, outcome: &PageOutcome) {
+        let name = match outcome {
+            PageOutcome::Page(page) => page.document.metadata.source_url.clone(),
+            PageOutcome::Failed(_) => None,
+        };
+        // Failed ones do not name their address: the store knows it.
+        let name = name.or_else(|| self.store.url(key).map(Url::to_string)).unwrap();
+        let host = self.owner.in_flight.remove(&format!("page {name}"));
+        if let (PageOutcome::Page(page), Some(host)) = (outcome, host)
+            && let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503))
+        {
+            let until = Timestamp(self.now.0 + wait.min(limits::RETRY_AFTER_MAX_MS));
+            let quiet = self.owner.quiet_until.entry(host).or_default();
+            *quiet = until.max(*quiet);
+        }
+    }
+
+    fn crash(&mut self) {
+        self.crashes_left -= 1;
+        let frozen = (self.epoch, self.crawl.clone(), self.owner.commit_out);
+        self.take_over();
+        // A frozen owner that wakes late is refused.
+        let (epoch, mut crawl, commit_out) = frozen;
+        while let (false, Some(output)) = (commit_out, crawl.poll(self.now)) {
+            if let Output::Commit(batch) = output {
+                assert_eq!(self.store.commit(epoch, &batch).unwrap_err(), Refused::LeaseLost);
+                break;
+            }
+        }
+    }
+
+    fn take_over(&mut self) {
+        let (epoch, snapshot) = self.store.lease();
+        self.epoch = epoch;
+        self.crawl = Crawl::restore(&self.world.request, policy(&self.world), snapshot).unwrap();
+        self.events.clear();
+        self.owner = Owner::default();
+    }
+
+    fn check_counts(&self) {
+        let counts = self.crawl.counts();
+        assert!(counts.admitted <= self.store.limit, "{counts:?}");
+        assert!(
+            counts.completed + counts.failed + counts.queued + counts.in_flight <= counts.admitted,
+            "{counts:?}"
+        );
+        assert!(
+            counts.completed >= self.store.completed || self.owner.commit_out,
+            "{counts:?}"
+        );
+        assert!(
+            counts.known
+                <= u64::try_from(limits::known_urls_max(self.store.limit)).unwrap() + counts.admitted
+        );
+    }
+
+    fn result(&self) -> Result {
+        let set = |urls: Vec<&Url>| urls.into_iter().map(content_key).collect();
+        for page in &self.store.pages {
+            let landed = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
+            assert!(self.world.robots_allow(&landed), "robots.txt refuses {landed}");
+        }
+        let landed = |page: &crate::model_store::StoredPage| page.document.metadata.url.clone().unwrap();
+        let landings: Vec<Url> = self
+            .store
+            .pages
+            .iter()
+            .map(|page| Url::parse(&landed(page)).unwrap())
+            .collect();
+        Result {
+            pages: set(landings.iter().collect()),
+            failed: set(self.store.errors.iter().map(|(url, _)| url).collect()),
+            blocked: set(self.store.robots_blocked.iter().collect()),
+        }
+    }
+}
+
+fn policy(world: &World) -> Policy {
+    Policy {
+        robots_agent: "harvestman".to_owned(),
+        max_concurrency: world.concurrency,
+    }
+}

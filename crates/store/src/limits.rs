@@ -37,5 +37,3 @@ pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
 pub(crate) const EXPIRY_ROWS: u32 = 500;
 /// Transactions of one call of expiry.
 pub(crate) const EXPIRY_STEPS: u32 = 2_000;
-/// Reports of a damaged file, at most.
-pub(crate) const DAMAGE_REPORTS: u32 = 3;

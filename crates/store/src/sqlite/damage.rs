@@ -41,8 +41,7 @@ async fn look(connection: &mut SqliteConnection, path: &Path, thorough: bool) ->
         return Err(StoreError::ForeignFile(path.to_owned()));
     }
     if thorough {
-        let reports: Vec<String> = query_scalar("SELECT quick_check FROM pragma_quick_check(?1)")
-            .bind(limits::DAMAGE_REPORTS)
+        let reports: Vec<String> = query_scalar("PRAGMA quick_check(3)")
             .fetch_all(&mut *connection)
             .await?;
         if reports.iter().any(|line| line != "ok") {

@@ -1,0 +1,240 @@
+//! The embedded database's files: two servers, crashes, damage, versions.
+
+use std::hash::{Hash, Hasher};
+
+use harvestman_core::crawl::Batch;
+use harvestman_core::ids::ScrapeId;
+use harvestman_store::{JobKind, StoreError, StoredScrape};
+use sqlx::{ConnectOptions, Connection, Executor};
+
+use crate::place::{LEASE_MS, NOW, Place, batch, crawl, new_job, offers, page};
+
+async fn tamper(place: &Place, sql: &'static str) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new()
+        .filename(place.database())
+        .create_if_missing(true);
+    let mut connection = options.connect().await.unwrap();
+    connection.execute(sql).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Names, lengths and hashes of the database's files. An empty log beside it says nothing.
+fn files(place: &Place) -> Vec<(String, usize, u64)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(place.path()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let bytes = std::fs::read(entry.path()).unwrap();
+        if name.starts_with("harvestman.db") && !name.ends_with("-shm") && !bytes.is_empty() {
+            let mut hasher = std::hash::DefaultHasher::new();
+            bytes.hash(&mut hasher);
+            files.push((name, bytes.len(), hasher.finish()));
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A server that dies: its tasks are dropped where they are.
+fn crash_after(place: &Place, work: impl AsyncFnOnce(harvestman_store::Store)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async { work(place.open().await).await });
+    runtime.shutdown_background();
+}
+
+#[tokio::test]
+async fn a_second_server_refuses_to_start() {
+    let place = Place::new("second");
+    let store = place.open().await;
+    let Err(error) = place.try_open().await else {
+        panic!("the folder is locked")
+    };
+    assert!(matches!(error, StoreError::Locked(_)));
+    assert!(error.to_string().contains("another server uses the data folder"));
+    store.close().await.unwrap();
+    place.try_open().await.unwrap().close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_store_answers_so() {
+    let place = Place::new("closed");
+    let store = place.open().await;
+    store.close().await.unwrap();
+    store.close().await.unwrap();
+    assert_eq!(store.ensure_team("late").await, Err(StoreError::Closed));
+    assert_eq!(store.has_keys().await, Err(StoreError::Closed));
+    assert!(!place.path().join("harvestman.running").exists(), "a clean stop");
+}
+
+#[test]
+fn after_a_crash_everything_acknowledged_is_there() {
+    let place = Place::new("crash");
+    let mut made = None;
+    crash_after(&place, async |store| {
+        let team = store.ensure_team("team").await.unwrap();
+        let (job, scrape) = (crawl(team, 5), new_job(team, JobKind::Scrape, 1));
+        store.create_crawl(&job, None).await.unwrap();
+        store.begin_scrape(&scrape).await.unwrap();
+        let lease = store
+            .lease("node", NOW, LEASE_MS, 1)
+            .await
+            .unwrap()
+            .pop()
+            .unwrap();
+        let first = Batch {
+            offers: offers(&["/1", "/2"]),
+            ..batch(1)
+        };
+        store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+        let second = Batch {
+            settled: vec![page("/1")],
+            ..batch(2)
+        };
+        store.commit(&lease, &second, NOW, LEASE_MS).await.unwrap();
+        made = Some((job, scrape, lease));
+    });
+    let (job, scrape, old) = made.unwrap();
+    assert!(
+        place.path().join("harvestman.running").exists(),
+        "not a clean stop"
+    );
+    crash_after(&place, async |store| {
+        // The shard is free at once, without waiting for the lease of the dead server to end.
+        let lease = store
+            .lease("node", NOW, LEASE_MS, 1)
+            .await
+            .unwrap()
+            .pop()
+            .unwrap();
+        assert_eq!((lease.job, lease.epoch), (job.id, old.epoch + 1));
+        let snapshot = store.load(&lease).await.unwrap();
+        assert_eq!(
+            (snapshot.last_batch, snapshot.completed, snapshot.open.len()),
+            (2, 1, 1)
+        );
+        assert_eq!(
+            store
+                .documents(job.id, 0, None, 1000)
+                .await
+                .unwrap()
+                .documents
+                .len(),
+            1
+        );
+        assert_eq!(store.ledger_total(job.team).await.unwrap(), 1);
+        // Nobody works on the scrape any more: it has failed, and says so.
+        let now = harvestman_core::time::Timestamp(u64::from(u32::MAX));
+        let stored = store
+            .scrape(job.team, ScrapeId::from(scrape.id), now)
+            .await
+            .unwrap();
+        let Some(StoredScrape::Failed { status: 500, body }) = stored else {
+            panic!("{stored:?}")
+        };
+        assert!(body.contains("UNKNOWN_ERROR"), "{body}");
+    });
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_reported_and_left_untouched() {
+    let place = Place::new("damaged");
+    let store = place.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    for _ in 0..200 {
+        store
+            .begin_scrape(&new_job(team, JobKind::Scrape, 1))
+            .await
+            .unwrap();
+    }
+    store.close().await.unwrap();
+    let mut bytes = std::fs::read(place.database()).unwrap();
+    let (from, to) = (bytes.len() / 2, bytes.len() / 2 + 8192);
+    bytes[from..to].fill(0xA5);
+    std::fs::write(place.database(), &bytes).unwrap();
+    // As a crash leaves it.
+    std::fs::write(place.path().join("harvestman.running"), b"").unwrap();
+    let before = files(&place);
+    for _ in 0..2 {
+        let Err(error) = place.try_open().await else {
+            panic!("the damage is found")
+        };
+        assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+        assert!(error.to_string().contains("harvestman.db"), "{error}");
+        assert_eq!(files(&place), before);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_left_untouched() {
+    let place = Place::new("garbage");
+    std::fs::create_dir_all(place.path()).unwrap();
+    std::fs::write(place.database(), "not a database at all, ".repeat(500)).unwrap();
+    let before = files(&place);
+    let Err(error) = place.try_open().await else {
+        panic!("not a database")
+    };
+    assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+    assert_eq!(files(&place), before);
+}
+
+#[tokio::test]
+async fn a_newer_file_is_refused() {
+    let place = Place::new("newer");
+    place.open().await.close().await.unwrap();
+    tamper(&place, "PRAGMA user_version = 99").await;
+    let before = files(&place);
+    let Err(error) = place.try_open().await else {
+        panic!("too new")
+    };
+    assert!(
+        matches!(error, StoreError::NewerSchema { found: 99, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("start the newer server"), "{error}");
+    assert_eq!(files(&place), before);
+}
+
+#[tokio::test]
+async fn a_file_of_another_program_is_refused() {
+    let place = Place::new("foreign");
+    std::fs::create_dir_all(place.path()).unwrap();
+    tamper(&place, "CREATE TABLE recipes (name TEXT)").await;
+    let before = files(&place);
+    let Err(error) = place.try_open().await else {
+        panic!("not ours")
+    };
+    assert!(matches!(error, StoreError::ForeignFile(_)), "{error}");
+    assert_eq!(files(&place), before);
+}
+
+#[tokio::test]
+async fn one_refused_piece_of_work_spoils_no_other() {
+    let place = Place::new("refused");
+    let store = place.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let first = new_job(team, JobKind::Scrape, 1);
+    store.begin_scrape(&first).await.unwrap();
+    let mut tasks = Vec::new();
+    for n in 0..50 {
+        let store = store.clone();
+        // Every fifth has an id that is taken already.
+        let job = if n % 5 == 0 {
+            first.clone()
+        } else {
+            new_job(team, JobKind::Scrape, 1)
+        };
+        tasks.push(tokio::spawn(async move {
+            let stored = store.begin_scrape(&job).await;
+            assert_eq!(stored.is_ok(), n % 5 != 0, "{stored:?}");
+            assert!(store.job(team, job.id, NOW).await.unwrap().is_some());
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    store.close().await.unwrap();
+}

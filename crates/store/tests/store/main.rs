@@ -1,0 +1,8 @@
+//! The store through its public interface. `story` is one script that every engine must pass;
+//! `faults` is about the embedded database's files; `random` plays crashes, lost answers and former
+//! owners against the invariants.
+
+mod faults;
+mod place;
+mod random;
+mod story;

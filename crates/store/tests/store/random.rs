@@ -1,0 +1,480 @@
+//! Random batches against the store, with crashes, lost answers and former owners, for two jobs at
+//! once. After every step the invariants are asserted; a failing seed names itself and is replayed
+//! by `check(seed)`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::page::Document;
+use harvestman_core::crawl::{
+    Admitted, Batch, Committed, JobEnd, JobState, Settled, SettledOutcome, Snapshot,
+};
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+use harvestman_store::{Cancel, CommitError, JobStatus, Lease, NewJob, Store};
+use tokio::runtime::Runtime;
+
+use crate::place::{
+    LEASE_MS, NOW, Place, batch, crawl_with_events, document, key, offer, page_error, settled, url,
+};
+
+const URLS: u64 = 90;
+const STEPS: u32 = 60;
+
+/// A small generator of numbers from a seed (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// An owner as the engine is one: it knows what the store told it, and nothing else.
+struct Owner {
+    lease: Lease,
+    seen: BTreeSet<UrlKey>,
+    open: BTreeMap<UrlKey, Admitted>,
+    last_batch: u64,
+    ended: bool,
+}
+
+impl Owner {
+    fn of(lease: Lease, snapshot: Snapshot, state: JobState) -> Self {
+        let mut owner = Self {
+            lease,
+            seen: BTreeSet::new(),
+            open: BTreeMap::new(),
+            last_batch: 0,
+            ended: state == JobState::Ended,
+        };
+        owner.restore(snapshot);
+        owner
+    }
+
+    fn restore(&mut self, snapshot: Snapshot) {
+        assert_eq!(
+            snapshot.open.len() as u64,
+            snapshot.admitted - snapshot.completed - snapshot.failed
+        );
+        self.last_batch = snapshot.last_batch;
+        self.seen = snapshot.seen.iter().copied().collect();
+        assert_eq!(self.seen.len(), snapshot.seen.len(), "no URL is stored twice");
+        self.open = snapshot.open.into_iter().map(|open| (open.key, open)).collect();
+    }
+
+    fn batch(&self, dice: &mut Dice) -> Batch {
+        let mut batch = batch(self.last_batch + 1);
+        for open in self.open.values() {
+            if dice.chance(40) {
+                batch.settled.push(outcome(open, dice));
+            }
+        }
+        for _ in 0..dice.below(8) {
+            let path = format!("/{}", dice.below(URLS));
+            if !self.seen.contains(&key(&path)) && !batch.offers.iter().any(|o| o.key == key(&path)) {
+                batch.offers.push(offer(&path));
+            }
+        }
+        if dice.chance(20) {
+            batch.aliases.push(key(&format!("/{}", dice.below(URLS))));
+        }
+        if dice.chance(20) {
+            let path = format!("/{}", dice.below(URLS));
+            batch.robots_blocked.push((key(&path), url(&path)));
+        }
+        if batch.settled.len() == self.open.len() && batch.offers.is_empty() && dice.chance(30) {
+            batch.end = Some(JobEnd::Completed);
+        }
+        batch
+    }
+
+    fn take(&mut self, batch: &Batch, answer: Committed) {
+        assert_eq!(answer.number, batch.number);
+        self.last_batch = batch.number;
+        self.ended = answer.state == JobState::Ended;
+        for settled in &batch.settled {
+            self.open.remove(&settled.key);
+        }
+        self.seen.extend(batch.offers.iter().map(|offer| offer.key));
+        self.seen.extend(&batch.aliases);
+        self.seen.extend(batch.robots_blocked.iter().map(|(key, _)| *key));
+        if batch.end.is_some() {
+            assert!(self.open.is_empty());
+        }
+        for admitted in answer.admitted {
+            assert!(
+                self.seen.contains(&admitted.key),
+                "only what was offered is admitted"
+            );
+            assert!(
+                self.open.insert(admitted.key, admitted).is_none(),
+                "admitted once"
+            );
+        }
+    }
+}
+
+fn outcome(open: &Admitted, dice: &mut Dice) -> Settled {
+    let path = open.url.path().to_owned();
+    let outcome = match dice.below(10) {
+        0 => SettledOutcome::Failed(page_error(ErrorCode::ScrapeTimeout)),
+        1 => SettledOutcome::Dropped(None),
+        2 => SettledOutcome::Dropped(Some(page_error(ErrorCode::OutOfScope))),
+        _ => SettledOutcome::Page {
+            document: Box::new(document(&path, &"text ".repeat(dice.below(50) as usize))),
+            credits: dice.below(4) as u32,
+        },
+    };
+    settled(&path, outcome)
+}
+
+/// The run of one seed.
+struct World {
+    place: Place,
+    runtime: Runtime,
+    store: Store,
+    dice: Dice,
+    now: Timestamp,
+    team: TeamId,
+    jobs: Vec<NewJob>,
+    owners: Vec<Owner>,
+    former: Vec<(Lease, u64)>,
+    /// Documents seen so far, by job: they never change.
+    documents: Vec<Vec<String>>,
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let place = Place::new("random");
+        let runtime = runtime();
+        let mut dice = Dice(seed);
+        let (store, team, jobs) = runtime.block_on(async {
+            let store = place.open().await;
+            let team = store.ensure_team("team").await.unwrap();
+            let jobs = vec![
+                crawl_with_events(team, 1 + dice.below(30)),
+                crawl_with_events(team, 1 + dice.below(5)),
+            ];
+            for job in &jobs {
+                store.create_crawl(job, None).await.unwrap();
+            }
+            (store, team, jobs)
+        });
+        let documents = vec![Vec::new(); jobs.len()];
+        let mut world = Self {
+            place,
+            runtime,
+            store,
+            dice,
+            now: NOW,
+            team,
+            jobs,
+            owners: Vec::new(),
+            former: Vec::new(),
+            documents,
+        };
+        world.take_over();
+        world
+    }
+
+    /// New owners for every shard that can be leased.
+    fn take_over(&mut self) {
+        let leases = self
+            .runtime
+            .block_on(self.store.lease("node", self.now, LEASE_MS, 10))
+            .unwrap();
+        for lease in leases {
+            let snapshot = self.runtime.block_on(self.store.load(&lease)).unwrap();
+            if let Some(at) = self.owners.iter().position(|owner| owner.lease.job == lease.job) {
+                let old = self.owners.remove(at);
+                assert!(lease.epoch > old.lease.epoch);
+                self.former.push((old.lease, old.last_batch));
+            }
+            self.owners.push(Owner::of(lease, snapshot, JobState::Running));
+        }
+        self.owners.sort_by_key(|owner| owner.lease.job);
+    }
+
+    fn step(&mut self) {
+        match self.dice.below(100) {
+            0..70 => self.commit(),
+            70..80 => self.crash_in_commit(),
+            80..88 => self.lose_leases(),
+            88..98 => self.former_owner_commits(),
+            _ if self.dice.chance(20) => self.cancel(),
+            _ => self.commit(),
+        }
+        self.check();
+    }
+
+    /// Both owners commit at the same time, so that their batches share a transaction.
+    fn commit(&mut self) {
+        let mut batches = Vec::new();
+        for owner in &self.owners {
+            if !owner.ended {
+                batches.push((owner.lease.clone(), owner.batch(&mut self.dice)));
+            }
+        }
+        let (store, now) = (self.store.clone(), self.now);
+        let answers = self.runtime.block_on(async {
+            let mut tasks = Vec::new();
+            for (lease, batch) in batches {
+                let store = store.clone();
+                tasks.push(tokio::spawn(async move {
+                    let answer = store.commit(&lease, &batch, now, LEASE_MS).await;
+                    (lease, batch, answer)
+                }));
+            }
+            let mut answers = Vec::new();
+            for task in tasks {
+                answers.push(task.await.unwrap());
+            }
+            answers
+        });
+        for (lease, batch, answer) in answers {
+            let lost = self.dice.chance(15);
+            let owner = self.owners.iter_mut().find(|owner| owner.lease == lease).unwrap();
+            if lost {
+                // The answer does not arrive: the same batch is sent again.
+                let again = self
+                    .runtime
+                    .block_on(store_again(&self.store, &lease, &batch, now));
+                let (state, snapshot) = again;
+                owner.restore(snapshot);
+                owner.ended = state == JobState::Ended;
+            } else {
+                owner.take(&batch, answer.unwrap());
+            }
+        }
+    }
+
+    /// The process dies somewhere within a commit and starts again.
+    fn crash_in_commit(&mut self) {
+        let owner = self.dice.below(self.owners.len() as u64) as usize;
+        let owner = &self.owners[owner];
+        if !owner.ended {
+            let (store, lease, now) = (self.store.clone(), owner.lease.clone(), self.now);
+            let batch = owner.batch(&mut self.dice);
+            self.runtime
+                .spawn(async move { store.commit(&lease, &batch, now, LEASE_MS).await.map(|_| ()) });
+        }
+        std::thread::sleep(std::time::Duration::from_micros(self.dice.below(3000)));
+        std::mem::replace(&mut self.runtime, runtime()).shutdown_background();
+        self.store = self.runtime.block_on(self.place.open());
+        self.take_over();
+        // Whether the commit of the dead process went through is seen in the snapshot.
+        let ended: Vec<_> = self
+            .jobs
+            .iter()
+            .filter(|job| self.status(job) != JobStatus::Scraping)
+            .collect();
+        for job in ended {
+            let job = job.id;
+            self.owners
+                .iter_mut()
+                .filter(|owner| owner.lease.job == job)
+                .for_each(|owner| owner.ended = true);
+        }
+    }
+
+    fn lose_leases(&mut self) {
+        self.now = Timestamp(self.now.0 + LEASE_MS * 2);
+        self.take_over();
+    }
+
+    fn former_owner_commits(&mut self) {
+        if self.former.is_empty() {
+            return;
+        }
+        let at = self.dice.below(self.former.len() as u64) as usize;
+        let (lease, last_batch) = self.former[at].clone();
+        let path = format!("/{}", self.dice.below(URLS));
+        let late = Batch {
+            offers: vec![offer(&path)],
+            ..batch(last_batch + self.dice.below(3))
+        };
+        let answer = self
+            .runtime
+            .block_on(self.store.commit(&lease, &late, self.now, LEASE_MS));
+        assert_eq!(answer, Err(CommitError::LeaseLost));
+    }
+
+    fn cancel(&mut self) {
+        let at = self.dice.below(self.jobs.len() as u64) as usize;
+        let before = self.status(&self.jobs[at]);
+        let answer = self
+            .runtime
+            .block_on(self.store.cancel(self.team, self.jobs[at].id, self.now))
+            .unwrap();
+        match before {
+            JobStatus::Scraping | JobStatus::Cancelled => assert_eq!(answer, Cancel::Cancelled),
+            ended => assert_eq!(answer, Cancel::AlreadyEnded(ended)),
+        }
+        // The owner learns it at its next commit.
+        if let Some(owner) = self
+            .owners
+            .iter_mut()
+            .find(|owner| owner.lease.job == self.jobs[at].id)
+            && !owner.ended
+        {
+            let batch = owner.batch(&mut self.dice);
+            let answer = self.store.commit(&owner.lease, &batch, self.now, LEASE_MS);
+            let answer = self.runtime.block_on(answer).unwrap();
+            assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+            owner.ended = true;
+        }
+    }
+
+    fn status(&self, job: &NewJob) -> JobStatus {
+        self.runtime
+            .block_on(self.store.job(self.team, job.id, self.now))
+            .unwrap()
+            .unwrap()
+            .status
+    }
+
+    fn check(&mut self) {
+        let mut credits = 0;
+        for (job, known) in self.jobs.iter().zip(&mut self.documents) {
+            let row = self
+                .runtime
+                .block_on(self.store.job(self.team, job.id, self.now))
+                .unwrap()
+                .unwrap();
+            assert!(row.admitted <= row.page_limit, "admitted <= limit");
+            assert!(row.completed + row.failed <= row.admitted);
+            let chunk = self
+                .runtime
+                .block_on(self.store.documents(job.id, 0, None, usize::MAX))
+                .unwrap();
+            assert_eq!(chunk.documents.len() as u64, row.completed, "pages = completed");
+            assert_eq!(chunk.next_skip, row.completed, "numbers without a gap");
+            assert_eq!(
+                &chunk.documents[..known.len()],
+                &known[..],
+                "a document never changes its place"
+            );
+            let sources: BTreeSet<Option<String>> = chunk
+                .documents
+                .iter()
+                .map(|text| {
+                    serde_json::from_str::<Document>(text)
+                        .unwrap()
+                        .metadata
+                        .source_url
+                })
+                .collect();
+            assert_eq!(sources.len(), chunk.documents.len(), "no URL twice");
+            if row.status != JobStatus::Scraping {
+                assert_eq!(
+                    row.completed + row.failed,
+                    row.admitted,
+                    "everything attempted is settled"
+                );
+                assert!(row.completed_at.is_some());
+            }
+            credits += row.credits;
+            *known = chunk.documents;
+        }
+        let charged = self.runtime.block_on(self.store.ledger_total(self.team)).unwrap();
+        assert_eq!(charged, credits, "the ledger is the jobs' credits");
+        let months = self.runtime.block_on(self.store.month_usage(self.team)).unwrap();
+        assert_eq!(months.iter().map(|usage| usage.credits).sum::<u64>(), credits);
+    }
+
+    /// Without faults every job that was not cancelled comes to its end.
+    fn finish(mut self) {
+        for _ in 0..2000 {
+            if self.owners.iter().all(|owner| owner.ended) {
+                break;
+            }
+            for owner in &mut self.owners {
+                if owner.ended {
+                    continue;
+                }
+                let mut last = batch(owner.last_batch + 1);
+                last.settled = owner
+                    .open
+                    .values()
+                    .map(|open| outcome(open, &mut self.dice))
+                    .collect();
+                last.end = Some(JobEnd::Completed);
+                let answer = self.store.commit(&owner.lease, &last, self.now, LEASE_MS);
+                let answer = self.runtime.block_on(answer).unwrap();
+                owner.take(&last, answer);
+            }
+        }
+        self.check();
+        for job in &self.jobs {
+            assert_ne!(self.status(job), JobStatus::Scraping, "every job ends");
+            self.check_events(job);
+        }
+        self.runtime.block_on(self.store.close()).unwrap();
+    }
+
+    /// One event for the start, one for each page and each failure, and the end last.
+    fn check_events(&self, job: &NewJob) {
+        let row = self
+            .runtime
+            .block_on(self.store.job(self.team, job.id, self.now))
+            .unwrap()
+            .unwrap();
+        let at = Timestamp(self.now.0 + 1);
+        let events = self.runtime.block_on(self.store.due_events(at, 0, 1000)).unwrap();
+        let names: Vec<&str> = events
+            .iter()
+            .filter(|event| event.job == job.id)
+            .map(|event| event.event.as_str())
+            .collect();
+        let pages = names.iter().filter(|name| **name == "crawl.page").count() as u64;
+        assert_eq!(pages, row.completed + row.failed);
+        assert_eq!(names.first(), Some(&"crawl.started"));
+        let ended = u64::from(row.status == JobStatus::Completed);
+        assert_eq!(
+            names.iter().filter(|name| **name == "crawl.completed").count() as u64,
+            ended
+        );
+        assert_eq!(names.last() == Some(&"crawl.completed"), ended == 1);
+    }
+}
+
+async fn store_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp) -> (JobState, Snapshot) {
+    match store.commit(lease, batch, now, LEASE_MS).await {
+        Err(CommitError::Repeated(repeated)) => (repeated.state, repeated.snapshot),
+        other => panic!("a repeated batch is recognised, not {other:?}"),
+    }
+}
+
+fn check(seed: u64) {
+    println!("seed {seed}");
+    let mut world = World::new(seed);
+    for _ in 0..STEPS {
+        world.step();
+    }
+    world.finish();
+}
+
+#[test]
+fn invariants_hold_under_random_faults() {
+    for seed in 0..25 {
+        check(seed);
+    }
+}

@@ -1,0 +1,650 @@
+//! The commit, seen from outside.
+
+use harvestman_core::crawl::{Batch, Committed, JobEnd, JobState, Progress};
+use harvestman_core::ids::TeamId;
+use harvestman_store::{Cancel, CommitError, Created, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
+
+use crate::place::{
+    LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, offer, offers, page, page_with,
+    url,
+};
+
+pub(crate) async fn team(store: &Store) -> TeamId {
+    store.ensure_team("crawls").await.unwrap()
+}
+
+/// Stores the job and takes its only shard.
+pub(crate) async fn start(store: &Store, job: &NewJob) -> Lease {
+    assert_eq!(store.create_crawl(job, None).await.unwrap(), Created::Created);
+    take(store, job, 0).await
+}
+
+/// Takes the job's shard `ms` after now; gives all others back.
+pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
+    let mut mine = None;
+    for lease in store.lease("node", later(ms), LEASE_MS, 1000).await.unwrap() {
+        if lease.job == job.id {
+            mine = Some(lease);
+        } else {
+            store.release(&lease).await.unwrap();
+        }
+    }
+    mine.expect("the shard is free")
+}
+
+pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> Committed {
+    store.commit(lease, batch, NOW, LEASE_MS).await.unwrap()
+}
+
+pub(crate) async fn row(store: &Store, job: &NewJob) -> JobRow {
+    store.job(job.team, job.id, NOW).await.unwrap().unwrap()
+}
+
+fn paths(committed: &Committed) -> Vec<&str> {
+    committed
+        .admitted
+        .iter()
+        .map(|admitted| admitted.url.path())
+        .collect()
+}
+
+pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
+    let team = team(store).await;
+    let entry = Idempotency {
+        key: "once".into(),
+        body_hash: [1; 32],
+    };
+    let first = crawl(team, 10);
+    assert_eq!(
+        store.create_crawl(&first, Some(&entry)).await.unwrap(),
+        Created::Created
+    );
+    let second = crawl(team, 10);
+    assert_eq!(
+        store.create_crawl(&second, Some(&entry)).await.unwrap(),
+        Created::Same(first.id)
+    );
+    assert_eq!(store.job(team, second.id, NOW).await.unwrap(), None);
+    let changed = Idempotency {
+        body_hash: [2; 32],
+        ..entry.clone()
+    };
+    assert_eq!(
+        store.create_crawl(&second, Some(&changed)).await.unwrap(),
+        Created::Reused
+    );
+    let other_team = store.ensure_team("other").await.unwrap();
+    let others = crawl(other_team, 10);
+    assert_eq!(
+        store.create_crawl(&others, Some(&entry)).await.unwrap(),
+        Created::Created
+    );
+    let next_day = NewJob {
+        created_at: later(24 * 3_600_000),
+        ..crawl(team, 10)
+    };
+    assert_eq!(
+        store.create_crawl(&next_day, Some(&changed)).await.unwrap(),
+        Created::Created
+    );
+    for job in [&first, &others, &next_day] {
+        assert_eq!(
+            store.cancel(job.team, job.id, NOW).await.unwrap(),
+            Cancel::Cancelled
+        );
+    }
+}
+
+pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
+    let team = team(store).await;
+    let key = store.add_key(team, "a key", [3; 32], NOW).await.unwrap();
+    let job = NewJob {
+        key: Some(key),
+        ..crawl(team, 10)
+    };
+    let before = store.ledger_total(team).await.unwrap();
+    let lease = start(store, &job).await;
+    assert_eq!(
+        (lease.team, lease.key, lease.kind, lease.page_limit),
+        (team, Some(key), job.kind, 10)
+    );
+    assert_eq!(
+        (lease.request.as_str(), lease.shard, lease.epoch),
+        (job.request.as_str(), 0, 1)
+    );
+    assert_eq!(store.load(&lease).await.unwrap(), Default::default());
+
+    let answer = commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/", "/a"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    assert_eq!(
+        (answer.number, answer.state, paths(&answer)),
+        (1, JobState::Running, vec!["/", "/a"])
+    );
+    assert_eq!(answer.admitted[1].depth, 1);
+    let second = Batch {
+        settled: vec![page_with("/", "# start", 3), failed("/a")],
+        warnings: vec!["said once".into(), "said once".into()],
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    let running = row(store, &job).await;
+    assert_eq!(running.status, JobStatus::Scraping);
+    assert_eq!(
+        (
+            running.admitted,
+            running.completed,
+            running.failed,
+            running.credits
+        ),
+        (2, 1, 1, 3)
+    );
+    assert_eq!(running.warnings, ["said once"]);
+    assert_eq!(
+        (running.completed_at, running.expires(NOW)),
+        (None, later(RETENTION_MS))
+    );
+
+    let last = Batch {
+        warnings: vec!["said once".into()],
+        end: Some(JobEnd::Completed),
+        ..batch(3)
+    };
+    let answer = store.commit(&lease, &last, later(1000), LEASE_MS).await.unwrap();
+    assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+    let ended = row(store, &job).await;
+    assert_eq!(
+        (ended.status, ended.completed_at),
+        (JobStatus::Completed, Some(later(1000)))
+    );
+    assert_eq!(ended.expires_at, Some(later(1000 + RETENTION_MS)));
+    assert_eq!(
+        (ended.key, ended.url.as_str(), ended.warnings.len()),
+        (Some(key), "http://site.test/", 1)
+    );
+    assert_eq!(store.ledger_total(team).await.unwrap(), before + 3);
+    assert!(!store.renew(&lease, NOW, LEASE_MS).await.unwrap());
+    assert!(
+        store
+            .lease("node", later(LEASE_MS * 100), 0, 1000)
+            .await
+            .unwrap()
+            .iter()
+            .all(|l| l.job != job.id)
+    );
+}
+
+pub(crate) async fn never_more_places_than_the_limit(store: &Store) {
+    let job = crawl(team(store).await, 2);
+    let lease = start(store, &job).await;
+    let answer = commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/1", "/2", "/3"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    assert_eq!(paths(&answer), ["/1", "/2"]);
+    let second = Batch {
+        settled: vec![page("/1"), failed("/2")],
+        offers: offers(&["/4"]),
+        ..batch(2)
+    };
+    assert!(commit(store, &lease, &second).await.admitted.is_empty());
+    let end = commit(
+        store,
+        &lease,
+        &Batch {
+            end: Some(JobEnd::Completed),
+            ..batch(3)
+        },
+    )
+    .await;
+    assert_eq!(end.state, JobState::Ended);
+    assert_eq!(row(store, &job).await.admitted, 2);
+}
+
+pub(crate) async fn a_place_given_back_goes_to_the_next_offer(store: &Store) {
+    let job = crawl(team(store).await, 2);
+    let lease = start(store, &job).await;
+    let found = offers(&["/1", "/2", "/3", "/4", "/5"]);
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: found,
+            ..batch(1)
+        },
+    )
+    .await;
+    // One place comes free; the earliest spare takes it, not the newest offer.
+    let second = Batch {
+        settled: vec![dropped("/1")],
+        offers: offers(&["/6"]),
+        ..batch(2)
+    };
+    assert_eq!(paths(&commit(store, &lease, &second).await), ["/3"]);
+    let third = Batch {
+        settled: vec![dropped("/2"), dropped("/3")],
+        ..batch(3)
+    };
+    assert_eq!(paths(&commit(store, &lease, &third).await), ["/4", "/5"]);
+    assert_eq!(store.load(&lease).await.unwrap().spare, 1);
+    let fourth = Batch {
+        settled: vec![page("/4"), page("/5")],
+        end: Some(JobEnd::Completed),
+        ..batch(4)
+    };
+    assert_eq!(commit(store, &lease, &fourth).await.state, JobState::Ended);
+    assert_eq!(
+        (row(store, &job).await.admitted, row(store, &job).await.completed),
+        (2, 2)
+    );
+}
+
+pub(crate) async fn a_known_url_is_never_admitted(store: &Store) {
+    let job = crawl(team(store).await, 1);
+    let lease = start(store, &job).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/1", "/target", "/private", "/2"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    let second = Batch {
+        settled: vec![dropped("/1")],
+        offers: offers(&["/1", "/elsewhere"]),
+        aliases: vec![key("/target"), key("/elsewhere")],
+        robots_blocked: vec![
+            (key("/private"), url("/private")),
+            (key("/secret"), url("/secret")),
+        ],
+        ..batch(2)
+    };
+    assert_eq!(paths(&commit(store, &lease, &second).await), ["/2"]);
+    let third = Batch {
+        settled: vec![dropped("/2")],
+        offers: offers(&["/secret", "/target", "/elsewhere", "/1", "/2", "/private"]),
+        robots_blocked: vec![(key("/2"), url("/2"))],
+        end: Some(JobEnd::Completed),
+        ..batch(3)
+    };
+    let answer = commit(store, &lease, &third).await;
+    assert_eq!((answer.admitted.len(), answer.state), (0, JobState::Ended));
+    let blocked = store.errors(job.id).await.unwrap().robots_blocked;
+    assert_eq!(
+        blocked,
+        ["/private", "/2", "/secret"].map(|path| url(path).to_string())
+    );
+}
+
+pub(crate) async fn an_end_is_refused_while_urls_are_open(store: &Store) {
+    let job = crawl(team(store).await, 1);
+    let lease = start(store, &job).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/1", "/2"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    let early = Batch {
+        settled: vec![dropped("/1")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    let answer = commit(store, &lease, &early).await;
+    assert_eq!((paths(&answer), answer.state), (vec!["/2"], JobState::Running));
+    // Even when nothing was promoted just now, the owner learns what is open.
+    let again = commit(
+        store,
+        &lease,
+        &Batch {
+            end: Some(JobEnd::Completed),
+            ..batch(3)
+        },
+    )
+    .await;
+    assert_eq!((paths(&again), again.state), (vec!["/2"], JobState::Running));
+    let last = Batch {
+        settled: vec![page("/2")],
+        end: Some(JobEnd::Completed),
+        ..batch(4)
+    };
+    assert_eq!(commit(store, &lease, &last).await.state, JobState::Ended);
+}
+
+pub(crate) async fn a_page_of_a_url_that_is_not_open_is_ignored(store: &Store) {
+    let job = crawl(team(store).await, 5);
+    let lease = start(store, &job).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/1", "/2"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    let twice = Batch {
+        settled: vec![page("/1"), page("/1"), page("/never offered")],
+        ..batch(2)
+    };
+    commit(store, &lease, &twice).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            settled: vec![failed("/1"), dropped("/1")],
+            ..batch(3)
+        },
+    )
+    .await;
+    let row = row(store, &job).await;
+    assert_eq!(
+        (row.admitted, row.completed, row.failed, row.credits),
+        (2, 1, 0, 1)
+    );
+    store.cancel(job.team, job.id, NOW).await.unwrap();
+}
+
+pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
+    let job = crawl(team(store).await, 5);
+    let lease = start(store, &job).await;
+    let first = Batch {
+        offers: offers(&["/1", "/2"]),
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let second = Batch {
+        settled: vec![page("/1")],
+        offers: offers(&["/3"]),
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    let before = row(store, &job).await;
+    let Err(CommitError::Repeated(repeated)) = store.commit(&lease, &second, NOW, LEASE_MS).await else {
+        panic!("a repeated batch is recognised");
+    };
+    assert_eq!(repeated.state, JobState::Running);
+    assert_eq!(repeated.snapshot, store.load(&lease).await.unwrap());
+    assert_eq!(repeated.snapshot.last_batch, 2);
+    assert_eq!(
+        repeated
+            .snapshot
+            .open
+            .iter()
+            .map(|open| open.url.path())
+            .collect::<Vec<_>>(),
+        ["/2", "/3"]
+    );
+    assert_eq!(row(store, &job).await, before);
+    // Neither an older number nor one too far.
+    for number in [1, 4] {
+        let refused = store.commit(&lease, &batch(number), NOW, LEASE_MS).await;
+        assert_eq!(refused, Err(CommitError::LeaseLost));
+    }
+    let last = Batch {
+        settled: vec![page("/2"), page("/3")],
+        end: Some(JobEnd::Completed),
+        ..batch(3)
+    };
+    commit(store, &lease, &last).await;
+    let Err(CommitError::Repeated(repeated)) = store.commit(&lease, &last, NOW, LEASE_MS).await else {
+        panic!("a repeated last batch is recognised");
+    };
+    assert_eq!(repeated.state, JobState::Ended);
+}
+
+pub(crate) async fn a_former_owner_changes_nothing(store: &Store) {
+    let job = crawl(team(store).await, 5);
+    let old = start(store, &job).await;
+    commit(
+        store,
+        &old,
+        &Batch {
+            offers: offers(&["/1"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    assert!(store.renew(&old, NOW, LEASE_MS).await.unwrap());
+    assert!(
+        store
+            .lease("other", later(LEASE_MS - 1), LEASE_MS, 100)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let new = take(store, &job, LEASE_MS).await;
+    assert_eq!(new.epoch, old.epoch + 1);
+    let before = row(store, &job).await;
+    let refused = store
+        .commit(
+            &old,
+            &Batch {
+                settled: vec![page("/1")],
+                ..batch(2)
+            },
+            NOW,
+            LEASE_MS,
+        )
+        .await;
+    assert_eq!(refused, Err(CommitError::LeaseLost));
+    assert!(!store.renew(&old, NOW, LEASE_MS).await.unwrap());
+    store.release(&old).await.unwrap();
+    assert!(store.renew(&new, NOW, LEASE_MS).await.unwrap());
+    assert_eq!(row(store, &job).await, before);
+    commit(
+        store,
+        &new,
+        &Batch {
+            settled: vec![page("/1")],
+            end: Some(JobEnd::Completed),
+            ..batch(2)
+        },
+    )
+    .await;
+    assert_eq!(row(store, &job).await.completed, 1);
+}
+
+pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
+    let job = crawl(team(store).await, 4);
+    let lease = start(store, &job).await;
+    let progress = Progress {
+        seed_offered: true,
+        sitemaps_done: false,
+        root: Some(url("/docs/")),
+    };
+    let first = Batch {
+        offers: offers(&["/1", "/2", "/3", "/4", "/5", "/6"]),
+        aliases: vec![key("/alias")],
+        robots_blocked: vec![(key("/private"), url("/private"))],
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let second = Batch {
+        settled: vec![page("/1"), failed("/2"), dropped("/3")],
+        progress: progress.clone(),
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    store.release(&lease).await.unwrap();
+    let lease = take(store, &job, 0).await;
+    let mut snapshot = store.load(&lease).await.unwrap();
+    assert_eq!((snapshot.last_batch, &snapshot.progress), (2, &progress));
+    assert_eq!(
+        snapshot
+            .open
+            .iter()
+            .map(|open| open.url.path())
+            .collect::<Vec<_>>(),
+        ["/4", "/5"]
+    );
+    assert_eq!(
+        (
+            snapshot.admitted,
+            snapshot.completed,
+            snapshot.failed,
+            snapshot.spare
+        ),
+        (4, 1, 1, 1)
+    );
+    let mut known = ["/1", "/2", "/3", "/4", "/5", "/6", "/alias", "/private"]
+        .map(key)
+        .to_vec();
+    known.sort();
+    snapshot.seen.sort();
+    assert_eq!(snapshot.seen, known);
+    store.cancel(job.team, job.id, NOW).await.unwrap();
+}
+
+pub(crate) async fn a_cancelled_job_takes_nothing_more(store: &Store) {
+    let job = crawl(team(store).await, 3);
+    let lease = start(store, &job).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/1", "/2", "/3", "/4"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            settled: vec![page("/1")],
+            ..batch(2)
+        },
+    )
+    .await;
+    let stranger = store.ensure_team("stranger").await.unwrap();
+    assert_eq!(
+        store.cancel(stranger, job.id, NOW).await.unwrap(),
+        Cancel::NotFound
+    );
+    assert_eq!(
+        store.cancel(job.team, job.id, later(5)).await.unwrap(),
+        Cancel::Cancelled
+    );
+    assert_eq!(
+        store.cancel(job.team, job.id, later(9)).await.unwrap(),
+        Cancel::Cancelled
+    );
+    let cancelled = row(store, &job).await;
+    assert_eq!(
+        (cancelled.status, cancelled.completed_at),
+        (JobStatus::Cancelled, Some(later(5)))
+    );
+    // The pages that nobody will fetch are not counted as attempted.
+    assert_eq!((cancelled.admitted, cancelled.completed), (1, 1));
+    let late = Batch {
+        settled: vec![page("/2")],
+        offers: offers(&["/5"]),
+        ..batch(3)
+    };
+    let answer = commit(store, &lease, &late).await;
+    assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+    assert_eq!(row(store, &job).await, cancelled);
+    assert_eq!(
+        store
+            .documents(job.id, 0, None, 1 << 20)
+            .await
+            .unwrap()
+            .documents
+            .len(),
+        1
+    );
+
+    let done = crawl(team(store).await, 3);
+    let lease = start(store, &done).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            end: Some(JobEnd::Completed),
+            ..batch(1)
+        },
+    )
+    .await;
+    let answer = store.cancel(done.team, done.id, NOW).await.unwrap();
+    assert_eq!(answer, Cancel::AlreadyEnded(JobStatus::Completed));
+}
+
+pub(crate) async fn the_frontier_is_bounded(store: &Store) {
+    let job = crawl(team(store).await, 1);
+    let lease = start(store, &job).await;
+    // 20 times the limit and 10 000 more.
+    let most = 10_020;
+    let many: Vec<String> = (0..most + 30).map(|n| format!("/trap/{n}")).collect();
+    let first = Batch {
+        offers: many.iter().map(|path| offer(path)).collect(),
+        ..batch(1)
+    };
+    assert_eq!(commit(store, &lease, &first).await.admitted.len(), 1);
+    assert_eq!(row(store, &job).await.warnings.len(), 1);
+    let snapshot = store.load(&lease).await.unwrap();
+    assert_eq!((snapshot.seen.len() as u64, snapshot.spare), (most, most - 1));
+    let second = Batch {
+        offers: offers(&["/one more", "/trap/7"]),
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    assert_eq!(store.load(&lease).await.unwrap().seen.len() as u64, most);
+    // The place of a dropped page still goes to the next in line.
+    let third = Batch {
+        settled: vec![dropped("/trap/0")],
+        ..batch(3)
+    };
+    assert_eq!(paths(&commit(store, &lease, &third).await), ["/trap/1"]);
+    store.cancel(job.team, job.id, NOW).await.unwrap();
+    store.expire(NOW).await.unwrap();
+    let left = store.load(&lease).await.unwrap();
+    assert_eq!(
+        (left.spare, left.seen.len()),
+        (0, 2),
+        "spare URLs go when the job has ended"
+    );
+}
+
+pub(crate) async fn a_failed_crawl_says_why(store: &Store) {
+    let job = crawl(team(store).await, 3);
+    let lease = start(store, &job).await;
+    commit(
+        store,
+        &lease,
+        &Batch {
+            offers: offers(&["/"]),
+            ..batch(1)
+        },
+    )
+    .await;
+    let end = JobEnd::Failed {
+        error: "the start page cannot be reached".into(),
+    };
+    let last = Batch {
+        settled: vec![failed("/")],
+        end: Some(end),
+        ..batch(2)
+    };
+    assert_eq!(commit(store, &lease, &last).await.state, JobState::Ended);
+    let row = row(store, &job).await;
+    assert_eq!(row.status, JobStatus::Failed);
+    assert_eq!(row.error.as_deref(), Some("the start page cannot be reached"));
+    assert_eq!((row.admitted, row.failed), (1, 1));
+}

@@ -1,1 +1,18 @@
-//! Jobs run here: scheduler, crawl driver, scraper.
+//! Jobs run here. The engine feeds the pure core: it fetches, commits batches to the store, and
+//! starts what the core asks for. It serves no HTTP and speaks no SQL.
+
+mod changes;
+mod clock;
+mod driver;
+mod engine;
+mod expiry;
+pub mod limits;
+mod scheduler;
+mod scraper;
+mod single;
+mod site_files;
+mod slots;
+mod webhooks;
+
+pub use clock::{new_job_id, now};
+pub use engine::{Engine, EngineConfig};

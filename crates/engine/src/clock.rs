@@ -1,0 +1,49 @@
+//! The two things the core never does itself: asking for the time and drawing random ids.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::time::Timestamp;
+use uuid::Uuid;
+
+/// Wall-clock time, for what is stored and shown.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A new job id; ids made later sort later.
+pub fn new_job_id() -> JobId {
+    JobId(Uuid::now_v7())
+}
+
+/// A new scrape id.
+pub(crate) fn new_scrape_id() -> ScrapeId {
+    ScrapeId(Uuid::now_v7())
+}
+
+/// Time that only goes forward, as [`Timestamp`]s: anchored once to the wall clock, then carried on
+/// by the monotonic clock. Crawls are paced by it, so that a jump of the wall clock moves nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticker {
+    started: tokio::time::Instant,
+    anchor: Timestamp,
+}
+
+impl Ticker {
+    pub(crate) fn new() -> Self {
+        Self {
+            started: tokio::time::Instant::now(),
+            anchor: now(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.anchor + self.started.elapsed()
+    }
+
+    /// The instant at which [`Ticker::now`] reaches `time`.
+    pub(crate) fn instant(&self, time: Timestamp) -> tokio::time::Instant {
+        self.started + std::time::Duration::from_millis(time.millis_since(self.anchor))
+    }
+}

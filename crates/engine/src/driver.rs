@@ -1,0 +1,296 @@
+//! The loop of one crawl: what the core asks for is done, what happened is handed back. It decides
+//! nothing. Everything it starts ends with it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::crawl::{
+    Batch, Committed, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, Policy, Snapshot,
+};
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_fetch::CookieJar;
+use harvestman_store::{CommitError, Lease, StoreError};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::clock::{self, Ticker};
+use crate::engine::Inner;
+use crate::{limits, site_files};
+
+/// Why a driver stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stopped {
+    /// The job is over.
+    Ended,
+    /// Another owner has the shard.
+    LeaseLost,
+    /// The server stops; the shard was given back.
+    GivenBack,
+}
+
+/// One crawl under this node's lease.
+pub(crate) struct Driver {
+    inner: Arc<Inner>,
+    lease: Lease,
+    team: TeamId,
+    request: CrawlRequest,
+    options: Arc<ScrapeOptions>,
+    policy: Policy,
+    jar: CookieJar,
+    ticker: Ticker,
+}
+
+/// The moving parts of a run; made anew when the owner has to reload.
+struct Run {
+    crawl: Crawl,
+    tasks: JoinSet<Input>,
+    commit: Option<JoinHandle<Result<Committed, CommitError>>>,
+}
+
+enum Step {
+    Done(Input),
+    Committed(Result<Committed, CommitError>),
+    Wake,
+    Heartbeat,
+    Stop,
+}
+
+impl Driver {
+    pub(crate) fn new(inner: Arc<Inner>, lease: Lease) -> Result<Self, StoreError> {
+        let request = CrawlRequest::from_json(lease.request.as_bytes()).map_err(|error| {
+            StoreError::Unreadable(format!("stored request of job {}: {error}", lease.job))
+        })?;
+        let max_concurrency = u32::try_from(inner.slots.per_team()).unwrap_or(u32::MAX);
+        let policy = Policy {
+            robots_agent: inner.config.robots_agent.clone(),
+            max_concurrency,
+        };
+        let options = Arc::new(request.scrape_options.clone());
+        let team = lease.team;
+        Ok(Self {
+            inner,
+            lease,
+            team,
+            request,
+            options,
+            policy,
+            jar: CookieJar::default(),
+            ticker: Ticker::new(),
+        })
+    }
+
+    fn job(&self) -> JobId {
+        self.lease.job
+    }
+
+    /// Drives the crawl until it ends, the lease is lost, or `stop` is called.
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<Stopped, StoreError> {
+        self.settle_scheme().await;
+        let mut run = self.load().await?;
+        let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            while let Some(output) = run.crawl.poll(self.ticker.now()) {
+                if self.start(&mut run, output) {
+                    self.inner.changes.announce(self.job());
+                    return Ok(Stopped::Ended);
+                }
+            }
+            let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
+            match next_step(&mut run, wake, &mut heartbeat, &stop).await {
+                Step::Done(input) => run.crawl.handle(self.ticker.now(), input),
+                Step::Committed(Ok(committed)) => {
+                    run.crawl.handle(self.ticker.now(), Input::Committed(committed));
+                    self.inner.changes.announce(self.job());
+                    self.inner.outbox.notify_one();
+                }
+                Step::Committed(Err(CommitError::LeaseLost)) => return Ok(Stopped::LeaseLost),
+                Step::Committed(Err(CommitError::Repeated(repeated))) => {
+                    tracing::info!("the answer to a commit was lost; going on from what is stored");
+                    if repeated.state == JobState::Ended {
+                        return Ok(Stopped::Ended);
+                    }
+                    run = self.restore(repeated.snapshot)?;
+                }
+                Step::Committed(Err(CommitError::Store(error))) => return Err(error),
+                Step::Wake => {}
+                Step::Heartbeat => {
+                    if !self
+                        .inner
+                        .store
+                        .renew(&self.lease, clock::now(), limits::LEASE_MS)
+                        .await?
+                    {
+                        return Ok(Stopped::LeaseLost);
+                    }
+                }
+                Step::Stop => return self.give_back(run).await,
+            }
+        }
+    }
+
+    /// A start address without a scheme is crawled over https, or over http where no https connection
+    /// can be opened (contract section 3).
+    async fn settle_scheme(&mut self) {
+        if let Some(plain) = self.request.url.http_fallback()
+            && !site_files::reachable(self.inner.scraper.fetcher(), &self.request.url.url).await
+        {
+            self.request.url = plain.into();
+        }
+    }
+
+    async fn load(&self) -> Result<Run, StoreError> {
+        self.restore(self.inner.store.load(&self.lease).await?)
+    }
+
+    fn restore(&self, snapshot: Snapshot) -> Result<Run, StoreError> {
+        let crawl = Crawl::restore(&self.request, self.policy.clone(), snapshot)
+            .map_err(|error| StoreError::Unreadable(format!("stored crawl {}: {error}", self.job())))?;
+        Ok(Run {
+            crawl,
+            tasks: JoinSet::new(),
+            commit: None,
+        })
+    }
+
+    /// Starts what the core asks for; true when there is nothing more to do.
+    fn start(&self, run: &mut Run, output: Output) -> bool {
+        let span = tracing::Span::current();
+        match output {
+            Output::FetchRobots { host, url } => {
+                let fetcher = self.inner.scraper.fetcher().clone();
+                let agent = self
+                    .request
+                    .robots_user_agent
+                    .clone()
+                    .unwrap_or(self.policy.robots_agent.clone());
+                let work = async move {
+                    Input::RobotsFetched {
+                        host,
+                        robots: site_files::robots(&fetcher, url, &agent).await,
+                    }
+                };
+                run.tasks.spawn(work.instrument(span));
+            }
+            Output::FetchSitemap { url } => {
+                let fetcher = self.inner.scraper.fetcher().clone();
+                let work = async move {
+                    Input::SitemapFetched {
+                        sitemap: site_files::sitemap(&fetcher, url.clone()).await,
+                        url,
+                    }
+                };
+                run.tasks.spawn(work.instrument(span));
+            }
+            Output::FetchPage(task) => {
+                let inner = self.inner.clone();
+                let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
+                let work = async move {
+                    let _slot = inner.slots.take(team).await;
+                    let id = clock::new_scrape_id();
+                    let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
+                    let outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
+                    Input::PageFetched {
+                        key: task.key,
+                        outcome,
+                    }
+                };
+                run.tasks.spawn(work.instrument(span));
+            }
+            Output::Commit(batch) => {
+                run.commit = Some(tokio::spawn(
+                    commit(self.inner.clone(), self.lease.clone(), batch).instrument(span),
+                ));
+            }
+            Output::Finish => return true,
+        }
+        false
+    }
+
+    /// At shutdown: the last commit is awaited, pages in flight are dropped (the next owner fetches
+    /// them again), the shard is free at once.
+    async fn give_back(&self, run: Run) -> Result<Stopped, StoreError> {
+        let Run {
+            mut tasks, commit, ..
+        } = run;
+        tasks.shutdown().await;
+        if let Some(commit) = commit {
+            let _ = tokio::time::timeout(limits::DRAIN, commit).await;
+        }
+        self.inner.store.release(&self.lease).await?;
+        Ok(Stopped::GivenBack)
+    }
+}
+
+async fn next_step(
+    run: &mut Run,
+    wake: Option<Instant>,
+    heartbeat: &mut tokio::time::Interval,
+    stop: &CancellationToken,
+) -> Step {
+    let Run { tasks, commit, .. } = run;
+    let committing = async {
+        match commit {
+            Some(handle) => handle.await,
+            None => std::future::pending().await,
+        }
+    };
+    let waking = async {
+        match wake {
+            Some(instant) => tokio::time::sleep_until(instant).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Step::Stop,
+        result = committing => {
+            run.commit = None;
+            Step::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
+        }
+        Some(result) = tasks.join_next() => match result {
+            Ok(input) => Step::Done(input),
+            // A task that panicked is a bug; the shard is taken over anew and the page fetched again.
+            Err(panic) => Step::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
+        },
+        () = waking => Step::Wake,
+        _ = heartbeat.tick() => Step::Heartbeat,
+    }
+}
+
+/// A bug met by one page costs that page.
+fn panicked(id: ScrapeId) -> PageOutcome {
+    let message = "the server failed on this page; its log says where".to_owned();
+    PageOutcome::Failed(FetchFailure {
+        id,
+        code: ErrorCode::Unknown,
+        message,
+        passing: false,
+    })
+}
+
+/// Commits a batch, again and again while the store cannot take it (busy, disk full): nothing is
+/// lost, and nothing new is fetched meanwhile beyond what is in flight.
+async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<Committed, CommitError> {
+    let mut pause = limits::COMMIT_RETRY;
+    loop {
+        match inner
+            .store
+            .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
+            .await
+        {
+            Err(CommitError::Store(error)) if error.passing() => {
+                tracing::warn!(crawl.id = %lease.job, %error, "a commit has to wait");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
+            }
+            result => return result,
+        }
+    }
+}

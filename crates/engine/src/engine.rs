@@ -1,0 +1,265 @@
+//! The engine's verbs: start and cancel a crawl, scrape a page, wait for news, stop.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use harvestman_core::api::crawl::{CrawlRequest, Enabled};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::page::Document;
+use harvestman_core::api::scrape::ScrapeRequest;
+use harvestman_core::api::webhook::WebhookSpec;
+use harvestman_core::ids::JobId;
+use harvestman_core::scope::Scope;
+use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_core::webhook::Event;
+use harvestman_fetch::Fetcher;
+use harvestman_store::{
+    Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, Principal, Store, StoreError, WebhookEvents,
+};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::changes::Changes;
+use crate::scraper::Scraper;
+use crate::single::SingleScrape;
+use crate::slots::Slots;
+use crate::{clock, expiry, limits, scheduler, webhooks};
+
+/// What the operator decides.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Product token for robots.txt.
+    pub robots_agent: String,
+    /// Pages of one team in flight at once.
+    pub max_concurrency: usize,
+    /// Options that need the operator's consent.
+    pub enabled: Enabled,
+    /// Threads that convert pages.
+    pub cores: usize,
+    /// Secret that signs webhooks; none leaves the signature out.
+    pub webhook_secret: Option<String>,
+    /// Pauses before the second, third, ... attempt of a delivery.
+    pub webhook_retries: Vec<Duration>,
+    /// Further header names that carry the signature.
+    pub webhook_signature_aliases: Vec<String>,
+}
+
+/// Runs jobs. Cheap to clone; stop it with [`Engine::shutdown`].
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) config: EngineConfig,
+    pub(crate) store: Store,
+    pub(crate) scraper: Scraper,
+    pub(crate) slots: Slots,
+    pub(crate) changes: Changes,
+    /// This process among others on the same store.
+    pub(crate) node: String,
+    pub(crate) new_work: Notify,
+    pub(crate) outbox: Notify,
+    stop: CancellationToken,
+    loops: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Engine {
+    /// Starts the loops that drive stored jobs; crawls that were running go on by themselves.
+    pub fn start(config: EngineConfig, store: Store, fetcher: Fetcher) -> Engine {
+        let inner = Arc::new(Inner {
+            scraper: Scraper::new(fetcher, config.cores),
+            slots: Slots::new(config.max_concurrency),
+            changes: Changes::default(),
+            node: clock::new_job_id().to_string(),
+            new_work: Notify::new(),
+            outbox: Notify::new(),
+            stop: CancellationToken::new(),
+            loops: Mutex::default(),
+            config,
+            store,
+        });
+        let loops = vec![
+            tokio::spawn(scheduler::run(inner.clone(), inner.stop.clone())),
+            tokio::spawn(webhooks::run(inner.clone(), inner.stop.clone())),
+            tokio::spawn(expiry::run(inner.clone(), inner.stop.clone())),
+        ];
+        *inner.loops.lock().unwrap_or_else(PoisonError::into_inner) = loops;
+        Engine { inner }
+    }
+
+    /// The store that the engine works on.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// Pages of the team in flight now, and at most.
+    pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
+        (self.inner.slots.taken(who.team), self.inner.slots.per_team())
+    }
+
+    /// Stores a crawl and starts it; the answer comes after the job is stored. The same idempotency
+    /// key with the same body gives the first job's id again.
+    pub async fn start_crawl(
+        &self,
+        who: &Principal,
+        request: CrawlRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        self.check_crawl(&request).await?;
+        let now = clock::now();
+        let job = NewJob {
+            id: clock::new_job_id(),
+            team: who.team,
+            key: who.key,
+            kind: JobKind::Crawl,
+            url: request.url.url.to_string(),
+            request: serde_json::to_string(&request).map_err(|error| fault(&error))?,
+            page_limit: request.limit,
+            webhook: request.webhook.as_ref().map(subscribed),
+            origin: request.caller.origin.clone(),
+            integration: request.caller.integration.clone(),
+            created_at: now,
+            zero_data_retention: false,
+            retention_ms: limits::RETENTION_MS,
+        };
+        match self
+            .inner
+            .store
+            .create_crawl(&job, idempotency.as_ref())
+            .await
+            .map_err(|error| unavailable(&error))?
+        {
+            Created::Created => {
+                tracing::info!(crawl.id = %job.id, team.id = %who.team, "crawl started");
+                self.inner.new_work.notify_one();
+                self.inner.outbox.notify_one();
+                Ok(job.id)
+            }
+            Created::Same(id) => Ok(id),
+            Created::Reused => Err(ApiError::new(
+                ErrorCode::IdempotencyKeyReused,
+                "this x-idempotency-key came with another body before; use a new key for a new request",
+            )),
+        }
+    }
+
+    async fn check_crawl(&self, request: &CrawlRequest) -> Result<(), ApiError> {
+        Scope::compile(request)?;
+        if request.prompt.is_some() {
+            return Err(ApiError::new(
+                ErrorCode::NotConfigured,
+                "`prompt` needs a language model, and none is configured; set the crawl options yourself",
+            ));
+        }
+        request.check_enabled(self.inner.config.enabled)?;
+        check_supported(&request.scrape_options, &Capabilities::default())?;
+        self.check_target(&request.url.url).await?;
+        if let Some(webhook) = &request.webhook {
+            self.check_target(&webhook.url).await.map_err(|error| {
+                let message = format!("`webhook.url`: {}", error.message);
+                ApiError::new(ErrorCode::BadRequest, message)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a private address before anything is stored. A name that does not resolve is not
+    /// refused here: the job says so.
+    async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
+        match self.inner.scraper.fetcher().check_target(url).await {
+            Err(error) if error.code() == ErrorCode::UnsafeTarget => {
+                Err(ApiError::new(error.code(), error.to_string()))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Cancels a job of the team; cancelling a cancelled one is fine.
+    pub async fn cancel(&self, who: &Principal, job: JobId) -> Result<(), ApiError> {
+        match self
+            .inner
+            .store
+            .cancel(who.team, job, clock::now())
+            .await
+            .map_err(|error| unavailable(&error))?
+        {
+            Cancel::Cancelled => {
+                self.inner.changes.announce(job);
+                Ok(())
+            }
+            Cancel::AlreadyEnded(status) => Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("the job is already {}; nothing to cancel", status.as_str()),
+            )),
+            Cancel::NotFound => Err(ApiError::new(
+                ErrorCode::NotFound,
+                "no such job; it may have expired",
+            )),
+        }
+    }
+
+    /// Scrapes one page and stores the result under its scrape id.
+    pub async fn scrape(&self, who: &Principal, request: ScrapeRequest) -> Result<Document, ApiError> {
+        request.check_enabled(self.inner.config.enabled)?;
+        check_supported(&request.options, &Capabilities::default())?;
+        self.check_target(&request.url.url).await?;
+        SingleScrape::begin(self.inner.clone(), who.clone(), request)
+            .await?
+            .run()
+            .await
+    }
+
+    /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
+    pub async fn changed(&self, who: &Principal, job: JobId, seen_completed: u64, wait: Duration) {
+        let news = self.inner.changes.listen(job);
+        let watching = async {
+            loop {
+                let notified = news.notified();
+                match self.inner.store.job(who.team, job, clock::now()).await {
+                    Ok(Some(row)) if row.completed <= seen_completed && row.status == JobStatus::Scraping => {
+                        notified.await
+                    }
+                    Ok(_) | Err(_) => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(wait, watching).await;
+    }
+
+    /// Stops: nothing new is started, pages in flight are given back, shards are released.
+    pub async fn shutdown(&self) {
+        self.inner.stop.cancel();
+        let loops = std::mem::take(&mut *self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner));
+        for handle in loops {
+            let _ = handle.await;
+        }
+    }
+}
+
+fn subscribed(webhook: &WebhookSpec) -> WebhookEvents {
+    WebhookEvents {
+        started: webhook.wants(Event::CrawlStarted),
+        page: webhook.wants(Event::CrawlPage),
+        completed: webhook.wants(Event::CrawlCompleted),
+        failed: webhook.wants(Event::CrawlFailed),
+    }
+}
+
+/// A store that does not answer: a passing reason, so 5xx and never 404 (contract section 2).
+pub(crate) fn unavailable(error: &StoreError) -> ApiError {
+    tracing::error!(%error, "the store did not take a request");
+    ApiError::new(
+        ErrorCode::Unavailable,
+        "the database cannot take the request now; try again in a moment",
+    )
+}
+
+pub(crate) fn fault(error: &impl std::error::Error) -> ApiError {
+    tracing::error!(%error, "a server fault");
+    ApiError::new(
+        ErrorCode::Unknown,
+        "something went wrong on the server; its log says what",
+    )
+}

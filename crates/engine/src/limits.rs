@@ -1,0 +1,48 @@
+//! Every bound of the engine, in one place.
+
+use std::time::Duration;
+
+/// How long a shard stays with its owner without a commit or heartbeat.
+pub const LEASE_MS: u64 = 15_000;
+/// Pause between two renewals of an idle lease; well below [`LEASE_MS`].
+pub const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Pause between two looks for shards without an owner.
+pub const LEASE_POLL: Duration = Duration::from_millis(500);
+/// Shards taken in one look.
+pub const LEASES_PER_POLL: u32 = 32;
+/// Shards one node drives at once.
+pub const MAX_SHARDS: usize = 1_024;
+/// First pause after a commit that the store could not take; doubled up to [`COMMIT_RETRY_MAX`].
+pub const COMMIT_RETRY: Duration = Duration::from_millis(50);
+/// Longest pause between two attempts of a commit.
+pub const COMMIT_RETRY_MAX: Duration = Duration::from_secs(5);
+/// Time for robots.txt and each sitemap file.
+pub const SITE_FILE_TIMEOUT: Duration = Duration::from_secs(20);
+/// What is read of a robots.txt (RFC 9309 section 2.5 asks for at least 500 KiB).
+pub const ROBOTS_BYTES: u64 = 512 * 1024;
+/// Redirects followed for a robots.txt (RFC 9309 section 2.3.1.2).
+pub const ROBOTS_REDIRECTS: u32 = 5;
+/// What is read of a sitemap file, after decompression.
+pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
+/// Redirects followed for a page.
+pub const PAGE_REDIRECTS: u32 = 20;
+/// What is read of a page, after decompression.
+pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
+/// Bodies waiting for conversion or being converted, for each conversion thread.
+pub const RENDERS_PER_CORE: usize = 4;
+/// Time that pages in flight get to finish at shutdown.
+pub const DRAIN: Duration = Duration::from_secs(5);
+/// Pause between two looks for expired jobs.
+pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
+/// Pause between two looks for owed webhook events when nothing woke the deliverer.
+pub const WEBHOOK_POLL: Duration = Duration::from_secs(1);
+/// Time for one webhook delivery (contract section 14).
+pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
+/// What is read of a receiver's answer.
+pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
+/// How long results stay readable after the end of a job (contract section 19).
+pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Events taken from the outbox in one look.
+pub const WEBHOOKS_PER_POLL: u32 = 64;
+/// How long a taken event stays with its deliverer; longer than one delivery can take.
+pub const WEBHOOK_LEASE_MS: u64 = 30_000;

@@ -1,0 +1,57 @@
+//! Which crawls this node drives: takes shards without an owner, runs a driver for each, joins them.
+
+use std::sync::Arc;
+
+use harvestman_store::Lease;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::driver::Driver;
+use crate::engine::Inner;
+use crate::{clock, limits};
+
+/// Takes and drives shards until `stop`; returns when every driver has ended.
+pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
+    let mut drivers = JoinSet::new();
+    loop {
+        while drivers.try_join_next().is_some() {}
+        let room = limits::MAX_SHARDS.saturating_sub(drivers.len());
+        let wanted = limits::LEASES_PER_POLL.min(u32::try_from(room).unwrap_or(u32::MAX));
+        let leases = match inner
+            .store
+            .lease(&inner.node, clock::now(), limits::LEASE_MS, wanted)
+            .await
+        {
+            Ok(leases) => leases,
+            Err(error) => {
+                tracing::warn!(%error, "no shards could be taken; trying again");
+                Vec::new()
+            }
+        };
+        for lease in leases {
+            let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
+            drivers.spawn(drive(inner.clone(), lease, stop.clone()).instrument(span));
+        }
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = inner.new_work.notified() => {}
+            () = tokio::time::sleep(limits::LEASE_POLL) => {}
+        }
+    }
+    while drivers.join_next().await.is_some() {}
+}
+
+async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
+    let job = lease.job;
+    let driver = match Driver::new(inner.clone(), lease) {
+        Ok(driver) => driver,
+        Err(error) => return tracing::error!(%error, "a stored job cannot be read"),
+    };
+    match driver.run(stop).await {
+        Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
+        // The lease runs out and the shard is taken over again, by this node or another.
+        Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),
+    }
+    inner.changes.announce(job);
+}

@@ -5,29 +5,45 @@
 //! ignore fields they do not know.
 
 pub mod action;
+pub mod agent;
+pub mod batch;
 pub mod body;
+pub mod browser;
 pub mod caller;
 pub mod country;
 pub mod crawl;
 pub mod error;
+pub mod extract;
 pub mod fields;
 pub mod format;
 pub mod header_field;
+pub mod interact;
 pub mod job;
 pub mod location;
+pub mod map;
+pub mod monitor;
+pub mod monitor_answer;
 pub mod options;
 pub mod page;
+pub mod params_preview;
+pub mod parse;
 pub mod parser;
 pub mod problem;
 pub mod query;
 pub mod scrape;
+pub mod search;
+pub mod search_answer;
+pub mod support;
+pub mod team;
 pub mod url_field;
 pub mod webhook;
 pub mod wire_enum;
 
+pub use batch::BatchScrapeRequest;
 pub use crawl::{CrawlRequest, Enabled};
 pub use error::{ApiError, ErrorCode};
 pub use fields::Wire;
+pub use map::MapRequest;
 pub use options::ScrapeOptions;
 pub use page::{Document, Metadata};
 pub use scrape::ScrapeRequest;

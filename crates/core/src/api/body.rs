@@ -53,6 +53,11 @@ impl Body {
         self.differs(name, value, &T::default());
     }
 
+    /// Writes the fields of another body after these.
+    pub fn extend(&mut self, other: Body) {
+        self.0.extend(other.0);
+    }
+
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -180,9 +180,9 @@ impl CrawlRequest {
     }
 }
 
-impl Wire for CrawlRequest {
-    fn read(f: &mut Fields) -> Self {
-        let url = f.url("url");
+impl CrawlRequest {
+    /// Reads every field but `url`.
+    pub(crate) fn read_options(f: &mut Fields, url: TargetUrl) -> Self {
         let (scrape_options, inner) = ScrapeOptions::read_inner(f);
         let request = Self {
             url,
@@ -213,8 +213,9 @@ impl Wire for CrawlRequest {
         request
     }
 
-    fn write(&self, body: &mut Body) {
-        body.put("url", &self.url);
+    /// Writes every field but `url` and `scrapeOptions`.
+    pub(crate) fn options_body(&self) -> Body {
+        let mut body = Body::default();
         body.some("prompt", &self.prompt);
         body.filled("excludePaths", &self.exclude_paths);
         body.filled("includePaths", &self.include_paths);
@@ -232,9 +233,22 @@ impl Wire for CrawlRequest {
         body.some("delay", &self.delay);
         body.some("maxConcurrency", &self.max_concurrency);
         body.some("webhook", &self.webhook);
-        self.scrape_options.write_inner(body);
         body.differs("zeroDataRetention", &self.zero_data_retention, &false);
-        self.caller.write(body);
+        self.caller.write(&mut body);
+        body
+    }
+}
+
+impl Wire for CrawlRequest {
+    fn read(f: &mut Fields) -> Self {
+        let url = f.url("url");
+        Self::read_options(f, url)
+    }
+
+    fn write(&self, body: &mut Body) {
+        body.put("url", &self.url);
+        body.extend(self.options_body());
+        self.scrape_options.write_inner(body);
     }
 }
 

@@ -124,11 +124,11 @@ fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
             .flat_map(char::to_lowercase)
             .collect()
     };
-    let name = fold(name);
+    let folded = fold(name);
     known
         .iter()
-        .map(|candidate| (*candidate, distance(&name, &fold(candidate))))
-        .min_by_key(|(_, distance)| *distance)
+        .map(|candidate| (*candidate, distance(&folded, &fold(candidate))))
+        .min_by_key(|(candidate, distance)| (*distance, !name.starts_with(candidate)))
 }
 
 /// Edit distance; a shortened form (`maxDepth` of `maxDiscoveryDepth`) counts as near.

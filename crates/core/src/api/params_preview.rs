@@ -1,0 +1,103 @@
+//! `POST /v2/crawl/params-preview` (contract section 6.3): crawl options from a description in
+//! words. Nothing is crawled.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::body::Body;
+use crate::api::caller::Caller;
+use crate::api::crawl::SitemapMode;
+use crate::api::fields::{Fields, Wire, wire};
+use crate::api::url_field::TargetUrl;
+use crate::limits::MAX_PROMPT_CHARS;
+
+/// Body of `POST /v2/crawl/params-preview`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParamsPreviewRequest {
+    /// The seed.
+    pub url: TargetUrl,
+    /// What shall be crawled, in words.
+    pub prompt: String,
+    /// Who sent it.
+    pub caller: Caller,
+}
+
+impl Wire for ParamsPreviewRequest {
+    fn read(f: &mut Fields) -> Self {
+        Self {
+            url: f.url("url"),
+            prompt: f.string("prompt", 1..=MAX_PROMPT_CHARS),
+            caller: Caller::read(f),
+        }
+    }
+
+    fn write(&self, body: &mut Body) {
+        body.put("url", &self.url);
+        body.put("prompt", &self.prompt);
+        self.caller.write(body);
+    }
+}
+
+wire!(ParamsPreviewRequest);
+
+/// Answer of `POST /v2/crawl/params-preview`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ParamsPreview {
+    /// Always true.
+    pub success: bool,
+    /// The proposed options.
+    pub data: CrawlParams,
+    /// Nothing was understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+/// Proposed crawl options. Each would be accepted by `POST /v2/crawl`, except `max_depth`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CrawlParams {
+    /// The seed; always there.
+    pub url: String,
+    /// Paths that belong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_paths: Option<Vec<String>>,
+    /// Paths that do not belong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude_paths: Option<Vec<String>>,
+    /// For information only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u32>,
+    /// Deepest discovery depth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_discovery_depth: Option<u32>,
+    /// What sitemaps are used for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sitemap: Option<SitemapMode>,
+    /// Siblings and parents belong too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crawl_entire_domain: Option<bool>,
+    /// Other hosts belong too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_external_links: Option<bool>,
+    /// Subdomains belong too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_subdomains: Option<bool>,
+    /// Queries make no difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_query_parameters: Option<bool>,
+    /// Do not ask robots.txt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_robots_txt: Option<bool>,
+    /// Product token for robots.txt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robots_user_agent: Option<String>,
+    /// Similar URLs are the same page.
+    #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
+    pub deduplicate_similar_urls: Option<bool>,
+    /// Pause between fetches, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<f64>,
+    /// Pages, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}

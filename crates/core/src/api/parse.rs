@@ -1,0 +1,155 @@
+//! `POST /v2/parse` and `GET /v2/parse/formats` (contract sections 7.3 and 7.4).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::body::Body;
+use crate::api::caller::Caller;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::fields::{Fields, Wire, wire};
+use crate::api::format::FormatKind;
+use crate::api::options::{Proxy, ScrapeOptions};
+use crate::api::wire_enum::wire_enum;
+use crate::limits::{DEFAULT_MAX_AGE_MS, DEFAULT_PARSE_TIMEOUT_MS, DEFAULT_SCRAPE_TIMEOUT_MS};
+
+/// The part `options` of `POST /v2/parse`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ParseOptions {
+    /// What is made of the file. Its timeout is that of parsing.
+    pub options: ScrapeOptions,
+    /// Who sent it.
+    pub caller: Caller,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        let options = ScrapeOptions {
+            timeout: DEFAULT_PARSE_TIMEOUT_MS,
+            ..ScrapeOptions::default()
+        };
+        Self {
+            options,
+            caller: Caller::default(),
+        }
+    }
+}
+
+impl ParseOptions {
+    /// Refuses options that make no sense for an upload.
+    ///
+    /// Errors: 400 `PARSE_UNSUPPORTED_OPTIONS` naming the option.
+    pub fn check_allowed(&self) -> Result<(), ApiError> {
+        let options = &self.options;
+        let default = ScrapeOptions::default();
+        let refused = [
+            ("actions", !options.actions.is_empty()),
+            ("waitFor", options.wait_for != default.wait_for),
+            ("location", options.location != default.location),
+            ("mobile", options.mobile),
+            (
+                "maxAge",
+                options.max_age.is_some_and(|age| age != DEFAULT_MAX_AGE_MS),
+            ),
+            ("minAge", options.min_age.is_some()),
+            ("storeInCache", !options.store_in_cache),
+            ("lockdown", options.lockdown),
+            ("profile", options.profile.is_some()),
+            ("proxy", !matches!(options.proxy, Proxy::Auto | Proxy::Basic)),
+        ];
+        if let Some((name, _)) = refused.iter().find(|(_, refused)| *refused) {
+            return Err(unsupported(format!(
+                "`{name}` cannot be used with an uploaded file; leave it out."
+            )));
+        }
+        for kind in [
+            FormatKind::Screenshot,
+            FormatKind::ChangeTracking,
+            FormatKind::Branding,
+        ] {
+            if options.wants(kind) {
+                let message =
+                    format!("The format `{kind}` cannot be made of an uploaded file; leave it out.");
+                return Err(unsupported(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(message: String) -> ApiError {
+    ApiError::new(ErrorCode::ParseUnsupportedOptions, message)
+}
+
+impl Wire for ParseOptions {
+    fn read(f: &mut Fields) -> Self {
+        let has_timeout = f.has("timeout");
+        let mut options = ScrapeOptions::read(f);
+        if !has_timeout {
+            options.timeout = DEFAULT_PARSE_TIMEOUT_MS;
+        }
+        Self {
+            options,
+            caller: Caller::read_with_extras(f),
+        }
+    }
+
+    fn write(&self, body: &mut Body) {
+        // The default differs from that of a scrape.
+        let timeout = self.options.timeout;
+        let options = ScrapeOptions {
+            timeout: DEFAULT_SCRAPE_TIMEOUT_MS,
+            ..self.options.clone()
+        };
+        options.write(body);
+        body.differs("timeout", &timeout, &DEFAULT_PARSE_TIMEOUT_MS);
+        self.caller.write(body);
+    }
+}
+
+wire!(ParseOptions);
+
+/// Answer of `GET /v2/parse/formats`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ParseFormats {
+    /// Always true.
+    pub success: bool,
+    /// The list.
+    pub data: ParseFormatList,
+}
+
+/// See [`ParseFormats`].
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ParseFormatList {
+    /// Every kind of file that is known.
+    pub formats: Vec<ParseFormat>,
+}
+
+wire_enum! {
+    /// Sort of a file.
+    FileKind {
+        /// With text in it.
+        Document = "document",
+        /// A picture.
+        Image = "image",
+    }
+}
+
+/// A kind of file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParseFormat {
+    /// `pdf`
+    pub format: String,
+    /// Its sort.
+    pub kind: FileKind,
+    /// With a dot.
+    #[serde(default)]
+    pub extensions: Vec<String>,
+    /// Content types.
+    #[serde(default)]
+    pub mime_types: Vec<String>,
+    /// Whether this server can read it.
+    #[serde(default)]
+    pub available: bool,
+}

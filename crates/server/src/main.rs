@@ -1,3 +1,5 @@
-//! HTTP in front of the engine: the binary `harvestman`.
+//! The binary `harvestman`.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    harvestman_server::cli::main()
+}

@@ -1,0 +1,132 @@
+//! What every handler can reach. Cheap to clone; holds no rule of the API.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_engine::Engine;
+use harvestman_store::{Principal, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::Principals;
+use crate::config::Config;
+use crate::console::Console;
+use crate::limits;
+use crate::metrics::Metrics;
+use crate::sign_in::SignIn;
+
+/// The server's parts.
+#[derive(Clone, Debug)]
+pub struct App(Arc<Inner>);
+
+/// What an [`App`] is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Settings.
+    pub config: Config,
+    /// Stored jobs, keys and pages.
+    pub store: Store,
+    /// Runs jobs.
+    pub engine: Engine,
+    /// Takes the one-time code of this start.
+    pub sign_in: SignIn,
+    /// Whom everybody acts as, in open mode.
+    pub open_mode: Option<Principal>,
+    /// Where the server really listens.
+    pub listening_on: SocketAddr,
+    /// The console's files.
+    pub console: Console,
+    /// Longest silence while a request body is read.
+    pub body_silence: Duration,
+}
+
+#[derive(Debug)]
+struct Inner {
+    parts: Parts,
+    principals: Principals,
+    metrics: Metrics,
+    stopping: CancellationToken,
+}
+
+impl Parts {
+    /// Parts with the console of this build and the usual limits.
+    pub fn new(
+        config: Config,
+        store: Store,
+        engine: Engine,
+        sign_in: SignIn,
+        listening_on: SocketAddr,
+    ) -> Parts {
+        Parts {
+            config,
+            store,
+            engine,
+            sign_in,
+            open_mode: None,
+            listening_on,
+            console: Console::embedded(),
+            body_silence: limits::BODY_SILENCE,
+        }
+    }
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> App {
+        App(Arc::new(Inner {
+            parts,
+            principals: Principals::default(),
+            metrics: Metrics::default(),
+            stopping: CancellationToken::new(),
+        }))
+    }
+
+    /// Settings.
+    pub fn config(&self) -> &Config {
+        &self.0.parts.config
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.0.parts.store
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.0.parts.engine
+    }
+
+    /// Counters.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// Cancelled when the server begins to stop.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.0.stopping
+    }
+
+    pub(crate) fn sign_in(&self) -> &SignIn {
+        &self.0.parts.sign_in
+    }
+
+    pub(crate) fn open_mode(&self) -> Option<&Principal> {
+        self.0.parts.open_mode.as_ref()
+    }
+
+    pub(crate) fn principals(&self) -> &Principals {
+        &self.0.principals
+    }
+
+    pub(crate) fn console(&self) -> &Console {
+        &self.0.parts.console
+    }
+
+    pub(crate) fn body_silence(&self) -> Duration {
+        self.0.parts.body_silence
+    }
+
+    pub(crate) fn listening_on(&self) -> String {
+        self.0.parts.listening_on.to_string()
+    }
+}

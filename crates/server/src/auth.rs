@@ -1,0 +1,141 @@
+//! Who asks. A key is looked up by its hash; the answer is remembered for seconds, so that a busy
+//! caller does not cost the store a read each time. A key in the clear is never kept or logged.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_store::{Principal, StoreError};
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::{keys, limits};
+
+/// The owner of the key that came with a request; there on every route that asks for a key.
+#[derive(Clone, Debug)]
+pub struct Caller(pub Principal);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        match parts.extensions.get::<Caller>() {
+            Some(caller) => Ok(caller.clone()),
+            None => authenticate(app, &parts.headers).await.map(Caller),
+        }
+    }
+}
+
+/// Layer of the routes that ask for a key: refuses before anything of the body is read.
+pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    match authenticate(&app, request.headers()).await {
+        Ok(principal) => {
+            request.extensions_mut().insert(Caller(principal));
+            next.run(request).await
+        }
+        Err(failure) => failure.into_response(),
+    }
+}
+
+/// Layer of the routes that are also live sockets: there the refusal comes after the upgrade, as a
+/// close frame, and the handler itself asks who it is.
+pub async fn require_key_unless_socket(state: State<App>, request: Request, next: Next) -> Response {
+    if wants_socket(request.headers()) {
+        next.run(request).await
+    } else {
+        require_key(state, request, next).await
+    }
+}
+
+/// Whether the caller asks for a WebSocket.
+pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::UPGRADE)
+        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
+}
+
+/// The owner of the key in the `Authorization` header; in open mode the built-in team.
+pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Principal, Failure> {
+    let key = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| bearer(value.to_str().ok()?));
+    authenticate_key(app, key).await
+}
+
+/// The owner of a key.
+pub(crate) async fn authenticate_key(app: &App, key: Option<&str>) -> Result<Principal, Failure> {
+    if let Some(everybody) = app.open_mode() {
+        return Ok(everybody.clone());
+    }
+    let key = key.ok_or_else(|| unauthorized("no API key; send the header `Authorization: Bearer <key>`"))?;
+    if key.len() > limits::API_KEY_CHARS {
+        return Err(unauthorized("this API key is not known here"));
+    }
+    let found = app.principals().of(keys::hash(key), app).await?;
+    found.ok_or_else(|| unauthorized("this API key is not known here; it may have been revoked"))
+}
+
+fn unauthorized(sentence: &str) -> Failure {
+    Failure::new(ErrorCode::Unauthorized, sentence)
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, key) = value.trim().split_once(' ')?;
+    let key = key.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then_some(key)
+}
+
+/// Recent answers to "whose key is this". Unknown keys are not remembered.
+#[derive(Debug, Default)]
+pub struct Principals {
+    known: Mutex<HashMap<[u8; 32], (Instant, Principal)>>,
+}
+
+impl Principals {
+    async fn of(&self, hash: [u8; 32], app: &App) -> Result<Option<Principal>, StoreError> {
+        if let Some(principal) = self.remembered(&hash) {
+            return Ok(Some(principal));
+        }
+        let found = app.store().principal(hash).await?;
+        if let Some(principal) = &found {
+            self.remember(hash, principal.clone());
+        }
+        Ok(found)
+    }
+
+    fn remembered(&self, hash: &[u8; 32]) -> Option<Principal> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, principal) = known.get(hash)?;
+        (since.elapsed() < limits::PRINCIPAL_CACHE_TIME).then(|| principal.clone())
+    }
+
+    fn remember(&self, hash: [u8; 32], principal: Principal) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= limits::PRINCIPAL_CACHE_ENTRIES {
+            known.retain(|_, (since, _)| since.elapsed() < limits::PRINCIPAL_CACHE_TIME);
+        }
+        if known.len() < limits::PRINCIPAL_CACHE_ENTRIES {
+            known.insert(hash, (Instant::now(), principal));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_bearer_key_is_a_key() {
+        assert_eq!(bearer("Bearer fc-1"), Some("fc-1"));
+        assert_eq!(bearer("bearer  fc-1 "), Some("fc-1"));
+        for bad in ["", "Bearer", "Bearer ", "Basic abc", "fc-1"] {
+            assert_eq!(bearer(bad), None, "{bad:?}");
+        }
+    }
+}

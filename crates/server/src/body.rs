@@ -1,0 +1,73 @@
+//! Reads a request body: at most 10 MiB, and never waiting long for a silent caller. The content type
+//! does not matter (contract section 1).
+
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use futures_util::StreamExt;
+use harvestman_core::api::error::ErrorCode;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::limits;
+
+/// The whole body of a request.
+#[derive(Debug)]
+pub struct WholeBody(pub Bytes);
+
+impl FromRequest<App> for WholeBody {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let announced = request
+            .headers()
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        let body = request.into_body();
+        read(body, announced, app.body_silence()).await.map(WholeBody)
+    }
+}
+
+async fn read(body: Body, announced: Option<u64>, silence: Duration) -> Result<Bytes, Failure> {
+    let mut stream = body.into_data_stream();
+    if announced.is_some_and(|length| length > limits::BODY_BYTES as u64) {
+        return Err(too_large(stream).await);
+    }
+    let mut whole = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
+    loop {
+        let part = timeout(silence, stream.next()).await.map_err(|_| {
+            let sentence = format!("no more of the request body came for {} s", silence.as_secs_f32());
+            Failure::new(ErrorCode::RequestTimeout, sentence)
+        })?;
+        match part {
+            None => return Ok(whole.into()),
+            Some(Err(error)) => {
+                let sentence = format!("the request body could not be read: {error}");
+                return Err(Failure::new(ErrorCode::BadRequest, sentence));
+            }
+            Some(Ok(part)) if whole.len() + part.len() > limits::BODY_BYTES => {
+                return Err(too_large(stream).await);
+            }
+            Some(Ok(part)) => whole.extend_from_slice(&part),
+        }
+    }
+}
+
+/// Reads on for a while so that the caller, still writing, gets to see the answer.
+async fn too_large(mut rest: BodyDataStream) -> Failure {
+    let drain = async {
+        let mut drained = 0;
+        while let Some(Ok(part)) = rest.next().await {
+            drained += part.len();
+            if drained > limits::DRAIN_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = timeout(limits::DRAIN_TIME, drain).await;
+    let sentence = format!("the request body is larger than {} bytes", limits::BODY_BYTES);
+    Failure::new(ErrorCode::PayloadTooLarge, sentence)
+}

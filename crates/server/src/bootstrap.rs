@@ -1,0 +1,54 @@
+//! Who may use the server after a start: configured keys are added to the store, and the very first
+//! start makes a team and a key of its own, which is shown once.
+
+use anyhow::Context;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{Principal, Store};
+
+use crate::config::Config;
+use crate::keys;
+
+/// The built-in team: of the first key, of the console, and of everybody in open mode.
+pub const TEAM: &str = "default";
+
+/// What a start found or made.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// A key that was made now and is never shown again.
+    pub new_key: Option<String>,
+    /// Whom everybody acts as, in open mode.
+    pub open_mode: Option<Principal>,
+}
+
+/// Brings the store's teams and keys to what the settings say.
+pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::Result<Access> {
+    for configured in &config.api_keys {
+        let team = store.ensure_team(&configured.team).await?;
+        store
+            .add_key(team, &configured.name, keys::hash(&configured.key), now)
+            .await?;
+    }
+    if config.no_auth {
+        let team = store.ensure_team(TEAM).await?;
+        let everybody = Principal {
+            team,
+            team_name: TEAM.to_owned(),
+            key: None,
+            key_name: "open mode".to_owned(),
+        };
+        return Ok(Access {
+            new_key: None,
+            open_mode: Some(everybody),
+        });
+    }
+    if store.has_keys().await? {
+        return Ok(Access::default());
+    }
+    let key = keys::new_key().context("the system gave no random bytes for a key")?;
+    let team = store.ensure_team(TEAM).await?;
+    store.add_key(team, "first key", keys::hash(&key), now).await?;
+    Ok(Access {
+        new_key: Some(key),
+        open_mode: None,
+    })
+}

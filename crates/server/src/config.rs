@@ -1,0 +1,256 @@
+//! What the operator decides: every setting parsed into a type that cannot be wrong. Reads flags,
+//! environment and file once at start; never looks again.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use harvestman_fetch::AllowList;
+use http::HeaderName;
+use url::Url;
+
+mod nearest;
+pub mod setting;
+pub mod source;
+
+pub use source::Values;
+
+use crate::limits;
+
+/// What is wrong with the settings, as a sentence for the operator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError(pub String);
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A key that the operator configured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfiguredKey {
+    /// The secret itself.
+    pub key: String,
+    /// Name of its team; made when new.
+    pub team: String,
+    /// Name of the key.
+    pub name: String,
+}
+
+/// All settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Folder of the store.
+    pub data_dir: PathBuf,
+    /// Keys to add at start.
+    pub api_keys: Vec<ConfiguredKey>,
+    /// Address that callers use, without a trailing slash.
+    pub public_url: Option<String>,
+    /// Private targets that may be reached.
+    pub allow_private_hosts: AllowList,
+    /// DNS servers; empty for the system's.
+    pub dns_servers: Vec<SocketAddr>,
+    /// Secret that signs webhooks.
+    pub webhook_secret: Option<String>,
+    /// Pauses before the repeats of a delivery.
+    pub webhook_retries: Vec<Duration>,
+    /// Further headers that carry the signature.
+    pub webhook_signature_aliases: Vec<String>,
+    /// Whether crawls may ask for `ignoreRobotsTxt`.
+    pub allow_ignore_robots: bool,
+    /// Pages of one team in flight at once.
+    pub max_concurrency: usize,
+    /// Whether nobody needs a key.
+    pub no_auth: bool,
+    /// Whether forwarded headers are believed.
+    pub trust_proxy: bool,
+    /// Whether everybody sees the metrics.
+    pub metrics_public: bool,
+    /// Filter of the log.
+    pub log: String,
+}
+
+impl Config {
+    /// Parses all values. The error names the setting, where its value came from, and what is right.
+    pub fn parse(values: &Values) -> Result<Config, ConfigError> {
+        let listen = values.required("listen", address)?;
+        let no_auth = values.required("no_auth", on_off)?;
+        let insecure = values.required("insecure", on_off)?;
+        if no_auth && !insecure && !listen.ip().is_loopback() {
+            return Err(ConfigError(format!(
+                "no_auth on {listen} would let everybody who can reach this machine use the server; \
+                 listen on 127.0.0.1, or say --insecure if that is meant"
+            )));
+        }
+        Ok(Config {
+            listen,
+            data_dir: values
+                .optional("data_dir", |text| Ok(PathBuf::from(text)))?
+                .unwrap_or_else(data_folder),
+            api_keys: values.list("api_keys", configured_key)?,
+            public_url: values.optional("public_url", public_url)?,
+            allow_private_hosts: values
+                .optional("allow_private_hosts", AllowList::parse)?
+                .unwrap_or_default(),
+            dns_servers: values.list("dns_servers", |text| {
+                text.parse()
+                    .map_err(|_| format!("`{text}` is not ip:port, for example 9.9.9.9:53"))
+            })?,
+            webhook_secret: values.optional("webhook_secret", |text| Ok(text.to_owned()))?,
+            webhook_retries: values.list("webhook_retry_seconds", |text| {
+                let seconds: u32 = text
+                    .parse()
+                    .map_err(|_| format!("`{text}` is not a number of seconds"))?;
+                Ok(Duration::from_secs(seconds.into()))
+            })?,
+            webhook_signature_aliases: values.list("webhook_signature_aliases", |text| {
+                HeaderName::try_from(text)
+                    .map(|name| name.to_string())
+                    .map_err(|_| format!("`{text}` is not a header name"))
+            })?,
+            allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
+            max_concurrency: values
+                .optional("max_concurrency", concurrency)?
+                .unwrap_or_else(|| 4 * cores()),
+            no_auth,
+            trust_proxy: values.required("trust_proxy", on_off)?,
+            metrics_public: values.required("metrics_public", on_off)?,
+            log: values.required("log", |text| {
+                text.parse::<tracing_subscriber::filter::Targets>()
+                    .map(|_| text.to_owned())
+                    .map_err(|error| error.to_string())
+            })?,
+        })
+    }
+}
+
+/// CPU cores of this machine; at least 1.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl Values {
+    fn optional<T>(
+        &self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some((text, origin)) = self.of(key) else {
+            return Ok(None);
+        };
+        parse(text).map(Some).map_err(|problem| {
+            let setting = setting::setting(key).expect("only keys of the table are asked for");
+            ConfigError(format!("{}: {problem}", origin.describe(setting)))
+        })
+    }
+
+    fn required<T>(
+        &self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, ConfigError> {
+        self.optional(key, parse)?
+            .ok_or_else(|| ConfigError(format!("`{key}` has no value")))
+    }
+
+    fn list<T>(
+        &self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<T>, ConfigError> {
+        let all = |text: &str| {
+            text.split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(&parse)
+                .collect()
+        };
+        Ok(self.optional(key, all)?.unwrap_or_default())
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Some(port) = text.strip_prefix("localhost:").and_then(|port| port.parse().ok()) {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    text.parse()
+        .map_err(|_| format!("`{text}` is not address:port, for example 127.0.0.1:3002"))
+}
+
+fn on_off(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(format!("`{text}` is neither 0 nor 1")),
+    }
+}
+
+fn concurrency(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(pages @ 1..=10_000) => Ok(pages),
+        _ => Err(format!("`{text}` is not a number from 1 to 10000")),
+    }
+}
+
+fn public_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+    let plain = url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !plain {
+        return Err(format!("`{text}` is not a plain http or https address"));
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// The message never holds the key itself.
+fn configured_key(text: &str) -> Result<ConfiguredKey, String> {
+    let (key, owner) = text
+        .split_once('=')
+        .ok_or("an entry has no `=`; write key=team or key=team:name")?;
+    let (team, name) = owner.split_once(':').unwrap_or((owner, "configured"));
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if key.is_empty() || key.len() > limits::API_KEY_CHARS || !key.chars().all(allowed) {
+        return Err(format!(
+            "a key of team `{team}` has other characters than A-Z a-z 0-9 - _ . or not 1 to {} of them",
+            limits::API_KEY_CHARS
+        ));
+    }
+    if team.is_empty() || name.is_empty() {
+        return Err("an entry has an empty team or name; write key=team or key=team:name".to_owned());
+    }
+    Ok(ConfiguredKey {
+        key: key.to_owned(),
+        team: team.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// The folder where programs keep their data on this platform.
+fn data_folder() -> PathBuf {
+    let from = |variable: &str| {
+        std::env::var_os(variable)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+    };
+    let base = if cfg!(windows) {
+        from("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        from("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        from("XDG_DATA_HOME").or_else(|| from("HOME").map(|home| home.join(".local/share")))
+    };
+    base.map_or_else(
+        || PathBuf::from("harvestman-data"),
+        |base| base.join("harvestman"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

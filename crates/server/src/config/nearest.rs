@@ -1,0 +1,43 @@
+//! Which known name a mistyped one probably meant.
+
+/// The nearest of `known` to `name`, if any is near enough to be a likely slip.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (name.chars().count() / 3).max(1);
+    known
+        .into_iter()
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions and replacements between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_nonsense_does_not() {
+        let known = ["listen", "data_dir", "public_url"];
+        assert_eq!(nearest("lisen", known), Some("listen"));
+        assert_eq!(nearest("data-dir", known), Some("data_dir"));
+        assert_eq!(nearest("publicurl", known), Some("public_url"));
+        assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+}

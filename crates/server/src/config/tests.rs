@@ -1,0 +1,172 @@
+use std::path::Path;
+
+use super::source::Origin;
+use super::*;
+
+fn parse(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let environment = |name: &str| {
+        pairs
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    Config::parse(&Values::gather(|_| None, environment, None).unwrap())
+}
+
+fn problem(name: &str, value: &str) -> String {
+    parse(&[(name, value)]).unwrap_err().to_string()
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("harvestman-{}-{name}.toml", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn nothing_said_gives_the_defaults_of_the_contract() {
+    let config = parse(&[]).unwrap();
+    assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
+    assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));
+    assert_eq!(config.max_concurrency, 4 * cores());
+    assert!(!config.no_auth && !config.allow_ignore_robots && config.api_keys.is_empty());
+}
+
+#[test]
+fn a_flag_wins_over_environment_over_file_over_default() {
+    let path = file(
+        "order",
+        "listen = \"127.0.0.1:1\"\nlog = \"warn\"\nmax_concurrency = 7\n",
+    );
+    let flag = |setting: &setting::Setting| (setting.key == "listen").then(|| "127.0.0.1:3".to_owned());
+    let environment = |name: &str| match name {
+        "HARVESTMAN_LISTEN" => Some("127.0.0.1:2".to_owned()),
+        "HARVESTMAN_LOG" => Some("debug".to_owned()),
+        _ => None,
+    };
+    let values = Values::gather(flag, environment, Some(&path)).unwrap();
+    assert_eq!(values.of("listen"), Some(("127.0.0.1:3", &Origin::Flag)));
+    assert_eq!(values.of("log"), Some(("debug", &Origin::Environment)));
+    assert_eq!(
+        values.of("max_concurrency"),
+        Some(("7", &Origin::File(path.clone())))
+    );
+    assert_eq!(values.of("insecure"), Some(("0", &Origin::Default)));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn an_unknown_key_in_the_file_is_an_error_with_the_nearest_name() {
+    let path = file("unknown", "lisen = \"127.0.0.1:1\"\n");
+    let error = Values::gather(|_| None, |_| None, Some(&path))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("unknown setting `lisen`") && error.contains("did you mean `listen`?"),
+        "{error}"
+    );
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_file_that_is_named_and_missing_is_an_error() {
+    let error = Values::gather(|_| None, |_| None, Some(Path::new("/nowhere/harvestman.toml"))).unwrap_err();
+    assert!(error.to_string().contains("cannot read /nowhere/harvestman.toml"));
+}
+
+#[test]
+fn lists_in_the_file_read_like_comma_separated_text() {
+    let path = file(
+        "lists",
+        "dns_servers = [\"127.0.0.1:53\", \"[::1]:53\"]\nwebhook_retry_seconds = [1, 2]\ntrust_proxy = true\n",
+    );
+    let config = Config::parse(&Values::gather(|_| None, |_| None, Some(&path)).unwrap()).unwrap();
+    assert_eq!(config.dns_servers.len(), 2);
+    assert_eq!(config.webhook_retries, [1, 2].map(Duration::from_secs));
+    assert!(config.trust_proxy);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn bad_values_name_the_setting_and_what_is_right() {
+    for (name, value, expected) in [
+        (
+            "HARVESTMAN_LISTEN",
+            "3002",
+            "HARVESTMAN_LISTEN: `3002` is not address:port",
+        ),
+        (
+            "HARVESTMAN_NO_AUTH",
+            "yes",
+            "HARVESTMAN_NO_AUTH: `yes` is neither 0 nor 1",
+        ),
+        ("HARVESTMAN_DNS_SERVERS", "9.9.9.9", "is not ip:port"),
+        (
+            "HARVESTMAN_WEBHOOK_RETRY_SECONDS",
+            "60,soon",
+            "`soon` is not a number of seconds",
+        ),
+        (
+            "HARVESTMAN_PUBLIC_URL",
+            "ftp://x/",
+            "not a plain http or https address",
+        ),
+        (
+            "HARVESTMAN_PUBLIC_URL",
+            "https://a:b@x/",
+            "not a plain http or https address",
+        ),
+        ("HARVESTMAN_MAX_CONCURRENCY", "0", "not a number from 1 to 10000"),
+        ("HARVESTMAN_API_KEYS", "fc-a", "no `=`"),
+        ("HARVESTMAN_API_KEYS", "fc a=team", "other characters"),
+        ("HARVESTMAN_API_KEYS", "fc-a=", "empty team"),
+    ] {
+        let error = problem(name, value);
+        assert!(error.contains(expected), "{name}={value}: {error}");
+    }
+}
+
+#[test]
+fn a_bad_key_is_never_repeated_in_the_error() {
+    let error = problem("HARVESTMAN_API_KEYS", "sec ret=team");
+    assert!(!error.contains("sec ret"), "{error}");
+}
+
+#[test]
+fn keys_have_team_and_name() {
+    let config = parse(&[("HARVESTMAN_API_KEYS", "fc-a=red, fc-b=blue:ci")]).unwrap();
+    let key = |key: &str, team: &str, name: &str| ConfiguredKey {
+        key: key.to_owned(),
+        team: team.to_owned(),
+        name: name.to_owned(),
+    };
+    assert_eq!(
+        config.api_keys,
+        [key("fc-a", "red", "configured"), key("fc-b", "blue", "ci")]
+    );
+}
+
+#[test]
+fn open_mode_is_for_loopback_unless_insecure_is_said() {
+    assert!(parse(&[("HARVESTMAN_NO_AUTH", "1")]).unwrap().no_auth);
+    let everywhere = ("HARVESTMAN_LISTEN", "0.0.0.0:3002");
+    let error = parse(&[("HARVESTMAN_NO_AUTH", "1"), everywhere])
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("--insecure"), "{error}");
+    assert!(
+        parse(&[
+            ("HARVESTMAN_NO_AUTH", "1"),
+            everywhere,
+            ("HARVESTMAN_INSECURE", "1")
+        ])
+        .unwrap()
+        .no_auth
+    );
+}
+
+#[test]
+fn a_public_url_loses_its_trailing_slash_and_keeps_its_path() {
+    let config = parse(&[("HARVESTMAN_PUBLIC_URL", "https://data.example.com/hm/")]).unwrap();
+    assert_eq!(config.public_url.as_deref(), Some("https://data.example.com/hm"));
+}

@@ -1,0 +1,203 @@
+//! The console's files, embedded in the binary: pre-compressed where the build made that, hashed names
+//! cached for a year, everything else asked for again by its ETag. Holds no page of its own but the
+//! one that says how to build the console.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::ErrorCode;
+use rust_embed::RustEmbed;
+use sha2::{Digest, Sha256};
+
+use crate::error::Failure;
+
+mod accept;
+mod policy;
+
+use accept::Coding;
+
+/// What the web build left in `dist/`; empty when it was not built.
+#[derive(RustEmbed)]
+#[folder = "../../dist"]
+struct Dist;
+
+const INDEX: &str = "index.html";
+
+/// Shown when the binary was built without the console.
+const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harvestman</title>\
+<h1>The console is not part of this build</h1>\
+<p>The API under <code>/v2</code> works. To have the console too, run <code>cargo xtask console</code> \
+and build the server again.</p></html>";
+
+/// Where the console's files come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Console {
+    file: fn(&str) -> Option<Cow<'static, [u8]>>,
+}
+
+impl Console {
+    /// The files of this build.
+    pub fn embedded() -> Console {
+        Console {
+            file: |path| Dist::get(path).map(|file| file.data),
+        }
+    }
+
+    /// Other files: `file` gives the bytes of a path below the console's folder.
+    pub fn of(file: fn(&str) -> Option<Cow<'static, [u8]>>) -> Console {
+        Console { file }
+    }
+
+    /// The answer for a path below `/console/`. Paths that name no file are screens of the console.
+    pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Response {
+        let names_file = path.rsplit('/').next().is_some_and(|last| last.contains('.'));
+        if path.starts_with("api/") || path == "api" || path.split('/').any(|part| part == "..") {
+            return no_file();
+        }
+        if names_file && path != INDEX {
+            return self.send(path, headers).unwrap_or_else(no_file);
+        }
+        self.send(INDEX, headers).unwrap_or_else(not_built)
+    }
+
+    fn send(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
+        let plain = (self.file)(path)?;
+        let found = accept::codings(headers.get(header::ACCEPT_ENCODING))
+            .into_iter()
+            .find_map(|coding| {
+                let bytes = (self.file)(&format!("{path}.{}", coding.extension()))?;
+                Some((bytes, coding))
+            });
+        let (bytes, coding) = match found {
+            Some((bytes, coding)) => (bytes, Some(coding)),
+            None => (plain.clone(), None),
+        };
+        let is_page = path.ends_with(".html");
+        let tag = entity_tag(&bytes, coding);
+        let mut response = if headers
+            .get(header::IF_NONE_MATCH)
+            .is_some_and(|known| matches(known, &tag))
+        {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            let mut response = Body::from(bytes).into_response();
+            response
+                .headers_mut()
+                .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(path)));
+            if let Some(coding) = coding {
+                response
+                    .headers_mut()
+                    .insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+            }
+            response
+        };
+        let fresh = if is_hashed(path) && !is_page {
+            "public, max-age=31536000, immutable"
+        } else {
+            "no-cache"
+        };
+        let out = response.headers_mut();
+        out.insert(header::ETAG, tag);
+        out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        out.insert(header::CACHE_CONTROL, HeaderValue::from_static(fresh));
+        if is_page {
+            policy::protect(out, &plain);
+        }
+        Some(response)
+    }
+}
+
+fn no_file() -> Response {
+    Failure::new(ErrorCode::NotFound, "the console has no such file").into_response()
+}
+
+fn not_built() -> Response {
+    let mut response = NOT_BUILT.into_response();
+    let out = response.headers_mut();
+    out.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    policy::protect(out, NOT_BUILT.as_bytes());
+    response
+}
+
+/// Each coding has its own tag: they are different bytes.
+fn entity_tag(bytes: &[u8], coding: Option<Coding>) -> HeaderValue {
+    let digest = Sha256::digest(bytes);
+    let mut tag = String::from("\"");
+    for byte in &digest[..12] {
+        tag.push_str(&format!("{byte:02x}"));
+    }
+    if let Some(coding) = coding {
+        tag.push('-');
+        tag.push_str(coding.name());
+    }
+    tag.push('"');
+    HeaderValue::from_str(&tag).expect("hexadecimal digits in quotes are a header value")
+}
+
+fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {
+    let (Ok(known), Ok(tag)) = (known.to_str(), tag.to_str()) else {
+        return false;
+    };
+    known
+        .split(',')
+        .map(str::trim)
+        .any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+}
+
+/// Whether the name holds a hash of the content, as the web build writes it: at least 12 hexadecimal
+/// digits after a dash.
+fn is_hashed(path: &str) -> bool {
+    path.split('-')
+        .skip(1)
+        .any(|part| part.bytes().take_while(u8::is_ascii_hexdigit).count() >= 12)
+}
+
+fn media_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "wasm" => "application/wasm",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_a_hash_are_known() {
+        for hashed in [
+            "web-1f2e3d4c5b6a7988.js",
+            "web-1f2e3d4c5b6a7988_bg.wasm",
+            "snippets/web-1f2e3d4c5b6a7988/inline0.js",
+        ] {
+            assert!(is_hashed(hashed), "{hashed}");
+        }
+        for plain in ["index.html", "favicon.svg", "dark-mode.css", "web-cafe.js"] {
+            assert!(!is_hashed(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_known_tag_matches_alone_in_a_list_and_weak() {
+        let tag = HeaderValue::from_static("\"a\"");
+        for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"] {
+            assert!(matches(&HeaderValue::from_static(known), &tag), "{known}");
+        }
+        assert!(!matches(&HeaderValue::from_static("\"ab\""), &tag));
+    }
+}

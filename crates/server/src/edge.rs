@@ -1,0 +1,159 @@
+//! What every request passes on its way in and every answer on its way out: request id, CORS, security
+//! headers, the log line, the counters, and the net under panics. Never reads a body.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use harvestman_core::api::error::ErrorCode;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::limits;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id under which a request is found in the log.
+#[derive(Clone, Debug)]
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// The caller's own id when it is a good one, else a new one.
+    pub fn of(headers: &HeaderMap) -> RequestId {
+        let good = |value: &&HeaderValue| {
+            (1..=limits::REQUEST_ID_CHARS).contains(&value.len())
+                && value
+                    .as_bytes()
+                    .iter()
+                    .all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(b))
+        };
+        RequestId(headers.get(REQUEST_ID).filter(good).cloned().unwrap_or_else(|| {
+            let text = Uuid::now_v7().hyphenated().to_string();
+            HeaderValue::from_str(&text).expect("a UUID's text is a header value")
+        }))
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.to_str().unwrap_or_default())
+    }
+}
+
+/// The outermost layer.
+pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = RequestId::of(request.headers());
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let span = tracing::info_span!("request", request.id = %id, %method, path);
+    let api = !path.starts_with("/console");
+    request.extensions_mut().insert(id.clone());
+
+    let mut response = async {
+        let response = match refuse(&request, api) {
+            Some(early) => early,
+            None => AssertUnwindSafe(next.run(request))
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|_| panicked(&id)),
+        };
+        report(response.status(), started);
+        response
+    }
+    .instrument(span)
+    .await;
+
+    app.metrics().answered(response.status());
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.0);
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    if api {
+        cors(headers);
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Answers that need no look at the path.
+fn refuse(request: &Request, api: bool) -> Option<Response> {
+    if api && request.method() == Method::OPTIONS {
+        return Some(StatusCode::NO_CONTENT.into_response());
+    }
+    let encoding = request.headers().get(header::CONTENT_ENCODING)?;
+    if encoding.as_bytes().eq_ignore_ascii_case(b"identity") {
+        return None;
+    }
+    let sentence = "the request body is encoded; send it without Content-Encoding";
+    Some(Failure::new(ErrorCode::UnsupportedMediaType, sentence).into_response())
+}
+
+fn cors(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (
+            header::ACCESS_CONTROL_ALLOW_METHODS,
+            "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+        ),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, x-idempotency-key, x-request-id",
+        ),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "x-request-id, Retry-After"),
+        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+fn panicked(id: &RequestId) -> Response {
+    tracing::error!("a handler panicked");
+    let sentence = format!("something went wrong on the server; its log says what under request id {id}");
+    Failure::new(ErrorCode::Unknown, sentence).into_response()
+}
+
+fn report(status: StatusCode, started: Instant) {
+    let duration_ms = started.elapsed().as_millis();
+    let status = status.as_u16();
+    match status {
+        500.. => tracing::warn!(status, duration_ms, "answered"),
+        400.. => tracing::info!(status, duration_ms, "answered"),
+        _ => tracing::debug!(status, duration_ms, "answered"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(given: &str) -> String {
+        let mut headers = HeaderMap::new();
+        headers.insert(REQUEST_ID, HeaderValue::from_str(given).unwrap());
+        RequestId::of(&headers).to_string()
+    }
+
+    #[test]
+    fn good_ids_are_kept_and_others_replaced() {
+        let longest = "x".repeat(128);
+        for good in ["a", "job:7.B_c-d", &longest] {
+            assert_eq!(of(good), good);
+        }
+        let too_long = "x".repeat(129);
+        for bad in ["", "a b", "a/b", "ä", &too_long] {
+            let made = of(bad);
+            assert!(Uuid::try_parse(&made).is_ok(), "{bad:?} became {made:?}");
+        }
+    }
+}

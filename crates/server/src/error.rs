@@ -1,0 +1,115 @@
+//! What a caller sees when something is wrong, as an HTTP answer: status, JSON body, `Retry-After`.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_store::StoreError;
+use serde_json::json;
+
+/// The result of every handler.
+pub(crate) type Answer = Result<Response, Failure>;
+
+/// An [`ApiError`] on its way out.
+#[derive(Clone, Debug)]
+pub struct Failure(pub ApiError);
+
+impl Failure {
+    /// An error with a sentence.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(ApiError::new(code, message))
+    }
+
+    /// A parameter that is wrong; `name` goes into `details`.
+    pub(crate) fn parameter(name: &str, problem: &str) -> Self {
+        let error = ApiError::new(ErrorCode::BadRequest, format!("`{name}` {problem}"));
+        Self(error.with_details(json!([{ "path": [name], "message": problem }])))
+    }
+
+    /// A job that the caller cannot see, for whatever reason.
+    pub(crate) fn no_job() -> Self {
+        Self::new(
+            ErrorCode::NotFound,
+            "no such job; it may have expired, or it belongs to another team",
+        )
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self(error)
+    }
+}
+
+/// A store that fails is a passing matter for the caller (contract section 2: 5xx, never 404).
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store could not answer");
+        if error.passing() {
+            Self::new(
+                ErrorCode::Unavailable,
+                "the database cannot answer at the moment; try again shortly",
+            )
+        } else {
+            Self::new(
+                ErrorCode::Unknown,
+                "something went wrong on the server; its log says what",
+            )
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let Self(error) = self;
+        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = json_answer(status, error.body().to_string());
+        let headers = response.headers_mut();
+        if let Some(seconds) = error
+            .retry_after_s
+            .or((status == StatusCode::TOO_MANY_REQUESTS).then_some(1))
+        {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if matches!(error.code, ErrorCode::RequestTimeout | ErrorCode::PayloadTooLarge) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// An answer whose body is JSON text already.
+pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
+    (
+        status,
+        [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+        body,
+    )
+        .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_requests_always_say_when_to_come_back() {
+        for (given, expected) in [(None, "1"), (Some(0), "1"), (Some(7), "7")] {
+            let mut error = ApiError::new(ErrorCode::RateLimited, "slow down");
+            error.retry_after_s = given;
+            let response = Failure(error).into_response();
+            assert_eq!(response.status(), 429);
+            assert_eq!(response.headers()["retry-after"], expected);
+        }
+    }
+
+    #[test]
+    fn every_code_becomes_its_status() {
+        for code in ErrorCode::ALL {
+            let response = Failure::new(*code, "x").into_response();
+            assert_eq!(response.status().as_u16(), code.status());
+        }
+    }
+}

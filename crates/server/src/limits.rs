@@ -1,0 +1,68 @@
+//! Every bound of the server, in one place.
+
+use std::time::Duration;
+
+/// Largest JSON request body (contract section 1).
+pub const BODY_BYTES: usize = 10 * 1024 * 1024;
+/// What is still read, and thrown away, of a body above [`BODY_BYTES`], so that the caller sees the
+/// answer instead of a reset.
+pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;
+/// Time for that.
+pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+/// Longest silence while a request body is read.
+pub const BODY_SILENCE: Duration = Duration::from_secs(30);
+/// Time for the head of a request, from the connection's or the request's first byte.
+pub const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long a connection without a request stays open.
+pub const IDLE_TIME: Duration = Duration::from_secs(75);
+/// How long an answer waits for a caller who does not read it.
+pub const WRITE_SILENCE: Duration = Duration::from_secs(60);
+/// Connections at once; further ones are told 503.
+pub const MAX_CONNECTIONS: usize = 10_000;
+/// Connections at once that are being told 503; further ones are closed.
+pub const MAX_REFUSALS: usize = 256;
+/// Time to tell a caller 503.
+pub const REFUSAL_TIME: Duration = Duration::from_secs(2);
+/// Pause after the system could not accept a connection (no descriptors left).
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Largest request head in bytes.
+pub const HEAD_BYTES: usize = 64 * 1024;
+/// Longest `x-request-id` that is echoed.
+pub const REQUEST_ID_CHARS: usize = 128;
+/// Longest `x-idempotency-key`.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 256;
+/// Longest API key that is looked up.
+pub const API_KEY_CHARS: usize = 256;
+/// How long the answer to "whose key is this" is remembered.
+pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
+/// Keys remembered at once.
+pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
+/// Size of one status answer's documents (contract section 6.2): 10 MiB less room for the fields
+/// around them.
+pub const STATUS_BYTES: usize = 10 * 1024 * 1024 - 64 * 1024;
+/// Largest `limit` of a status request.
+pub const STATUS_LIMIT: u64 = 1_000;
+/// How long a status request at the end of a running job is held for a new document.
+pub const TAIL_HOLD: Duration = Duration::from_secs(1);
+/// Documents read at once for a live socket.
+pub const SOCKET_DOCUMENTS: u64 = 100;
+/// Pause between two pings of a live socket.
+pub const SOCKET_PING: Duration = Duration::from_secs(20);
+/// Time for one message to a live socket.
+pub const SOCKET_SEND: Duration = Duration::from_secs(30);
+/// Largest message that a live socket's caller may send (it has nothing to say).
+pub const SOCKET_MESSAGE_BYTES: usize = 4 * 1024;
+/// Longest reason in a close frame (RFC 6455 section 5.5: 125 bytes with the code).
+pub const CLOSE_REASON_BYTES: usize = 123;
+/// How long the sign-in code of a start is good.
+pub const SIGN_IN_TIME: Duration = Duration::from_secs(600);
+/// Largest number of jobs in the console's overview.
+pub const OVERVIEW_JOBS: u64 = 100;
+/// Jobs in the console's overview when not asked otherwise.
+pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
+/// Time for the answer of a part of the server to `/ready`.
+pub const READY_TIME: Duration = Duration::from_secs(5);
+/// Time from the first signal to the end of the process.
+pub const STOP_TIME: Duration = Duration::from_millis(9_500);
+/// Time that requests being answered get of it before the engine stops.
+pub const STOP_ANSWERS: Duration = Duration::from_secs(2);

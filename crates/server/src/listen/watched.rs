@@ -1,0 +1,157 @@
+//! A connection's stream and its answers' bodies, telling [`Activity`] what happens.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::activity::Activity;
+use crate::app::App;
+
+/// The stream of one connection; holds its place among all connections as long as it lives, also as
+/// a live socket.
+pub(super) struct Watched {
+    stream: Arc<TcpStream>,
+    activity: Arc<Activity>,
+    _place: OwnedSemaphorePermit,
+    app: App,
+}
+
+impl Watched {
+    pub(super) fn new(
+        stream: Arc<TcpStream>,
+        activity: Arc<Activity>,
+        place: OwnedSemaphorePermit,
+        app: App,
+    ) -> Self {
+        app.metrics().connection(1);
+        Self {
+            stream,
+            activity,
+            _place: place,
+            app,
+        }
+    }
+
+    fn write(
+        &self,
+        context: &mut Context<'_>,
+        attempt: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            match self.stream.poll_write_ready(context) {
+                Poll::Pending => {
+                    self.activity.blocked(true);
+                    return Poll::Pending;
+                }
+                Poll::Ready(ready) => ready?,
+            }
+            match attempt(&self.stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => {
+                    self.activity.blocked(false);
+                    return Poll::Ready(result);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.app.metrics().connection(-1);
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.stream.poll_read_ready(context))?;
+            match self.stream.try_read(buffer.initialize_unfilled()) {
+                Ok(count) => {
+                    buffer.advance(count);
+                    if count > 0 {
+                        self.activity.received();
+                    }
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.write(context, |stream| stream.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.write(context, |stream| stream.try_write_vectored(slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(socket2::SockRef::from(&*self.stream).shutdown(std::net::Shutdown::Write))
+    }
+}
+
+/// An answer's body; dropped when all of it is handed to the connection, or given up.
+pub(super) struct WatchedBody {
+    body: Body,
+    activity: Arc<Activity>,
+}
+
+impl WatchedBody {
+    pub(super) fn new(body: Body, activity: Arc<Activity>) -> Self {
+        Self { body, activity }
+    }
+}
+
+impl Drop for WatchedBody {
+    fn drop(&mut self) {
+        self.activity.answer_handed_over();
+    }
+}
+
+impl HttpBody for WatchedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

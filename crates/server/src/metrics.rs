@@ -1,0 +1,105 @@
+//! Counters of this process in Prometheus' text form. Never names a team, a key or an address.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::http::StatusCode;
+
+/// What happened since the start.
+#[derive(Debug)]
+pub struct Metrics {
+    started: Instant,
+    answers: Mutex<BTreeMap<u16, u64>>,
+    connections_open: AtomicI64,
+    connections_refused: AtomicU64,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            started: Instant::now(),
+            answers: Mutex::default(),
+            connections_open: AtomicI64::new(0),
+            connections_refused: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Metrics {
+    /// A request was answered.
+    pub(crate) fn answered(&self, status: StatusCode) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        *answers.entry(status.as_u16()).or_default() += 1;
+    }
+
+    /// A connection opened (1) or closed (-1).
+    pub(crate) fn connection(&self, change: i64) {
+        self.connections_open.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// A connection was told 503, or closed because too many are open.
+    pub(crate) fn refused(&self) {
+        self.connections_refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Everything as text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        metric(&mut text, "harvestman_info", "gauge", "Version of the server.");
+        let _ = writeln!(
+            text,
+            "harvestman_info{{version=\"{}\"}} 1",
+            env!("CARGO_PKG_VERSION")
+        );
+        metric(
+            &mut text,
+            "harvestman_uptime_seconds",
+            "gauge",
+            "Seconds since the start.",
+        );
+        let _ = writeln!(
+            text,
+            "harvestman_uptime_seconds {}",
+            self.started.elapsed().as_secs()
+        );
+        metric(
+            &mut text,
+            "harvestman_http_requests_total",
+            "counter",
+            "Answered requests by status.",
+        );
+        for (status, count) in &*self.answers.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = writeln!(
+                text,
+                "harvestman_http_requests_total{{status=\"{status}\"}} {count}"
+            );
+        }
+        metric(
+            &mut text,
+            "harvestman_http_connections",
+            "gauge",
+            "Open connections.",
+        );
+        let _ = writeln!(
+            text,
+            "harvestman_http_connections {}",
+            self.connections_open.load(Ordering::Relaxed)
+        );
+        metric(
+            &mut text,
+            "harvestman_http_connections_refused_total",
+            "counter",
+            "Connections above the limit.",
+        );
+        let refused = self.connections_refused.load(Ordering::Relaxed);
+        let _ = writeln!(text, "harvestman_http_connections_refused_total {refused}");
+        text
+    }
+}
+
+fn metric(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}

@@ -1,0 +1,115 @@
+//! The route table, and nothing else. Paths that callers know and this server does not offer (yet) are
+//! in [`not_offered`].
+
+use axum::Router;
+use axum::http::Method;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+
+use crate::app::App;
+use crate::auth::{require_key, require_key_unless_socket};
+use crate::edge::edge;
+use crate::routes::{console, crawl, health, scrape};
+
+mod not_offered;
+
+/// Who may use a route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Everybody.
+    Public,
+    /// Who has a key.
+    Key,
+    /// Who has a key; a live socket is refused after its upgrade.
+    KeyOrSocket,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The method; `None` for every one.
+    pub method: Option<Method>,
+    /// The path, with `{names}`.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    /// Whether it does its work, or only says that it is not there.
+    pub offered: bool,
+    handler: MethodRouter<App>,
+}
+
+macro_rules! table {
+    ($($access:ident $method:ident $path:literal => $handler:expr;)*) => {
+        vec![$(Route {
+            method: Some(Method::$method),
+            path: $path,
+            access: Access::$access,
+            offered: true,
+            handler: on(MethodFilter::$method, $handler),
+        }),*]
+    };
+}
+
+/// Every route.
+pub fn routes() -> Vec<Route> {
+    let mut routes = table! {
+        // Crawls and scrapes (contract sections 6 to 8).
+        Key POST "/v2/crawl" => crawl::start;
+        Key GET "/v2/crawl/active" => crawl::active;
+        Key GET "/v2/crawl/ongoing" => crawl::active;
+        KeyOrSocket GET "/v2/crawl/{id}" => crawl::status;
+        Key DELETE "/v2/crawl/{id}" => crawl::cancel;
+        Key GET "/v2/crawl/{id}/errors" => crawl::errors;
+        Key POST "/v2/scrape" => scrape::start;
+        Key GET "/v2/scrape/{id}" => scrape::result;
+
+        // Without a version (1).
+        Public GET "/health" => health::live;
+        Public GET "/health/live" => health::live;
+        Public GET "/ready" => health::ready;
+        Public GET "/health/ready" => health::ready;
+        Public GET "/metrics" => health::metrics;
+
+        // The console.
+        Public GET "/" => console::front_door;
+        Public GET "/console" => console::front_door;
+        Public GET "/console/" => console::page;
+        Public GET "/console/{*path}" => console::page;
+        Public POST "/console/api/start" => console::start;
+        Key GET "/console/api/info" => console::info;
+        Key GET "/console/api/jobs" => console::jobs;
+    };
+    routes.extend(not_offered::routes());
+    routes
+}
+
+/// All routes with everything around them.
+pub fn router(app: App) -> Router {
+    let mut router = Router::new();
+    for Route {
+        path,
+        access,
+        handler,
+        ..
+    } in routes()
+    {
+        router = router.route(
+            path,
+            match access {
+                Access::Public => handler,
+                Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
+                Access::KeyOrSocket => {
+                    handler.route_layer(from_fn_with_state(app.clone(), require_key_unless_socket))
+                }
+            },
+        );
+    }
+    router
+        .fallback(health::unknown_path)
+        .method_not_allowed_fallback(health::wrong_method)
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(from_fn_with_state(app.clone(), edge))
+        .with_state(app)
+}

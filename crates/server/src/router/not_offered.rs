@@ -1,0 +1,123 @@
+//! Paths that callers know and this server does not offer: some not yet, some never. All answer 501
+//! `FEATURE_NOT_SUPPORTED`, the paths of older versions 404.
+
+use axum::http::Method;
+use axum::routing::{MethodFilter, any, on};
+
+use super::{Access, Route};
+use crate::routes::{health, not_offered};
+
+/// Parts of the API that are not built yet.
+const LATER: &[(&str, &str)] = &[
+    ("POST", "/v2/crawl/params-preview"),
+    ("POST", "/v2/map"),
+    ("GET", "/v2/team/token-usage/historical"),
+    ("GET", "/v2/team/credit-usage/historical"),
+    ("GET", "/v2/team/activity"),
+    ("POST", "/v2/support/docs-search"),
+    ("POST", "/v2/scrape/{id}/interact"),
+    ("DELETE", "/v2/scrape/{id}/interact"),
+    ("POST", "/v2/parse"),
+    ("GET", "/v2/parse/formats"),
+    ("POST", "/v2/batch/scrape"),
+    ("GET", "/v2/batch/scrape/{id}"),
+    ("DELETE", "/v2/batch/scrape/{id}"),
+    ("GET", "/v2/batch/scrape/{id}/errors"),
+    ("POST", "/v2/search"),
+    ("POST", "/v2/search/{id}/feedback"),
+    ("POST", "/v2/feedback"),
+    ("POST", "/v2/extract"),
+    ("GET", "/v2/extract/{id}"),
+    ("POST", "/v2/agent"),
+    ("GET", "/v2/agent"),
+    ("GET", "/v2/agent/{id}"),
+    ("DELETE", "/v2/agent/{id}"),
+    ("POST", "/v2/browser"),
+    ("GET", "/v2/browser"),
+    ("POST", "/v2/browser/{id}/execute"),
+    ("DELETE", "/v2/browser/{id}"),
+    ("POST", "/v2/interact"),
+    ("GET", "/v2/interact"),
+    ("POST", "/v2/interact/{id}/execute"),
+    ("DELETE", "/v2/interact/{id}"),
+    ("GET", "/v2/team/credit-usage"),
+    ("GET", "/v2/team/token-usage"),
+    ("GET", "/v2/team/queue-status"),
+    ("GET", "/v2/concurrency-check"),
+    ("POST", "/v2/support/ask"),
+    ("POST", "/v2/monitor"),
+    ("GET", "/v2/monitor"),
+    ("GET", "/v2/monitor/{id}"),
+    ("PATCH", "/v2/monitor/{id}"),
+    ("DELETE", "/v2/monitor/{id}"),
+    ("POST", "/v2/monitor/{id}/run"),
+    ("GET", "/v2/monitor/{id}/checks"),
+    ("GET", "/v2/monitor/{id}/checks/{check}"),
+];
+
+/// Paths of known callers that stay without an answer.
+const NEVER: &[(&str, &str)] = &[
+    ("POST", "/v2/parse/upload-url"),
+    ("GET", "/v2/agent/{id}/trace"),
+    ("GET", "/v2/agent/{id}/snapshots/{snapshot}"),
+    ("GET", "/v2/agent/threads/{id}"),
+];
+
+/// The same, whatever the method.
+const NEVER_ANY: &[&str] = &[
+    "/v2/search/research/{*rest}",
+    "/v2/search/developer",
+    "/v2/search/gov",
+    "/v2/exchange",
+    "/v2/exchange/{*rest}",
+    "/v2/team/threat-protection",
+    "/v2/team/threat-protection/{*rest}",
+    "/v2/team/siem",
+    "/v2/team/siem/{*rest}",
+    "/v2/slack/{*rest}",
+];
+
+/// Not built yet, for everybody.
+const LATER_PUBLIC: &[(&str, &str)] = &[("GET", "/openapi.json"), ("GET", "/docs")];
+
+/// Versions of the API before the one that is served.
+const OLD_VERSIONS: &[&str] = &["/v0/{*rest}", "/v1/{*rest}"];
+
+pub(super) fn routes() -> Vec<Route> {
+    let one = |access: Access| {
+        move |(method, path): &(&str, &'static str)| {
+            let method = Method::try_from(*method).expect("the tables hold names of methods");
+            let filter =
+                MethodFilter::try_from(method.clone()).expect("the tables hold methods that can be routed");
+            Route {
+                method: Some(method),
+                path,
+                access,
+                offered: false,
+                handler: on(filter, not_offered),
+            }
+        }
+    };
+    let all = |path: &&'static str| Route {
+        method: None,
+        path,
+        access: Access::Key,
+        offered: false,
+        handler: any(not_offered),
+    };
+    let old = |path: &&'static str| Route {
+        method: None,
+        path,
+        access: Access::Public,
+        offered: false,
+        handler: any(health::old_version),
+    };
+    LATER
+        .iter()
+        .chain(NEVER)
+        .map(one(Access::Key))
+        .chain(LATER_PUBLIC.iter().map(one(Access::Public)))
+        .chain(NEVER_ANY.iter().map(all))
+        .chain(OLD_VERSIONS.iter().map(old))
+        .collect()
+}

@@ -1,0 +1,43 @@
+//! Handlers, one file per endpoint family. Each takes a request apart, asks engine or store, and puts
+//! the answer together; rules live in the core.
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use axum::http::{Method, Uri};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::ids::JobId;
+
+use crate::error::Failure;
+
+pub(crate) mod console;
+pub(crate) mod crawl;
+pub(crate) mod health;
+pub(crate) mod scrape;
+
+/// A path that the contract knows and this server does not offer.
+pub(crate) async fn not_offered(method: Method, uri: Uri) -> Failure {
+    let sentence = format!("this server does not offer {method} {}", uri.path());
+    Failure::new(ErrorCode::NotSupported, sentence)
+}
+
+/// The `{id}` of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathId(pub(crate) JobId);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let text = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map(|Path(text)| text)
+            .unwrap_or_default();
+        job_id(&text).map(PathId)
+    }
+}
+
+/// Reads a job id as it stands in a path.
+pub(crate) fn job_id(text: &str) -> Result<JobId, Failure> {
+    let id = text.parse().ok().filter(|_| text.len() == 36);
+    id.ok_or_else(|| Failure::parameter("id", "must be a UUID, as the answer that started the job gave it"))
+}

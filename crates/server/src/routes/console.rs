@@ -1,0 +1,122 @@
+//! The console's files and the few calls it has beside the public API: sign-in, facts about the
+//! server and the key, recent jobs.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::query::Query;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, Failure, json_answer};
+use crate::routes::health;
+use crate::{bootstrap, keys, limits};
+
+/// The key that a sign-in makes.
+const KEY_NAME: &str = "Console";
+
+/// Browsers at `/` are sent to the console; programs are told that nothing is there.
+pub(crate) async fn front_door(uri: Uri, headers: HeaderMap) -> Response {
+    let accepts = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .unwrap_or_default();
+    if uri.path() == "/" && !accepts.contains("text/html") {
+        return health::unknown_path(uri).await.into_response();
+    }
+    let mut response = Redirect::temporary("/console/").into_response();
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+pub(crate) async fn page(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().strip_prefix("/console/").unwrap_or_default();
+    app.console().answer(path, &headers)
+}
+
+#[derive(Deserialize)]
+struct Start {
+    code: String,
+}
+
+/// Exchanges the one-time code for a key of its own.
+pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
+    let Start { code } = serde_json::from_slice(&body)
+        .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"code\": \"...\"}"))?;
+    if !app.sign_in().redeem(&code) {
+        let sentence = "this sign-in code is used, too old or wrong; enter an API key, or restart the server for a new code";
+        return Err(Failure::new(ErrorCode::Unauthorized, sentence));
+    }
+    let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
+    let team = app.store().ensure_team(bootstrap::TEAM).await?;
+    app.store()
+        .add_key(team, KEY_NAME, keys::hash(&key), harvestman_engine::now())
+        .await?;
+    tracing::info!(team.id = %team, "signed in to the console with the code of this start");
+    let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });
+    Ok(json_answer(StatusCode::OK, body.to_string()))
+}
+
+/// What the settings screen shows.
+pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer {
+    let (taken, most) = app.engine().concurrency(&who);
+    let body = json!({
+        "success": true,
+        "version": env!("CARGO_PKG_VERSION"),
+        "team": who.team_name,
+        "teamId": who.team,
+        "keyName": who.key_name,
+        "open": app.open_mode().is_some(),
+        "publicUrl": app.config().public_url,
+        "concurrency": taken,
+        "limits": {
+            "maxConcurrency": most,
+            "bodyBytes": limits::BODY_BYTES,
+            "statusBytes": harvestman_core::limits::MAX_STATUS_BYTES,
+        },
+        "features": {
+            "ignoreRobotsTxt": app.config().allow_ignore_robots,
+            "webhookSignature": app.config().webhook_secret.is_some(),
+        },
+    });
+    Ok(json_answer(StatusCode::OK, body.to_string()))
+}
+
+/// The team's recent jobs, newest first.
+pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+    let query = Query::parse(uri.query().unwrap_or_default());
+    let limit = query
+        .integer("limit", 1..=limits::OVERVIEW_JOBS)?
+        .unwrap_or(limits::OVERVIEW_JOBS_DEFAULT);
+    let rows = app
+        .store()
+        .recent_jobs(who.team, limit as u32, harvestman_engine::now())
+        .await?;
+    let jobs: Vec<_> = rows
+        .into_iter()
+        .map(|row| {
+            json!({
+                "id": row.id,
+                "kind": row.kind.as_str(),
+                "url": row.url,
+                "status": row.status.as_str(),
+                "completed": row.completed,
+                "total": row.admitted,
+                "creditsUsed": row.credits,
+                "createdAt": row.created_at,
+                "completedAt": row.completed_at,
+                "request": serde_json::from_str::<Value>(&row.request).ok(),
+            })
+        })
+        .collect();
+    Ok(json_answer(
+        StatusCode::OK,
+        json!({ "success": true, "jobs": jobs }).to_string(),
+    ))
+}

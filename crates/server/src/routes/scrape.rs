@@ -1,0 +1,54 @@
+//! One page: `POST /v2/scrape`, `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::scrape::{ScrapeRequest, is_alexandria};
+use harvestman_store::StoredScrape;
+use serde_json::json;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, Failure, json_answer};
+use crate::routes::PathId;
+
+pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody(body): WholeBody) -> Answer {
+    let request = ScrapeRequest::from_json(&body).map_err(|error| {
+        let asked_otherwise = serde_json::from_slice(&body).is_ok_and(|body| is_alexandria(&body));
+        if asked_otherwise {
+            Failure::new(
+                ErrorCode::NotSupported,
+                "this server does not offer scrapes by `alexandria`; send a `url`",
+            )
+        } else {
+            Failure(error)
+        }
+    })?;
+    let document = app.engine().scrape(&who, request).await?;
+    Ok(json_answer(
+        StatusCode::OK,
+        json!({ "success": true, "data": document }).to_string(),
+    ))
+}
+
+pub(crate) async fn result(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
+    let found = app
+        .store()
+        .scrape(who.team, id.into(), harvestman_engine::now())
+        .await?;
+    match found.ok_or_else(Failure::no_job)? {
+        StoredScrape::Running => Ok(json_answer(
+            StatusCode::OK,
+            json!({ "success": true, "status": "scraping" }).to_string(),
+        )),
+        StoredScrape::Document(document) => Ok(json_answer(
+            StatusCode::OK,
+            format!("{{\"success\":true,\"data\":{document}}}"),
+        )),
+        StoredScrape::Failed { status, body } => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            Ok(json_answer(status, body))
+        }
+    }
+}

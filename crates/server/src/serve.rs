@@ -1,0 +1,189 @@
+//! `harvestman serve`: puts store, fetcher, engine and HTTP together, says where they are, and stops
+//! them in order.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+
+use anyhow::Context;
+use harvestman_engine::{Engine, EngineConfig};
+use harvestman_fetch::{FetchConfig, Fetcher};
+use harvestman_store::{Store, StoreConfig};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, Parts};
+use crate::config::{Config, cores};
+use crate::listen::{self, Patience};
+use crate::router::router;
+use crate::sign_in::SignIn;
+use crate::{bootstrap, limits, signals};
+
+/// Product token for robots.txt and the first word of our `User-Agent`.
+const AGENT: &str = "Harvestman";
+
+/// Runs until a signal, then stops within [`limits::STOP_TIME`].
+pub async fn serve(config: Config) -> anyhow::Result<()> {
+    let signals = signals::Signals::listen().context("signals cannot be received")?;
+    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; is another server running there?",
+            config.listen
+        )
+    })?;
+    let listening_on = listener.local_addr()?;
+    descriptors::raise();
+
+    let store = Store::open(&StoreConfig::new(&config.data_dir))
+        .await
+        .context("the store cannot be opened")?;
+    let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
+    let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
+    let engine = Engine::start(engine_config(&config), store.clone(), fetcher);
+    let (sign_in, code) =
+        SignIn::new(limits::SIGN_IN_TIME).context("the system gave no random bytes for a sign-in code")?;
+
+    let mut parts = Parts::new(config, store, engine, sign_in, listening_on);
+    parts.open_mode = access.open_mode;
+    let app = App::new(parts);
+    banner(&app, listening_on, access.new_key.as_deref(), &code)?;
+    run(app, listener, signals).await
+}
+
+async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    let mut server = tokio::spawn(listen::serve(
+        listener,
+        app.clone(),
+        router(app.clone()),
+        Patience::default(),
+        stop.clone(),
+    ));
+    tokio::select! {
+        name = signals.next() => tracing::info!(signal = name, "stopping; the same signal again stops at once"),
+        ended = &mut server => {
+            ended.context("the listener failed")?;
+            anyhow::bail!("the listener ended by itself");
+        }
+    }
+    let deadline = Instant::now() + limits::STOP_TIME;
+    app.stopping().cancel();
+    stop.cancel();
+    let orderly = async {
+        // Answers in progress first: some wait for the engine, which then gives them up.
+        let _ = timeout(limits::STOP_ANSWERS, &mut server).await;
+        app.engine().shutdown().await;
+        let _ = timeout_at(deadline, &mut server).await;
+        app.store().close().await
+    };
+    tokio::select! {
+        closed = timeout_at(deadline, orderly) => match closed {
+            Ok(closed) => closed.context("the store did not close cleanly")?,
+            Err(_) => tracing::warn!("not everything ended in time; the store recovers at the next start"),
+        },
+        name = signals.next() => tracing::warn!(signal = name, "stopping at once"),
+    }
+    server.abort();
+    Ok(())
+}
+
+fn fetch_config(config: &Config, listening_on: SocketAddr) -> FetchConfig {
+    FetchConfig {
+        allow_private_hosts: config.allow_private_hosts.clone(),
+        dns_servers: config.dns_servers.clone(),
+        listen: Some(listening_on),
+        ..FetchConfig::default()
+    }
+}
+
+fn engine_config(config: &Config) -> EngineConfig {
+    EngineConfig {
+        robots_agent: AGENT.to_owned(),
+        max_concurrency: config.max_concurrency,
+        allow_ignore_robots: config.allow_ignore_robots,
+        cores: cores(),
+        webhook_secret: config.webhook_secret.clone(),
+        webhook_retries: config.webhook_retries.clone(),
+        webhook_signature_aliases: config.webhook_signature_aliases.clone(),
+    }
+}
+
+/// What a newcomer needs, and what scripts look for: on stdout, one fact a line.
+fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "Harvestman {} listening on http://{listening_on}",
+        env!("CARGO_PKG_VERSION")
+    )?;
+    if let Some(key) = new_key {
+        writeln!(out, "API key: {key}")?;
+        writeln!(
+            out,
+            "  (shown once; it belongs to the team \"{}\")",
+            bootstrap::TEAM
+        )?;
+    }
+    if app.open_mode().is_some() {
+        writeln!(out, "Open mode: no key is asked for")?;
+    }
+    let base = match &app.config().public_url {
+        Some(address) => address.clone(),
+        None => format!("http://{}", browser_host(listening_on)),
+    };
+    writeln!(out, "Console: {base}/console/#start={code}")?;
+    out.flush()
+}
+
+/// The address as one would type it into a browser on this machine.
+fn browser_host(listening_on: SocketAddr) -> String {
+    match listening_on.ip() {
+        IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => {
+            format!("localhost:{}", listening_on.port())
+        }
+        IpAddr::V6(ip) if ip.is_unspecified() => format!("localhost:{}", listening_on.port()),
+        _ => listening_on.to_string(),
+    }
+}
+
+/// Room for as many connections as the limits promise.
+mod descriptors {
+    /// Raises the process's soft limit of open files to its hard limit. Failing is fine: then fewer
+    /// connections fit, and the accept loop waits.
+    #[cfg(unix)]
+    pub(super) fn raise() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        if let Err(error) = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: maximum,
+                maximum,
+            },
+        ) {
+            tracing::debug!(%error, ?current, "the limit of open files stays");
+        }
+    }
+
+    /// Other systems have no such limit.
+    #[cfg(not(unix))]
+    pub(super) fn raise() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_console_link_is_one_that_a_browser_on_this_machine_opens() {
+        for (address, expected) in [
+            ("127.0.0.1:3002", "localhost:3002"),
+            ("0.0.0.0:80", "localhost:80"),
+            ("[::]:80", "localhost:80"),
+            ("192.168.1.4:80", "192.168.1.4:80"),
+            ("[::1]:80", "[::1]:80"),
+        ] {
+            assert_eq!(browser_host(address.parse().unwrap()), expected);
+        }
+    }
+}

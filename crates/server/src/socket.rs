@@ -1,0 +1,234 @@
+//! The live socket of a crawl (contract section 15): what is there, then each document as it
+//! completes, then the end. Refuses after the upgrade, by a close frame, because browsers hide
+//! anything said before.
+
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::job::{JobStatus, StatusQuery};
+use harvestman_core::ids::JobId;
+use harvestman_core::paging::MAX_DATA_BYTES;
+use harvestman_store::Principal;
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+
+use crate::app::App;
+use crate::auth;
+use crate::error::Failure;
+use crate::limits;
+use crate::routes::job_id;
+use crate::status::{StatusPage, crawl_row, state};
+
+const NORMAL: u16 = 1000;
+const GOING_AWAY: u16 = 1001;
+const POLICY: u16 = 1008;
+const FAULT: u16 = 1011;
+const UNAUTHORIZED: u16 = 3000;
+
+/// Answers the upgrade; the rest happens on the socket. A key offered as subprotocol is echoed.
+pub(crate) fn open(
+    app: App,
+    upgrade: WebSocketUpgrade,
+    headers: &HeaderMap,
+    id: String,
+    base: String,
+) -> Response {
+    let offered = headers
+        .get(header::SEC_WEBSOCKET_PROTOCOL)
+        .and_then(|list| Some(list.to_str().ok()?.split(',').next()?.trim().to_owned()))
+        .filter(|offered| !offered.is_empty());
+    let upgrade = upgrade
+        .max_message_size(limits::SOCKET_MESSAGE_BYTES)
+        .max_frame_size(limits::SOCKET_MESSAGE_BYTES);
+    let upgrade = match &offered {
+        Some(offered) => upgrade.protocols([offered.clone()]),
+        None => upgrade,
+    };
+    let headers = headers.clone();
+    upgrade.on_upgrade(move |socket| async move {
+        let mut watcher = Watcher {
+            app,
+            socket,
+            base,
+            pinged: Instant::now(),
+            heard: Instant::now(),
+        };
+        let who = match (headers.get(header::AUTHORIZATION), &offered) {
+            (None, Some(key)) => auth::authenticate_key(&watcher.app, Some(key)).await,
+            _ => auth::authenticate(&watcher.app, &headers).await,
+        };
+        let (code, reason) = match (who, job_id(&id)) {
+            (Err(failure), _) | (_, Err(failure)) => refusal(&failure),
+            (Ok(who), Ok(id)) => match watcher.watch(&who, id).await {
+                Ok(end) => end,
+                Err(End::Gone) => return,
+                Err(End::Failed(failure)) => refusal(&failure),
+            },
+        };
+        watcher.close(code, reason).await;
+    })
+}
+
+/// Why a socket ends without the job's end.
+enum End {
+    /// The caller left, or does not read.
+    Gone,
+    /// The job cannot be read.
+    Failed(Failure),
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        End::Failed(failure)
+    }
+}
+
+fn refusal(failure: &Failure) -> (u16, String) {
+    let code = match failure.0.code {
+        ErrorCode::Unauthorized => UNAUTHORIZED,
+        _ if failure.0.status() >= 500 => FAULT,
+        _ => POLICY,
+    };
+    (code, failure.0.message.clone())
+}
+
+struct Watcher {
+    app: App,
+    socket: WebSocket,
+    base: String,
+    pinged: Instant,
+    heard: Instant,
+}
+
+impl Watcher {
+    /// Tells everything about the job until it ends; the result is the close frame.
+    async fn watch(&mut self, who: &Principal, id: JobId) -> Result<(u16, String), End> {
+        let page = StatusPage::read(&self.app, who, id, StatusQuery::default()).await?;
+        let status = page.json(&self.base, harvestman_engine::now());
+        self.say(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
+            .await?;
+        let mut told = page.next_skip;
+        drop(page);
+        loop {
+            let row = crawl_row(&self.app, who, id).await?;
+            let left = row.completed.saturating_sub(told).min(limits::SOCKET_DOCUMENTS);
+            if left > 0 {
+                let chunk = self
+                    .app
+                    .store()
+                    .documents(id, told, Some(left), MAX_DATA_BYTES)
+                    .await;
+                let chunk = chunk.map_err(Failure::from)?;
+                for document in chunk.documents {
+                    self.say(format!("{{\"type\":\"document\",\"data\":{document}}}"))
+                        .await?;
+                }
+                told = chunk.next_skip;
+                continue;
+            }
+            let last = match state(row.status) {
+                JobStatus::Scraping => {
+                    if self.wait(who, id, told).await? {
+                        return Ok((GOING_AWAY, "the server stops; ask again in a moment".to_owned()));
+                    }
+                    continue;
+                }
+                JobStatus::Completed => {
+                    let status = StatusPage::of_end(row).json(&self.base, harvestman_engine::now());
+                    format!("{{\"type\":\"done\",\"data\":{status}}}")
+                }
+                JobStatus::Failed => {
+                    let why = row.error.unwrap_or_else(|| "the crawl failed".to_owned());
+                    json!({ "type": "error", "error": why }).to_string()
+                }
+                JobStatus::Cancelled => {
+                    json!({ "type": "error", "error": "the crawl was cancelled" }).to_string()
+                }
+            };
+            self.say(last).await?;
+            return Ok((NORMAL, String::new()));
+        }
+    }
+
+    /// Waits for news of the job; `true` when the server stops. Meanwhile pings and listens.
+    async fn wait(&mut self, who: &Principal, id: JobId, told: u64) -> Result<bool, End> {
+        let until_ping = limits::SOCKET_PING.saturating_sub(self.pinged.elapsed());
+        tokio::select! {
+            () = self.app.engine().changed(who, id, told, limits::SOCKET_PING) => return Ok(false),
+            () = self.app.stopping().cancelled() => return Ok(true),
+            message = self.socket.recv() => match message {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+                Some(Ok(_)) => self.heard = Instant::now(),
+            },
+            () = tokio::time::sleep(until_ping) => {
+                if self.heard.elapsed() > 3 * limits::SOCKET_PING {
+                    return Err(End::Gone);
+                }
+                self.pinged = Instant::now();
+                self.send(Message::Ping(Default::default()), limits::SOCKET_SEND).await?;
+            }
+        }
+        Ok(false)
+    }
+
+    async fn say(&mut self, text: String) -> Result<(), End> {
+        self.send(Message::Text(text.into()), limits::SOCKET_SEND).await
+    }
+
+    async fn send(&mut self, message: Message, time: Duration) -> Result<(), End> {
+        match timeout(time, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(End::Gone),
+        }
+    }
+
+    async fn close(&mut self, code: u16, reason: String) {
+        let frame = CloseFrame {
+            code,
+            reason: short(&reason),
+        };
+        if self
+            .send(Message::Close(Some(frame)), limits::SOCKET_SEND)
+            .await
+            .is_ok()
+        {
+            // The caller's own close frame ends the connection in order.
+            let answered = async { while let Some(Ok(_)) = self.socket.recv().await {} };
+            let _ = timeout(limits::REFUSAL_TIME, answered).await;
+        }
+    }
+}
+
+/// As much of a reason as fits into a close frame.
+fn short(reason: &str) -> Utf8Bytes {
+    let mut end = reason.len().min(limits::CLOSE_REASON_BYTES);
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    reason[..end].into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_cut_between_characters() {
+        assert_eq!(short("short").as_str(), "short");
+        let long = "ä".repeat(100);
+        assert_eq!(short(&long).len(), 122);
+    }
+
+    #[test]
+    fn refusals_have_the_codes_of_the_contract() {
+        let code = |code| refusal(&Failure::new(code, "x")).0;
+        assert_eq!(code(ErrorCode::Unauthorized), 3000);
+        assert_eq!(code(ErrorCode::NotFound), 1008);
+        assert_eq!(code(ErrorCode::BadRequest), 1008);
+        assert_eq!(code(ErrorCode::Unavailable), 1011);
+        assert_eq!(code(ErrorCode::Unknown), 1011);
+    }
+}

@@ -1,0 +1,135 @@
+//! Reads the status of a crawl (contract section 6.2): the job's numbers around its documents. Stored
+//! documents are spliced in as they are; they are never parsed again.
+
+use harvestman_core::api::job::{JobProgress, JobStatus, StatusPath, StatusQuery};
+use harvestman_core::ids::JobId;
+use harvestman_core::paging::{MAX_DATA_BYTES, next_url, status_json};
+use harvestman_core::time::Timestamp;
+use harvestman_store::{JobKind, JobRow, JobStatus as Stored, Principal};
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::limits;
+
+/// A job with a run of its documents.
+#[derive(Clone, Debug)]
+pub(crate) struct StatusPage {
+    /// The job.
+    pub(crate) row: JobRow,
+    /// JSON texts, from `query.skip` on.
+    pub(crate) documents: Vec<String>,
+    /// Documents of the job up to and with these.
+    pub(crate) next_skip: u64,
+    query: StatusQuery,
+}
+
+/// The crawl of the team, or the answer that there is none.
+pub(crate) async fn crawl_row(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
+    let row = app.store().job(who.team, id, harvestman_engine::now()).await?;
+    row.filter(|row| row.kind == JobKind::Crawl)
+        .ok_or_else(Failure::no_job)
+}
+
+/// Waits a moment for a new document when `skip` is at the end of a running job, so that a caller who
+/// follows `next` in a loop does not spin.
+pub(crate) async fn hold_tail(app: &App, who: &Principal, id: JobId, skip: u64) -> Result<(), Failure> {
+    let row = crawl_row(app, who, id).await?;
+    if !state(row.status).is_final() && row.completed <= skip {
+        tokio::select! {
+            () = app.engine().changed(who, id, skip, limits::TAIL_HOLD) => {}
+            () = app.stopping().cancelled() => {}
+        }
+    }
+    Ok(())
+}
+
+impl StatusPage {
+    /// Reads the job and as many of its documents as are asked for and fit.
+    pub(crate) async fn read(
+        app: &App,
+        who: &Principal,
+        id: JobId,
+        query: StatusQuery,
+    ) -> Result<StatusPage, Failure> {
+        let row = crawl_row(app, who, id).await?;
+        // No more than the row counts: a page stored since then belongs to the next request.
+        let there = row.completed.saturating_sub(query.skip);
+        let wanted = query.limit.map_or(there, |limit| limit.min(there));
+        if wanted == 0 {
+            return Ok(StatusPage {
+                row,
+                documents: Vec::new(),
+                next_skip: query.skip,
+                query,
+            });
+        }
+        let chunk = app
+            .store()
+            .documents(id, query.skip, Some(wanted), MAX_DATA_BYTES)
+            .await?;
+        Ok(StatusPage {
+            row,
+            documents: chunk.documents,
+            next_skip: chunk.next_skip,
+            query,
+        })
+    }
+
+    /// The answer's JSON. `base` is the address that links start with.
+    pub(crate) fn json(&self, base: &str, now: Timestamp) -> String {
+        let row = &self.row;
+        let status = state(row.status);
+        let end = row.completed_at.unwrap_or(now);
+        let head = JobProgress::<()> {
+            success: true,
+            status,
+            total: row.admitted,
+            completed: row.completed,
+            credits_used: row.credits,
+            expires_at: Some(row.expires(now)),
+            created_at: Some(row.created_at),
+            completed_at: row.completed_at,
+            duration: status
+                .is_final()
+                .then(|| end.millis_since(row.created_at) as f64 / 1000.0),
+            next: next_url(
+                &StatusPath::Crawl.url(base, row.id),
+                self.query,
+                self.next_skip.saturating_sub(self.query.skip),
+                row.completed,
+                status.is_final(),
+            ),
+            warning: (!row.warnings.is_empty()).then(|| row.warnings.join(" ")),
+            error: row.error.clone().filter(|_| status == JobStatus::Failed),
+            data: Vec::new(),
+        };
+        status_json(&head, self.documents.iter().map(String::as_str))
+    }
+
+    /// The job's numbers without documents and with nothing more to come, for a live socket's end.
+    pub(crate) fn of_end(row: JobRow) -> StatusPage {
+        let query = StatusQuery {
+            skip: row.completed,
+            limit: None,
+        };
+        StatusPage {
+            row,
+            documents: Vec::new(),
+            next_skip: query.skip,
+            query,
+        }
+    }
+}
+
+/// A stored state as the wire names it.
+pub(crate) fn state(stored: Stored) -> JobStatus {
+    match stored {
+        Stored::Scraping => JobStatus::Scraping,
+        Stored::Completed => JobStatus::Completed,
+        Stored::Failed => JobStatus::Failed,
+        Stored::Cancelled => JobStatus::Cancelled,
+    }
+}
+
+#[cfg(test)]
+mod tests;

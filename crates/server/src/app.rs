@@ -16,11 +16,10 @@ use crate::metrics::Metrics;
 use crate::sign_in::SignIn;
 
 /// The server's parts.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct App(Arc<Inner>);
 
 /// What an [`App`] is made of.
-#[derive(Debug)]
 pub struct Parts {
     /// Settings.
     pub config: Config,
@@ -40,7 +39,6 @@ pub struct Parts {
     pub body_silence: Duration,
 }
 
-#[derive(Debug)]
 struct Inner {
     parts: Parts,
     principals: Principals,
@@ -67,6 +65,14 @@ impl Parts {
             console: Console::embedded(),
             body_silence: limits::BODY_SILENCE,
         }
+    }
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App")
+            .field("listening_on", &self.0.parts.listening_on)
+            .finish_non_exhaustive()
     }
 }
 

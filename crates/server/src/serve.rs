@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 
 use anyhow::Context;
+use harvestman_core::api::crawl::Enabled;
 use harvestman_engine::{Engine, EngineConfig};
 use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig};
@@ -100,7 +101,10 @@ fn engine_config(config: &Config) -> EngineConfig {
     EngineConfig {
         robots_agent: AGENT.to_owned(),
         max_concurrency: config.max_concurrency,
-        allow_ignore_robots: config.allow_ignore_robots,
+        enabled: Enabled {
+            ignore_robots: config.allow_ignore_robots,
+            zero_data_retention: false,
+        },
         cores: cores(),
         webhook_secret: config.webhook_secret.clone(),
         webhook_retries: config.webhook_retries.clone(),

@@ -11,8 +11,7 @@ use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobSt
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::job::{JobCancelled, JobErrorEntry, JobErrors, StatusPath, StatusQuery};
 use harvestman_core::api::query::Query;
-use harvestman_engine::IdempotencyKey;
-use harvestman_store::JobKind;
+use harvestman_store::{Idempotency, JobKind};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -119,7 +118,7 @@ fn json(answer: &impl Serialize) -> Answer {
     Ok(json_answer(StatusCode::OK, text))
 }
 
-fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<IdempotencyKey>, Failure> {
+fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {
     let Some(value) = headers.get("x-idempotency-key") else {
         return Ok(None);
     };
@@ -134,7 +133,7 @@ fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<IdempotencyKey
             &format!("must be 1 to {most} visible ASCII characters"),
         )
     })?;
-    Ok(Some(IdempotencyKey {
+    Ok(Some(Idempotency {
         key: key.to_owned(),
         body_hash: Sha256::digest(body).into(),
     }))

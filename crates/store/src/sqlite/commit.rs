@@ -90,7 +90,7 @@ async fn apply(
         Fence::Repeated => return Ok(Applied::Repeated),
         Fence::Lost => return Ok(Applied::LeaseLost),
     }
-    let Some(mut job) = JobInCommit::read(connection, owner.job).await? else {
+    let Some(mut job) = JobInCommit::read(connection, owner).await? else {
         return Ok(Applied::Committed(Vec::new(), JobState::Ended));
     };
     for settled in batch.settled {
@@ -179,25 +179,25 @@ struct JobInCommit {
 
 impl JobInCommit {
     /// `None` when the job no longer runs.
-    async fn read(connection: &mut SqliteConnection, id: JobId) -> Result<Option<Self>, StoreError> {
+    async fn read(connection: &mut SqliteConnection, owner: Owner) -> Result<Option<Self>, StoreError> {
         let row = query(
             "SELECT team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
                 next_position, error_count, event_count, last_event_at, webhook_events, warnings
              FROM job WHERE id = ?1 AND status = 'scraping'",
         )
-        .bind(blob(id.0))
+        .bind(blob(owner.job.0))
         .fetch_optional(connection)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let webhook = i64::try_from(row.count("webhook_events")?).map_err(|_| wrong("webhook_events"))?;
         Ok(Some(Self {
             account: Account {
-                job: id,
+                job: owner.job,
                 team: TeamId(row.id("team_id")?),
                 key: row.maybe_id("key_id")?.map(KeyId),
                 kind: parse_kind(&row.text("kind")?)?,
             },
-            shard: 0,
+            shard: owner.shard,
             page_limit: row.count("page_limit")?,
             admitted: row.count("admitted")?,
             completed: row.count("completed")?,

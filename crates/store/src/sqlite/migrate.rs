@@ -97,3 +97,99 @@ async fn copy_file(path: &Path, version: u32) -> Result<PathBuf, StoreError> {
     tokio::fs::rename(&part, &copy).await.map_err(failed)?;
     Ok(copy)
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::ConnectOptions;
+    use sqlx::Connection;
+    use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+
+    use super::*;
+
+    const ONE: &[&str] = &["CREATE TABLE a (n INTEGER); INSERT INTO a VALUES (1)"];
+    const TWO: &[&str] = &[
+        ONE[0],
+        "CREATE TABLE b (n INTEGER); INSERT INTO b SELECT n + 1 FROM a",
+    ];
+    const BROKEN: &[&str] = &[
+        ONE[0],
+        "CREATE TABLE b (n INTEGER)",
+        "INSERT INTO missing VALUES (1)",
+    ];
+
+    async fn connect(path: &Path) -> SqliteConnection {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal);
+        options.connect().await.unwrap()
+    }
+
+    async fn number(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
+        query_scalar(sql).fetch_one(connection).await.unwrap()
+    }
+
+    /// A folder of its own for each test.
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("harvestman-migrate-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn an_older_file_is_copied_and_upgraded() {
+        let folder = folder("older");
+        let path = folder.join("test.db");
+        let mut connection = connect(&path).await;
+        migrate(&mut connection, &path, ONE).await.unwrap();
+        assert_eq!(
+            std::fs::read_dir(&folder).unwrap().filter(is_copy).count(),
+            0,
+            "nothing to copy"
+        );
+        query("INSERT INTO a VALUES (7)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        migrate(&mut connection, &path, TWO).await.unwrap();
+        migrate(&mut connection, &path, TWO).await.unwrap();
+        assert_eq!(number(&mut connection, "PRAGMA user_version").await, 2);
+        assert_eq!(number(&mut connection, "SELECT sum(n) FROM b").await, 10);
+        connection.close().await.unwrap();
+
+        let mut copy = connect(&folder.join("test.db.v1")).await;
+        assert_eq!(number(&mut copy, "PRAGMA user_version").await, 1);
+        assert_eq!(
+            number(&mut copy, "SELECT sum(n) FROM a").await,
+            8,
+            "the copy holds what was in the log"
+        );
+        copy.close().await.unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    fn is_copy(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
+        entry
+            .as_ref()
+            .is_ok_and(|entry| entry.file_name().to_string_lossy().contains(".v"))
+    }
+
+    #[tokio::test]
+    async fn a_failed_upgrade_changes_nothing() {
+        let folder = folder("broken");
+        let path = folder.join("test.db");
+        let mut connection = connect(&path).await;
+        migrate(&mut connection, &path, ONE).await.unwrap();
+        assert!(migrate(&mut connection, &path, BROKEN).await.is_err());
+        assert_eq!(number(&mut connection, "PRAGMA user_version").await, 1);
+        assert_eq!(
+            number(&mut connection, "SELECT count(*) FROM sqlite_schema").await,
+            1
+        );
+        migrate(&mut connection, &path, TWO).await.unwrap();
+        assert_eq!(number(&mut connection, "PRAGMA user_version").await, 2);
+        connection.close().await.unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -196,3 +196,137 @@ fn answer_all(pieces: Vec<Box<dyn Piece>>, outcome: &Result<(), StoreError>) {
         piece.answer(outcome.clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::query_scalar;
+
+    use super::*;
+
+    type Answer = oneshot::Receiver<Result<i64, StoreError>>;
+
+    fn piece<F>(work: F) -> (Box<dyn Piece>, Answer)
+    where
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, i64> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        (
+            Box::new(PieceOf {
+                work: Some(work),
+                result: None,
+                reply,
+            }),
+            answer,
+        )
+    }
+
+    /// Writes a row of `bytes` bytes and answers its number.
+    fn row(number: i64, bytes: i64) -> (Box<dyn Piece>, Answer) {
+        piece(move |connection| {
+            Box::pin(async move {
+                query("INSERT INTO t VALUES (?1, zeroblob(?2))")
+                    .bind(number)
+                    .bind(bytes)
+                    .execute(connection)
+                    .await?;
+                Ok(number)
+            })
+        })
+    }
+
+    async fn database() -> SqliteConnection {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        query("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection
+    }
+
+    async fn numbers(connection: &mut SqliteConnection) -> Vec<i64> {
+        query_scalar("SELECT n FROM t ORDER BY n")
+            .fetch_all(connection)
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_refused_piece_is_undone_alone() {
+        let mut connection = database().await;
+        let (first, first_answer) = row(1, 10);
+        let (refused, refused_answer) = piece(|connection| {
+            Box::pin(async move {
+                query("INSERT INTO t VALUES (2, NULL)")
+                    .execute(&mut *connection)
+                    .await?;
+                query("INSERT INTO t VALUES (1, NULL)")
+                    .execute(&mut *connection)
+                    .await?;
+                Ok(2)
+            })
+        });
+        let (last, last_answer) = row(3, 10);
+        write_group(&mut connection, vec![first, refused, last]).await;
+        assert_eq!(first_answer.await.unwrap(), Ok(1));
+        assert!(matches!(
+            refused_answer.await.unwrap(),
+            Err(StoreError::Database(_))
+        ));
+        assert_eq!(last_answer.await.unwrap(), Ok(3));
+        assert_eq!(numbers(&mut connection).await, [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_answered_truly_and_passes() {
+        let mut connection = database().await;
+        query("PRAGMA max_page_count = 20")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let (pieces, answers): (Vec<_>, Vec<_>) =
+            [row(1, 10), row(2, 1 << 20), row(3, 10)].into_iter().unzip();
+        write_group(&mut connection, pieces).await;
+        let mut stored = Vec::new();
+        for answer in answers {
+            match answer.await.unwrap() {
+                Ok(number) => stored.push(number),
+                Err(error) => assert!(error.passing(), "{error}"),
+            }
+        }
+        assert!(!stored.contains(&2));
+        assert_eq!(
+            numbers(&mut connection).await,
+            stored,
+            "what was answered is what is stored"
+        );
+        query("PRAGMA max_page_count = 2000")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let (again, answer) = row(2, 1 << 20);
+        write_group(&mut connection, vec![again]).await;
+        assert_eq!(answer.await.unwrap(), Ok(2));
+    }
+
+    #[tokio::test]
+    async fn a_lost_transaction_is_lost_for_all_of_its_group() {
+        let mut connection = database().await;
+        let (first, first_answer) = row(1, 10);
+        // What the database itself may do on an I/O error.
+        let (breaking, breaking_answer) = piece(|connection| {
+            Box::pin(async move {
+                query("ROLLBACK").execute(connection).await?;
+                Err(StoreError::Passing("disk".into()))
+            })
+        });
+        let (last, last_answer) = row(3, 10);
+        write_group(&mut connection, vec![first, breaking, last]).await;
+        for answer in [first_answer, breaking_answer, last_answer] {
+            assert_eq!(answer.await.unwrap(), Err(StoreError::Passing("disk".into())));
+        }
+        assert_eq!(numbers(&mut connection).await, [0_i64; 0]);
+        let (again, answer) = row(1, 10);
+        write_group(&mut connection, vec![again]).await;
+        assert_eq!(answer.await.unwrap(), Ok(1));
+    }
+}

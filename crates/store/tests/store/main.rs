@@ -2,6 +2,8 @@
 //! `faults` is about the embedded database's files; `random` plays crashes, lost answers and former
 //! owners against the invariants.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod faults;
 mod place;
 mod random;

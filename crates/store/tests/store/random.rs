@@ -464,7 +464,7 @@ async fn store_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp
 }
 
 fn check(seed: u64) {
-    println!("seed {seed}");
+    eprintln!("seed {seed}");
     let mut world = World::new(seed);
     for _ in 0..STEPS {
         world.step();

@@ -3,6 +3,7 @@
 
 mod chapters_of_crawls;
 mod chapters_of_events;
+mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_teams;
 
@@ -12,24 +13,27 @@ use crate::place::Place;
 
 async fn tell(store: &Store) {
     chapters_of_teams::a_key_is_found_by_its_hash(store).await;
+    chapters_of_teams::a_revoked_key_opens_nothing(store).await;
     chapters_of_teams::usage_is_added_up_by_month_and_key(store).await;
     chapters_of_teams::activity_is_read_newest_first_in_pages(store).await;
     chapters_of_crawls::a_job_is_made_once_per_idempotency_key(store).await;
+    chapters_of_crawls::a_refused_job_leaves_nothing(store).await;
     chapters_of_crawls::a_crawl_runs_from_lease_to_end(store).await;
     chapters_of_crawls::never_more_places_than_the_limit(store).await;
     chapters_of_crawls::a_place_given_back_goes_to_the_next_offer(store).await;
     chapters_of_crawls::a_known_url_is_never_admitted(store).await;
     chapters_of_crawls::an_end_is_refused_while_urls_are_open(store).await;
     chapters_of_crawls::a_page_of_a_url_that_is_not_open_is_ignored(store).await;
-    chapters_of_crawls::a_repeated_batch_changes_nothing(store).await;
-    chapters_of_crawls::a_former_owner_changes_nothing(store).await;
-    chapters_of_crawls::a_new_owner_loads_everything(store).await;
-    chapters_of_crawls::a_cancelled_job_takes_nothing_more(store).await;
+    chapters_of_owners::a_repeated_batch_changes_nothing(store).await;
+    chapters_of_owners::a_former_owner_changes_nothing(store).await;
+    chapters_of_owners::a_new_owner_loads_everything(store).await;
+    chapters_of_owners::a_cancelled_job_takes_nothing_more(store).await;
     chapters_of_crawls::the_frontier_is_bounded(store).await;
     chapters_of_crawls::a_failed_crawl_says_why(store).await;
     chapters_of_reading::documents_are_cut_by_bytes(store).await;
     chapters_of_reading::errors_are_listed_in_order(store).await;
     chapters_of_reading::running_crawls_are_listed_newest_first(store).await;
+    chapters_of_reading::recent_jobs_are_listed_newest_first(store).await;
     chapters_of_reading::a_job_is_its_teams_alone(store).await;
     chapters_of_reading::a_scrape_ends_once(store).await;
     chapters_of_reading::a_page_of_a_crawl_is_read_by_its_scrape_id(store).await;

@@ -3,8 +3,8 @@
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, SettledOutcome};
-use harvestman_core::ids::ScrapeId;
-use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape};
+use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape, fresh_id};
 
 use super::chapters_of_crawls::{commit, row, start, team};
 use crate::place::{
@@ -152,6 +152,32 @@ pub(crate) async fn running_crawls_are_listed_newest_first(store: &Store) {
     for job in &jobs {
         store.cancel(team, job.id, NOW).await.unwrap();
     }
+}
+
+pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
+    let team = store.ensure_team("recent").await.unwrap();
+    let mut jobs = Vec::new();
+    for ms in [0, 10, 20] {
+        let id = JobId(fresh_id(later(ms)).unwrap());
+        let job = NewJob {
+            id,
+            created_at: later(ms),
+            ..new_job(team, JobKind::Scrape, 1)
+        };
+        store.begin_scrape(&job).await.unwrap();
+        jobs.push(id);
+    }
+    let error = ApiError::new(ErrorCode::DnsResolution, "no such host");
+    store
+        .finish_scrape(jobs[2], ScrapeResult::Failed(&error), later(20))
+        .await
+        .unwrap();
+    let recent = async |limit, now| {
+        let rows = store.recent_jobs(team, limit, now).await.unwrap();
+        rows.into_iter().map(|row| row.id).collect::<Vec<_>>()
+    };
+    assert_eq!(recent(2, later(30)).await, [jobs[2], jobs[1]]);
+    assert_eq!(recent(9, later(20 + RETENTION_MS)).await, [jobs[1], jobs[0]]);
 }
 
 pub(crate) async fn a_job_is_its_teams_alone(store: &Store) {

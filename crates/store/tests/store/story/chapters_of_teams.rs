@@ -25,6 +25,30 @@ pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
     store.ping().await.unwrap();
 }
 
+pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
+    let team = store.ensure_team("keys").await.unwrap();
+    let key = store.add_key(team, "lost", [4; 32], NOW).await.unwrap();
+    store.principal([4; 32]).await.unwrap().unwrap();
+    let listed = async || store.keys().await.unwrap().into_iter().find(|row| row.id == key);
+    let row = listed().await.unwrap();
+    assert_eq!(
+        (row.team, row.team_name.as_str(), row.name.as_str()),
+        (team, "keys", "lost")
+    );
+    assert_eq!(row.created_at, NOW);
+    assert!(
+        row.last_used_at.is_some_and(|at| at > NOW),
+        "its use was noted by the wall clock"
+    );
+
+    assert!(store.revoke_key(key, NOW).await.unwrap());
+    assert!(!store.revoke_key(key, NOW).await.unwrap());
+    assert_eq!(store.principal([4; 32]).await.unwrap(), None);
+    assert_eq!(listed().await, None);
+    assert_eq!(store.add_key(team, "found", [4; 32], NOW).await.unwrap(), key);
+    assert_eq!(store.principal([4; 32]).await.unwrap().unwrap().key_name, "found");
+}
+
 pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
     let team = store.ensure_team("usage").await.unwrap();
     let key = store.add_key(team, "with a key", [9; 32], NOW).await.unwrap();

@@ -1,3 +1,33 @@
-//! The console: a Leptos single-page app.
+//! The console: a Leptos single-page app under `/console/`.
+//!
+//! It talks to the server only through `harvestman-client`, decides nothing that the core decides,
+//! and treats every fetched page as hostile. It never sends anything to another host and never puts
+//! the key into an address.
 
-fn main() {}
+mod app;
+mod browser;
+mod components;
+mod console;
+mod draft;
+mod fields;
+mod figures;
+mod highlight;
+mod history;
+mod job_feed;
+mod limits;
+mod markdown;
+mod pages;
+mod request_form;
+mod route;
+mod shortcuts;
+mod sign_in;
+mod snippet;
+mod storage;
+mod text;
+mod theme;
+mod typed;
+
+fn main() {
+    browser::remove_boot_outline();
+    leptos::mount::mount_to_body(app::App);
+}

@@ -1,0 +1,80 @@
+//! The few things of the browser that the console touches: document, clock, clipboard, files.
+
+use leptos::prelude::{document, window};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Url};
+
+/// Removes the outline that stood in before the wasm was there.
+pub fn remove_boot_outline() {
+    if let Some(boot) = document().get_element_by_id("boot") {
+        boot.remove();
+    }
+}
+
+/// `https://host:port` of this page, which is the server.
+pub fn origin() -> String {
+    window().location().origin().unwrap_or_default()
+}
+
+/// `host:port` of the server.
+pub fn host() -> String {
+    window().location().host().unwrap_or_default()
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> f64 {
+    js_sys::Date::now()
+}
+
+/// Waits.
+pub async fn sleep(ms: u32) {
+    let delay = i32::try_from(ms).unwrap_or(i32::MAX);
+    let promise = js_sys::Promise::new(&mut |resolve, _| {
+        // A browser without timers would only make the wait end at once.
+        let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, delay);
+    });
+    let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+}
+
+/// Whether the page is in a tab that nobody sees.
+pub fn is_hidden() -> bool {
+    document().hidden()
+}
+
+/// First element that a selector finds.
+pub fn find(selector: &str) -> Option<HtmlElement> {
+    document().query_selector(selector).ok().flatten()?.dyn_into().ok()
+}
+
+/// Focuses the first element that a selector finds, once the current change is drawn.
+pub fn focus_soon(selector: &'static str) {
+    leptos::prelude::request_animation_frame(move || {
+        if let Some(element) = find(selector) {
+            let _ = element.focus();
+        }
+    });
+}
+
+/// Copies text; false when the browser refuses.
+pub async fn copy(text: &str) -> bool {
+    let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));
+    if clipboard.is_ok_and(|clipboard| clipboard.is_undefined()) {
+        return false;
+    }
+    let written = window().navigator().clipboard().write_text(text);
+    wasm_bindgen_futures::JsFuture::from(written).await.is_ok()
+}
+
+/// Saves text as a file.
+pub fn download(name: &str, kind: &str, text: &str) -> Option<()> {
+    let parts = js_sys::Array::of1(&JsValue::from_str(text));
+    let options = BlobPropertyBag::new();
+    options.set_type(kind);
+    let blob = Blob::new_with_str_sequence_and_options(&parts, &options).ok()?;
+    let address = Url::create_object_url_with_blob(&blob).ok()?;
+    let link: HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
+    link.set_href(&address);
+    link.set_download(name);
+    link.click();
+    Url::revoke_object_url(&address).ok()
+}

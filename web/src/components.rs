@@ -1,0 +1,18 @@
+//! Small parts that know nothing of the screens they stand in.
+
+pub mod badge;
+pub mod code;
+pub mod dialog;
+pub mod field;
+pub mod format_chips;
+pub mod group;
+pub mod head;
+pub mod icon;
+pub mod json_editor;
+pub mod nav;
+pub mod page_list;
+pub mod problems;
+pub mod tabs;
+pub mod toast;
+pub mod top;
+pub mod viewer;

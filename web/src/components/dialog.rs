@@ -1,0 +1,100 @@
+//! Dialogs on the native element: focus stays inside, Esc closes, focus returns.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::console::Console;
+use crate::route::Screen;
+
+/// A dialog that follows a signal.
+#[component]
+pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> impl IntoView {
+    let node: NodeRef<html::Dialog> = NodeRef::new();
+    Effect::new(move |_| {
+        let Some(dialog) = node.get() else { return };
+        match open.get() {
+            true if !dialog.open() => _ = dialog.show_modal(),
+            false if dialog.open() => dialog.close(),
+            _ => {}
+        }
+    });
+    view! {
+        <dialog class="dialog" node_ref=node aria-label=title on:close=move |_| open.set(false)>
+            <div class="dialog-body">
+                <h2>{title}</h2>
+                {children()}
+            </div>
+        </dialog>
+    }
+    .into_any()
+}
+
+/// Asks before something that cannot be taken back.
+#[component]
+pub fn Confirm(
+    open: RwSignal<bool>,
+    title: &'static str,
+    text: &'static str,
+    /// The verb.
+    action: &'static str,
+    /// The verb that leaves things as they are.
+    keep: &'static str,
+    on_confirm: Callback<()>,
+) -> impl IntoView {
+    view! {
+        <Dialog open title>
+            <p>{text}</p>
+            <div class="dialog-foot">
+                <button class="btn" on:click=move |_| open.set(false)>
+                    {keep}
+                </button>
+                <button
+                    class="btn danger"
+                    on:click=move |_| {
+                        open.set(false);
+                        on_confirm.run(());
+                    }
+                >
+                    {action}
+                </button>
+            </div>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// Lists the shortcuts.
+#[component]
+pub fn Shortcuts() -> impl IntoView {
+    let open = Console::get().help;
+    let go = Screen::ALL.map(|screen| {
+        view! {
+            <dt>
+                <kbd>"g"</kbd>
+                <kbd>{screen.letter()}</kbd>
+            </dt>
+            <dd>{format!("Go to {}", screen.name().to_lowercase())}</dd>
+        }
+    });
+    view! {
+        <Dialog open title="Shortcuts">
+            <dl class="keys">
+                <dt><kbd>"/"</kbd></dt>
+                <dd>"Go to the URL field"</dd>
+                <dt><kbd>"Ctrl"</kbd><kbd>"Enter"</kbd></dt>
+                <dd>"Run the request"</dd>
+                <dt><kbd>"Esc"</kbd></dt>
+                <dd>"Stop, close, or leave a field"</dd>
+                {go}
+                <dt><kbd>"?"</kbd></dt>
+                <dd>"This list"</dd>
+            </dl>
+            <div class="dialog-foot">
+                <button class="btn" on:click=move |_| open.set(false)>
+                    "Close"
+                </button>
+            </div>
+        </Dialog>
+    }
+    .into_any()
+}

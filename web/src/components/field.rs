@@ -1,0 +1,217 @@
+//! One field of the API: its name for people, its name in the API, its control, default and help,
+//! and what is wrong with it.
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::draft::Draft;
+use crate::fields::{Field, Kind};
+use crate::typed;
+
+/// Id of the control of a path.
+pub fn field_id(path: &str) -> String {
+    format!("f-{}", path.replace('.', "-"))
+}
+
+/// Shows a field.
+#[component]
+pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
+    let id = field_id(&path);
+    let path = StoredValue::new(path);
+    let at = move || path.get_value();
+    let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
+    let is_set = Memo::new(move |_| path.with_value(|path| draft.value(path).is_some()));
+    let name = {
+        let id = id.clone();
+        move || {
+            let (label_id, for_id) = (format!("{id}-name"), id.clone());
+            let names = view! {
+                {field.label}
+                <code>{at()}</code>
+                {move || is_set.get().then(|| view! { <span class="set">"set"</span> })}
+            };
+            match field.kind {
+                Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),
+                _ => view! { <label class="field-name" for=for_id>{names}</label> }.into_any(),
+            }
+        }
+    };
+    let help = {
+        let help_id = format!("{id}-help");
+        move || {
+            view! {
+                <p class="hint" id=help_id.clone()>
+                    {field.help}
+                    " "
+                    {typed::default_text(field.kind, draft.default_of(&at()).as_ref())}
+                </p>
+            }
+        }
+    };
+    let wrong = {
+        let wrong_id = format!("{id}-wrong");
+        move || problem.get().map(|text| view! { <p class="field-error" id=wrong_id.clone()>{text}</p> })
+    };
+    let invalid = move || problem.with(Option::is_some).then_some("true");
+    let described = format!("{id}-help {id}-wrong");
+    let is_wide = matches!(field.kind, Kind::Lines | Kind::Pairs | Kind::LongText);
+    match field.kind {
+        Kind::Switch => {
+            let is_on = move || draft.effective(&at()) == Some(Value::Bool(true)) || draft.effective(&at()).is_some_and(|value| value.is_object());
+            view! {
+                <div class="field">
+                    <div class="switch">
+                        <input
+                            type="checkbox"
+                            role="switch"
+                            id=id
+                            aria-describedby=described
+                            aria-invalid=invalid
+                            prop:checked=is_on
+                            on:change=move |event| {
+                                let on = event_target_checked(&event);
+                                let plain_off = !on && draft.default_of(&at()).is_none();
+                                draft.put(&at(), (!plain_off).then_some(Value::Bool(on)));
+                            }
+                        />
+                        {name()}
+                        {help()}
+                        {wrong}
+                    </div>
+                </div>
+            }
+            .into_any()
+        }
+        Kind::MaybeSwitch => {
+            let options = vec![("", "by itself"), ("true", "yes"), ("false", "no")];
+            let chosen = move || draft.value(&at()).map(|value| value.to_string()).unwrap_or_default();
+            // Here a value that equals the usual default still says something.
+            let choose = move |text: String| draft.put_exactly(&at(), text.parse().ok().map(Value::Bool));
+            view! {
+                <div class="field">
+                    {name()}
+                    {select(id, described, options, chosen, choose)}
+                    {help()}
+                    {wrong}
+                </div>
+            }
+            .into_any()
+        }
+        Kind::Words(words) => {
+            let options = words().into_iter().map(|word| (word, word)).collect();
+            let chosen = move || draft.effective(&at()).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+            let choose = move |text: String| draft.put(&at(), Some(Value::String(text)));
+            view! {
+                <div class="field">
+                    {name()}
+                    {select(id, described, options, chosen, choose)}
+                    {help()}
+                    {wrong}
+                </div>
+            }
+            .into_any()
+        }
+        Kind::Set(words) => {
+            let chosen = move || -> Vec<Value> {
+                let value = draft.effective(&at());
+                value.and_then(|value| value.as_array().cloned()).unwrap_or_default()
+            };
+            let chips = words.iter().map(|word| {
+                let word = *word;
+                let has = move || chosen().iter().any(|value| is_word(value, word));
+                let toggle = move |_| {
+                    let mut list = chosen();
+                    match list.iter().position(|value| is_word(value, word)) {
+                        Some(index) => _ = list.remove(index),
+                        None => list.push(Value::from(word)),
+                    }
+                    let nothing = list.is_empty() && draft.default_of(&at()).is_none();
+                    draft.put(&at(), (!nothing).then_some(Value::Array(list)));
+                };
+                view! {
+                    <button type="button" class="chip" aria-pressed=move || has().to_string() on:click=toggle>
+                        {word}
+                    </button>
+                }
+            });
+            view! {
+                <div class="field" role="group" aria-labelledby=format!("{id}-name") id=id tabindex="-1">
+                    {name()}
+                    <div class="chips">{chips.collect_view()}</div>
+                    {help()}
+                    {wrong}
+                </div>
+            }
+            .into_any()
+        }
+        Kind::Text | Kind::LongText | Kind::Number(_) | Kind::Lines | Kind::Pairs => {
+            let text = typed_text(draft, path, field.kind);
+            let on_input = move |event: leptos::ev::Event| {
+                text.set(event_target_value(&event));
+                let value = text.with_untracked(|text| typed::read(field.kind, text));
+                draft.put(&at(), value);
+            };
+            let placeholder = match field.kind {
+                Kind::Lines | Kind::Pairs | Kind::LongText => String::new(),
+                _ => draft.default_of(&at()).map(|value| typed::write(field.kind, Some(&value))).unwrap_or_default(),
+            };
+            let control = match is_wide {
+                true => view! {
+                    <textarea class="input mono" id=id rows="2" spellcheck="false" aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input></textarea>
+                }
+                .into_any(),
+                false => view! {
+                    <input class="input" type="text" inputmode=matches!(field.kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
+                }
+                .into_any(),
+            };
+            view! {
+                <div class="field">
+                    {name()}
+                    {control}
+                    {help()}
+                    {wrong}
+                </div>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// The text of a control. It follows the draft when the draft was changed elsewhere, and keeps what is
+/// half typed.
+fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<String> {
+    let text = RwSignal::new(String::new());
+    Effect::new(move |_| {
+        let value = path.with_value(|path| draft.value(path));
+        let typed = text.with_untracked(|text| typed::read(kind, text));
+        let default = path.with_value(|path| draft.default_of(path));
+        if typed.filter(|typed| default.as_ref() != Some(typed)) != value {
+            text.set(typed::write(kind, value.as_ref()));
+        }
+    });
+    text
+}
+
+fn select(
+    id: String,
+    described: String,
+    options: Vec<(&'static str, &'static str)>,
+    chosen: impl Fn() -> String + Copy + Send + Sync + 'static,
+    choose: impl Fn(String) + 'static,
+) -> AnyView {
+    let options = options.into_iter().map(|(word, name)| {
+        view! { <option value=word selected=move || chosen() == word>{name}</option> }
+    });
+    view! {
+        <select class="input" id=id aria-describedby=described on:change=move |event| choose(event_target_value(&event))>
+            {options.collect_view()}
+        </select>
+    }
+    .into_any()
+}
+
+/// Whether an element of a list is a word, also as an object with `type`.
+fn is_word(value: &Value, word: &str) -> bool {
+    value.as_str().or_else(|| value.get("type")?.as_str()) == Some(word)
+}

@@ -1,0 +1,67 @@
+//! Pictures of one colour: the mark and the navigation.
+
+use leptos::prelude::*;
+
+/// Which picture.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Picture {
+    /// The harvestman.
+    Mark,
+    /// A house.
+    Overview,
+    /// A page.
+    Scrape,
+    /// A hub with spokes.
+    Crawl,
+    /// Sliders.
+    Settings,
+    /// Sun, moon or both.
+    Theme,
+}
+
+impl Picture {
+    fn view_box(self) -> &'static str {
+        match self {
+            Picture::Mark => "0 0 32 32",
+            _ => "0 0 16 16",
+        }
+    }
+
+    fn paths(self) -> &'static str {
+        match self {
+            Picture::Mark => {
+                r#"<ellipse cx="16" cy="17" rx="4.2" ry="3.4" fill="currentColor" stroke="none"/><path d="M13 15 8 7 3 13M12 17 6 13 2 22M13 19 8 17 5 28M19 15 24 7 29 13M20 17 26 13 30 22M19 19 24 17 27 28M15 14 12 4M17 14 20 4"/>"#
+            }
+            Picture::Overview => r#"<path d="M2 8 8 2.500 14 8M4 7v6.500h8V7"/>"#,
+            Picture::Scrape => r#"<path d="M4 1.500h5L12.500 5v9.500h-8.500zM6.500 8h4M6.500 11h4"/>"#,
+            Picture::Crawl => {
+                r#"<circle cx="8" cy="8" r="2"/><path d="M8 6V2M8 14v-4M6 8H2M14 8h-4M4 4l2.500 2.500M12 4 9.500 6.500M4 12l2.500-2.500M12 12 9.500 9.500"/>"#
+            }
+            Picture::Settings => {
+                r#"<path d="M2 4.500h7M12.500 4.500H14M2 11.500h1.500M7 11.500h7"/><circle cx="10.700" cy="4.500" r="1.800"/><circle cx="5.200" cy="11.500" r="1.800"/>"#
+            }
+            Picture::Theme => r#"<circle cx="8" cy="8" r="5.500"/><path d="M8 2.500a5.500 5.500 0 0 1 0 11z" fill="currentColor"/>"#,
+        }
+    }
+}
+
+/// A picture; hidden from screen readers because a word stands beside it.
+#[component]
+pub fn Icon(picture: Picture, #[prop(optional)] class: &'static str) -> impl IntoView {
+    view! {
+        <svg
+            class=class
+            viewBox=picture.view_box()
+            width="16"
+            height="16"
+            fill="none"
+            stroke="currentColor"
+            stroke-width=if picture == Picture::Mark { "1.7" } else { "1.5" }
+            stroke-linecap="round"
+            stroke-linejoin="round"
+            aria-hidden="true"
+            inner_html=picture.paths()
+        ></svg>
+    }
+    .into_any()
+}

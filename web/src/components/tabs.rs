@@ -1,0 +1,79 @@
+//! Tabs after the ARIA pattern: one tab stop, arrows move, the chosen tab names its panel.
+
+use leptos::prelude::*;
+use web_sys::KeyboardEvent;
+
+use crate::browser;
+
+/// One tab.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tab {
+    /// Its name in code.
+    pub id: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// A number beside it.
+    pub count: Option<String>,
+}
+
+/// A tab without a number.
+pub fn tab(id: &'static str, label: &'static str) -> Tab {
+    Tab { id, label, count: None }
+}
+
+/// Shows a row of tabs; the caller shows the panel with `role="tabpanel"` and the id `{name}-panel`.
+#[component]
+pub fn Tabs(
+    /// Begins the ids of this row.
+    name: &'static str,
+    /// Read to screen readers.
+    label: &'static str,
+    /// The tabs; only those with content.
+    #[prop(into)]
+    tabs: Signal<Vec<Tab>>,
+    /// Which one is chosen.
+    chosen: RwSignal<&'static str>,
+    /// What stands at the end of the row.
+    #[prop(optional, into)]
+    end: ViewFn,
+) -> impl IntoView {
+    let on_key = move |event: KeyboardEvent| {
+        let ids: Vec<&'static str> = tabs.with_untracked(|tabs| tabs.iter().map(|tab| tab.id).collect());
+        let Some(at) = ids.iter().position(|id| *id == chosen.get_untracked()) else { return };
+        let next = match event.key().as_str() {
+            "ArrowRight" => (at + 1) % ids.len(),
+            "ArrowLeft" => (at + ids.len() - 1) % ids.len(),
+            "Home" => 0,
+            "End" => ids.len() - 1,
+            _ => return,
+        };
+        event.prevent_default();
+        chosen.set(ids[next]);
+        if let Some(tab) = browser::find(&format!("#{name}-{}", ids[next])) {
+            let _ = tab.focus();
+        }
+    };
+    view! {
+        <div class="tabs">
+            <div class="tab-list" role="tablist" aria-label=label on:keydown=on_key>
+                <For each=move || tabs.get() key=|tab| (tab.id, tab.count.clone()) let:tab>
+                    <button
+                        type="button"
+                        class="tab"
+                        role="tab"
+                        id=format!("{name}-{}", tab.id)
+                        aria-controls=format!("{name}-panel")
+                        aria-selected=move || (chosen.get() == tab.id).to_string()
+                        tabindex=move || if chosen.get() == tab.id { "0" } else { "-1" }
+                        on:click=move |_| chosen.set(tab.id)
+                    >
+                        {tab.label}
+                        {tab.count.clone().map(|count| view! { <span class="n">{count}</span> })}
+                    </button>
+                </For>
+            </div>
+            <div class="tab-end">{end.run()}</div>
+        </div>
+    }
+    .into_any()
+}

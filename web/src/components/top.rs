@@ -1,0 +1,73 @@
+//! The bar at the top: which server, how it is, what runs, theme and key.
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::components::icon::{Icon, Picture};
+use crate::console::{Access, Console};
+use crate::figures;
+use crate::route::Screen;
+
+/// Shows the bar.
+#[component]
+pub fn Top() -> impl IntoView {
+    let console = Console::get();
+    let health = move || match (console.lost.get(), console.readiness.with(|known| known.as_ref().map(|known| known.ready))) {
+        (true, _) => ("dot bad", "does not answer"),
+        (false, Some(true)) => ("dot ok", "ready"),
+        (false, Some(false)) => ("dot warn", "not ready"),
+        (false, None) => ("dot", "asking"),
+    };
+    let switch = move |_| {
+        let next = console.theme.get_untracked().next();
+        next.choose();
+        console.theme.set(next);
+        console.say(format!("Theme: {}", next.name().to_lowercase()));
+    };
+    view! {
+        <header class="top">
+            <Icon picture=Picture::Mark class="top-mark"/>
+            <span class="top-server" title=move || format!("The server {}", health().1)>
+                <span class=move || health().0></span>
+                <span class="cut">{browser::host()}</span>
+                <span class="unseen">{move || health().1}</span>
+            </span>
+            <span class="top-opt">
+                {move || match console.active.with(Vec::len) {
+                    0 => String::new(),
+                    count => figures::counted(count as u64, "crawl running", "crawls running"),
+                }}
+            </span>
+            <span class="grow"></span>
+            <button
+                class="btn small quiet"
+                on:click=switch
+                aria-label=move || format!("Theme: {}. Switch", console.theme.get().name())
+            >
+                <Icon picture=Picture::Theme/>
+                <span class="top-phone">{move || console.theme.get().name()}</span>
+            </button>
+            <a class="btn small quiet top-key" href=Screen::Settings.href() aria-label="Key and settings">
+                {move || match (console.access.get(), console.key.get()) {
+                    (_, Some(key)) => masked(&key),
+                    (Access::In, None) => "no key needed".to_owned(),
+                    (_, None) => "no key".to_owned(),
+                }}
+            </a>
+        </header>
+    }
+    .into_any()
+}
+
+/// A key by its first and last letters.
+pub fn masked(key: &str) -> String {
+    let letters: Vec<char> = key.chars().collect();
+    match letters.len() {
+        0..10 => "\u{2022}\u{2022}\u{2022}\u{2022}".to_owned(),
+        count => {
+            let first: String = letters[..6].iter().collect();
+            let last: String = letters[count - 2..].iter().collect();
+            format!("{first}\u{2026}{last}")
+        }
+    }
+}

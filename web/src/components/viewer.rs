@@ -1,0 +1,263 @@
+//! A page document: rendered, as Markdown, its links, metadata and the rest; only tabs with content.
+
+use std::sync::Arc;
+
+use harvestman_core::api::Document;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::browser;
+use crate::components::code::{Code, copy};
+use crate::components::tabs::{Tab, Tabs, tab};
+use crate::console::Console;
+use crate::figures;
+use crate::highlight::{escape, json};
+use crate::limits::CHARS_PER_TOKEN;
+use crate::markdown::{is_safe_link, render};
+use crate::storage;
+use crate::text;
+
+const LAST_TAB: &str = "viewer-tab";
+
+/// A document as it is kept in signals.
+pub type Shown = Arc<Document>;
+
+fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Texts and values that have a tab of their own when they are there.
+fn part(document: &Document, id: &str) -> Option<String> {
+    match id {
+        "markdown" => document.markdown.clone(),
+        "html" => document.html.clone(),
+        "rawHtml" => document.raw_html.clone(),
+        "summary" => document.summary.clone(),
+        "answer" => document.answer.clone(),
+        "highlights" => document.highlights.clone(),
+        "links" => document.links.as_ref().map(|links| links.join("\n")),
+        "images" => document.images.as_ref().map(|images| images.join("\n")),
+        "extracted" => document.json.as_ref().map(pretty),
+        "attributes" => document.attributes.as_ref().map(pretty),
+        "changes" => document.change_tracking.as_ref().map(pretty),
+        "screenshot" => document.screenshot.clone(),
+        "metadata" => Some(pretty(&document.metadata)),
+        _ => Some(pretty(document)),
+    }
+}
+
+fn tabs_of(document: &Document) -> Vec<Tab> {
+    let counted = |id, label, count: usize| Tab { id, label, count: Some(figures::count(count as u64)) };
+    let mut tabs = Vec::new();
+    if document.markdown.as_ref().is_some_and(|text| !text.trim().is_empty()) {
+        tabs.extend([tab("rendered", "Rendered"), tab("markdown", "Markdown")]);
+    }
+    let texts = [
+        ("summary", "Summary"),
+        ("answer", "Answer"),
+        ("highlights", "Highlights"),
+        ("extracted", "Extracted"),
+        ("attributes", "Attributes"),
+        ("changes", "Changes"),
+        ("html", "HTML"),
+        ("rawHtml", "Raw HTML"),
+        ("screenshot", "Screenshot"),
+    ];
+    tabs.extend(texts.into_iter().filter(|(id, _)| part(document, id).is_some()).map(|(id, label)| tab(id, label)));
+    if let Some(links) = document.links.as_ref().filter(|links| !links.is_empty()) {
+        tabs.push(counted("links", "Links", links.len()));
+    }
+    if let Some(images) = document.images.as_ref().filter(|images| !images.is_empty()) {
+        tabs.push(counted("images", "Images", images.len()));
+    }
+    tabs.extend([tab("metadata", "Metadata"), tab("json", "JSON")]);
+    tabs
+}
+
+/// Shows a document.
+#[component]
+pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
+    let console = Console::get();
+    let tabs = Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
+    let wanted: Option<String> = storage::read(LAST_TAB);
+    let chosen = RwSignal::new("rendered");
+    if let Some(wanted) = wanted
+        && let Some(found) = tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == wanted).map(|tab| tab.id))
+    {
+        chosen.set(found);
+    }
+    Effect::new(move |before: Option<()>| {
+        let now = chosen.get();
+        if before.is_some() {
+            storage::write(LAST_TAB, &now);
+        }
+    });
+    // The chosen tab, or the first one when this document has no such part.
+    let open = Memo::new(move |_| {
+        let wanted = chosen.get();
+        tabs.with(|tabs| {
+            let has = tabs.iter().any(|tab| tab.id == wanted);
+            if has { wanted } else { tabs.first().map_or("json", |tab| tab.id) }
+        })
+    });
+    Effect::new(move |_| {
+        let open = open.get();
+        if chosen.get_untracked() != open {
+            chosen.set(open);
+        }
+    });
+    let text_of_tab = move || {
+        let id = if open.get_untracked() == "rendered" { "markdown" } else { open.get_untracked() };
+        document.with_untracked(|document| document.as_deref().and_then(|document| part(document, id))).unwrap_or_default()
+    };
+    let save = move |_| {
+        let (ending, kind) = match open.get_untracked() {
+            "rendered" | "markdown" => ("md", "text/markdown"),
+            "html" | "rawHtml" => ("html", "text/html"),
+            "links" | "images" | "summary" | "answer" | "highlights" => ("txt", "text/plain"),
+            _ => ("json", "application/json"),
+        };
+        let name = document.with_untracked(|document| document.as_deref().map(file_name)).unwrap_or_default();
+        if browser::download(&format!("{name}.{ending}"), kind, &text_of_tab()).is_none() {
+            console.say("The browser does not allow saving");
+        }
+    };
+    let end = move || {
+        view! {
+            <button type="button" class="btn small quiet" on:click=move |_| copy(console, text_of_tab())>
+                "Copy"
+            </button>
+            <button type="button" class="btn small quiet" on:click=save>
+                "Save"
+            </button>
+        }
+    };
+    view! {
+        <Tabs name="viewer" label="Parts of the page" tabs chosen end/>
+        <div role="tabpanel" id="viewer-panel" aria-labelledby=move || format!("viewer-{}", open.get())>
+            {move || document.get().map(|document| body(&document, open.get()))}
+        </div>
+        {move || document.get().map(|document| foot(&document))}
+    }
+    .into_any()
+}
+
+fn body(document: &Document, open: &'static str) -> AnyView {
+    let text = part(document, if open == "rendered" { "markdown" } else { open }).unwrap_or_default();
+    match open {
+        "rendered" => {
+            let rendered = render(&text);
+            let cut = rendered.cut.then(|| view! { <p class="notice warn">{text::CUT}</p> });
+            view! {
+                {cut}
+                <div class="prose" tabindex="0" role="region" aria-label="Rendered page" inner_html=rendered.html></div>
+            }
+            .into_any()
+        }
+        "links" => addresses(document.links.as_deref().unwrap_or_default()),
+        "images" => addresses(document.images.as_deref().unwrap_or_default()),
+        "metadata" => pairs(document),
+        "screenshot" => picture(text),
+        "summary" | "answer" | "highlights" => {
+            view! { <div class="prose" tabindex="0" inner_html=render(&text).html></div> }.into_any()
+        }
+        "json" | "extracted" | "attributes" | "changes" => {
+            view! { <Code html=json(&text) label="JSON" wrap=true/> }.into_any()
+        }
+        _ => view! { <Code html=escape(&text) label="Source" wrap=true/> }.into_any(),
+    }
+}
+
+/// A picture that the server made; one from elsewhere stays a link.
+fn picture(address: String) -> AnyView {
+    let own = address.starts_with("data:image/") || address.starts_with(&format!("{}/", browser::origin()));
+    match own {
+        true => view! { <div class="prose" tabindex="0"><img src=address alt="Screenshot of the page"/></div> }.into_any(),
+        false => addresses(&[address]),
+    }
+}
+
+fn addresses(list: &[String]) -> AnyView {
+    let items = list.iter().map(|address| {
+        let address = address.clone();
+        match is_safe_link(&address) {
+            true => view! {
+                <li>
+                    <a href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
+                        {address.clone()}
+                    </a>
+                </li>
+            }
+            .into_any(),
+            false => view! { <li>{address}</li> }.into_any(),
+        }
+    });
+    view! {
+        <div class="scroll pad" tabindex="0" role="region" aria-label="Addresses">
+            <ul class="links">{items.collect_view()}</ul>
+        </div>
+    }
+    .into_any()
+}
+
+fn pairs(document: &Document) -> AnyView {
+    let metadata = serde_json::to_value(&document.metadata).unwrap_or_default();
+    let fields = metadata.as_object().into_iter().flatten().map(|(name, value)| {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        view! {
+            <dt>{name.clone()}</dt>
+            <dd>{value}</dd>
+        }
+    });
+    view! {
+        <div class="scroll pad" tabindex="0" role="region" aria-label="Metadata">
+            <dl class="pairs">{fields.collect_view()}</dl>
+        </div>
+    }
+    .into_any()
+}
+
+fn foot(document: &Document) -> AnyView {
+    let metadata = &document.metadata;
+    let size = document.markdown.as_ref().map(|text| {
+        let characters = text.chars().count();
+        view! {
+            <span>{figures::counted(characters as u64, "character", "characters")}</span>
+            <span>{format!("about {} tokens", figures::count(characters.div_ceil(CHARS_PER_TOKEN) as u64))}</span>
+        }
+    });
+    let facts = [
+        metadata.status_code.map(|status| format!("HTTP {status}")),
+        metadata.cache_state.as_ref().map(|state| format!("cache {state}")),
+        metadata.credits_used.map(|credits| figures::counted(u64::from(credits), "credit", "credits")),
+    ];
+    let facts = facts.into_iter().flatten().map(|fact| view! { <span>{fact}</span> });
+    let address = metadata.url.clone().or_else(|| metadata.source_url.clone()).filter(|url| is_safe_link(url));
+    let open = address.map(|address| {
+        view! {
+            <a class="cut" href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
+                {figures::short_url(&address).to_owned()}
+            </a>
+        }
+    });
+    let warning = document.warning.clone().map(|warning| view! { <p class="notice warn">{warning}</p> });
+    view! {
+        {warning.map(|warning| view! { <div class="pad">{warning}</div> })}
+        <div class="card-foot">{size} {facts.collect_view()} <span class="grow"></span> {open}</div>
+    }
+    .into_any()
+}
+
+/// Host and path as a file name.
+fn file_name(document: &Document) -> String {
+    let url = document.metadata.url.as_deref().or(document.metadata.source_url.as_deref()).unwrap_or("page");
+    let name: String = figures::short_url(url)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
+        .take(80)
+        .collect();
+    name.trim_matches(['-', '.']).to_owned()
+}

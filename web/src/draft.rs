@@ -1,0 +1,306 @@
+//! The request that a form edits: a JSON body that holds only what differs from the defaults. What is
+//! acceptable, what the defaults are and how the body is written is asked of the core; half-typed
+//! values stay in the body as they are until the core accepts them.
+
+use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest};
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::storage;
+
+/// What a form is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// `POST /v2/scrape`
+    Scrape,
+    /// `POST /v2/crawl`
+    Crawl,
+}
+
+impl Endpoint {
+    /// Path of the endpoint.
+    pub fn path(self) -> &'static str {
+        match self {
+            Endpoint::Scrape => "/v2/scrape",
+            Endpoint::Crawl => "/v2/crawl",
+        }
+    }
+
+    /// Where the page options stand in the body, with a dot at the end; empty for the top level.
+    pub fn page_prefix(self) -> &'static str {
+        match self {
+            Endpoint::Scrape => "",
+            Endpoint::Crawl => "scrapeOptions.",
+        }
+    }
+
+    /// Name under which the form is kept on this device.
+    pub fn draft_name(self) -> &'static str {
+        match self {
+            Endpoint::Scrape => "draft:scrape",
+            Endpoint::Crawl => "draft:crawl",
+        }
+    }
+
+    /// Every option with its default, as the core has them.
+    fn defaults(self) -> Map<String, Value> {
+        let Ok(nowhere) = harvestman_core::api::TargetUrl::parse("https://example.com") else {
+            return Map::new();
+        };
+        let mut options = CrawlRequest::new(nowhere).filled_options();
+        match (self, options.remove("scrapeOptions")) {
+            (Endpoint::Scrape, Some(Value::Object(page))) => page,
+            (Endpoint::Crawl, Some(page)) => {
+                options.insert("scrapeOptions".to_owned(), page);
+                options
+            }
+            _ => options,
+        }
+    }
+
+    /// The body as the core would send it, pretty-printed; or what the core has against it.
+    fn check(self, body: &[u8]) -> Result<String, ApiError> {
+        let written = match self {
+            Endpoint::Scrape => serde_json::to_string_pretty(&ScrapeRequest::from_json(body)?),
+            Endpoint::Crawl => serde_json::to_string_pretty(&CrawlRequest::from_json(body)?),
+        };
+        Ok(written.unwrap_or_default())
+    }
+}
+
+/// One thing that is wrong with a body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Keys and indexes, joined by dots.
+    pub path: String,
+    /// The rest of a sentence that begins with the field's name.
+    pub message: String,
+}
+
+/// A request that is being written.
+#[derive(Clone, Copy)]
+pub struct Draft {
+    /// What it is for.
+    pub endpoint: Endpoint,
+    /// The body.
+    pub body: RwSignal<Map<String, Value>>,
+    /// The body as the core would send it, or what is wrong with it.
+    pub checked: Memo<Result<String, ApiError>>,
+    /// What the server had against it, since the last change.
+    pub refused: RwSignal<Option<ApiError>>,
+    /// The user asked to send it, so that missing fields are told too.
+    pub asked: RwSignal<bool>,
+    defaults: StoredValue<Map<String, Value>>,
+}
+
+impl Draft {
+    /// The draft kept on this device, with what the address says on top of it.
+    pub fn restore(endpoint: Endpoint, query: &[(String, String)], formats: Value) -> Self {
+        let mut kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
+        if kept.as_ref().is_none_or(Map::is_empty) && formats != Value::Null {
+            let mut fresh = Map::new();
+            set(&mut fresh, &format!("{}formats", endpoint.page_prefix()), Some(formats));
+            kept = Some(fresh);
+        }
+        let mut body = kept.unwrap_or_default();
+        if query.iter().any(|(name, _)| name == "url") {
+            body.clear();
+        }
+        for (name, text) in query.iter().filter(|(name, _)| name != "run") {
+            let value = match serde_json::from_str(text) {
+                Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) if name != "url" => value,
+                _ => Value::from(text.as_str()),
+            };
+            set(&mut body, name, Some(value));
+        }
+        let body = RwSignal::new(body);
+        let refused = RwSignal::new(None);
+        let checked = Memo::new(move |_| {
+            let bytes = body.with(|body| serde_json::to_vec(body).unwrap_or_default());
+            endpoint.check(&bytes)
+        });
+        Effect::new(move |before: Option<()>| {
+            body.with(|body| {
+                if before.is_some() {
+                    storage::write(endpoint.draft_name(), body);
+                }
+            });
+            refused.set(None);
+        });
+        Self {
+            endpoint,
+            body,
+            checked,
+            refused,
+            asked: RwSignal::new(false),
+            defaults: StoredValue::new(endpoint.defaults()),
+        }
+    }
+
+    /// Value at a path as far as it was set.
+    pub fn value(self, path: &str) -> Option<Value> {
+        self.body.with(|body| at(body, path).cloned())
+    }
+
+    /// Default at a path.
+    pub fn default_of(self, path: &str) -> Option<Value> {
+        self.defaults.with_value(|defaults| at(defaults, path).cloned())
+    }
+
+    /// Value at a path, or its default.
+    pub fn effective(self, path: &str) -> Option<Value> {
+        self.value(path).or_else(|| self.default_of(path))
+    }
+
+    /// Sets or clears a value. A value that equals its default is cleared.
+    pub fn put(self, path: &str, value: Option<Value>) {
+        let value = value.filter(|value| self.default_of(path).as_ref() != Some(value));
+        self.body.update(|body| set(body, path, value));
+    }
+
+    /// Sets or clears a value, also one that equals its default.
+    pub fn put_exactly(self, path: &str, value: Option<Value>) {
+        self.body.update(|body| set(body, path, value));
+    }
+
+    /// Everything that is wrong, as the core and then the server see it.
+    pub fn problems(self) -> Vec<Problem> {
+        let core = self.checked.with(|checked| checked.as_ref().err().map(problems_of));
+        let server = self.refused.with(|refused| refused.as_ref().map(problems_of));
+        core.into_iter().chain(server).flatten().collect()
+    }
+
+    /// What is wrong with one field, if it is time to say it: once it was set, or once the user asked
+    /// to send.
+    pub fn problem_at(self, path: &str) -> Option<String> {
+        let shown = self.asked.get() || self.value(path).is_some();
+        let found = shown.then(|| self.problems()).into_iter().flatten();
+        found
+            .into_iter()
+            .find(|problem| is_under(&problem.path, path))
+            .map(|problem| problem.message)
+    }
+
+    /// The body to send, pretty-printed; what cannot be sent is shown as it stands.
+    pub fn written(self) -> String {
+        self.checked.with(|checked| match checked {
+            Ok(written) => written.clone(),
+            Err(_) => self
+                .body
+                .with(|body| serde_json::to_string_pretty(body).unwrap_or_default()),
+        })
+    }
+
+    /// Clears everything.
+    pub fn clear(self) {
+        self.body.set(Map::new());
+        self.asked.set(false);
+    }
+}
+
+/// The problems that an error tells.
+pub fn problems_of(error: &ApiError) -> Vec<Problem> {
+    let details = error.details.as_ref().and_then(Value::as_array);
+    details
+        .into_iter()
+        .flatten()
+        .filter_map(|detail| {
+            let parts = detail.get("path")?.as_array()?.iter();
+            let parts: Vec<String> = parts
+                .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
+                .collect();
+            Some(Problem {
+                path: parts.join("."),
+                message: detail.get("message")?.as_str()?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// Whether `path` is `parent` or something inside it.
+pub fn is_under(path: &str, parent: &str) -> bool {
+    path.strip_prefix(parent)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Value at a path of names joined by dots. A webhook given as a string is its `url`.
+fn at<'a>(body: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    match path.split_once('.') {
+        None => body.get(path),
+        Some((first, rest)) => match body.get(first)? {
+            Value::Object(inner) => at(inner, rest),
+            address @ Value::String(_) if rest == "url" => Some(address),
+            _ => None,
+        },
+    }
+}
+
+/// Sets or removes the value at a path; objects appear when needed and go when they are empty.
+fn set(body: &mut Map<String, Value>, path: &str, value: Option<Value>) {
+    let Some((first, rest)) = path.split_once('.') else {
+        match value {
+            Some(value) => body.insert(path.to_owned(), value),
+            None => body.remove(path),
+        };
+        return;
+    };
+    let mut inner = match body.remove(first) {
+        Some(Value::Object(inner)) => inner,
+        Some(address @ Value::String(_)) => Map::from_iter([("url".to_owned(), address)]),
+        _ => Map::new(),
+    };
+    set(&mut inner, rest, value);
+    if !inner.is_empty() {
+        body.insert(first.to_owned(), Value::Object(inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn objects_come_and_go_with_their_fields() {
+        let mut body = Map::new();
+        set(&mut body, "scrapeOptions.location.country", Some(json!("DE")));
+        assert_eq!(Value::Object(body.clone()), json!({"scrapeOptions": {"location": {"country": "DE"}}}));
+        assert_eq!(at(&body, "scrapeOptions.location.country"), Some(&json!("DE")));
+        set(&mut body, "scrapeOptions.location.country", None);
+        assert!(body.is_empty());
+    }
+
+    #[test]
+    fn a_webhook_string_is_its_address() {
+        let mut body = object(json!({"webhook": "https://e.com/hook"}));
+        assert_eq!(at(&body, "webhook.url"), Some(&json!("https://e.com/hook")));
+        set(&mut body, "webhook.events", Some(json!(["page"])));
+        assert_eq!(body["webhook"], json!({"url": "https://e.com/hook", "events": ["page"]}));
+    }
+
+    #[test]
+    fn the_core_tells_what_is_wrong_and_where() {
+        let error = Endpoint::Crawl.check(br#"{"url":"x","limit":"many","scrapeOptions":{"timeout":1}}"#);
+        let problems = problems_of(&error.unwrap_err());
+        let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
+        assert!(paths.contains(&"limit") && paths.contains(&"scrapeOptions.timeout"), "{paths:?}");
+        assert!(is_under("formats.0.type", "formats") && !is_under("formatsX", "formats"));
+    }
+
+    #[test]
+    fn only_what_differs_is_written() {
+        let written = Endpoint::Scrape.check(br#"{"url":"https://e.com","mobile":false,"timeout":5000}"#).unwrap();
+        assert_eq!(written, "{\n  \"url\": \"https://e.com\",\n  \"timeout\": 5000\n}");
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_core() {
+        assert_eq!(at(&Endpoint::Crawl.defaults(), "scrapeOptions.timeout"), Some(&json!(60_000)));
+        assert_eq!(at(&Endpoint::Scrape.defaults(), "maxAge"), Some(&json!(172_800_000)));
+        assert_eq!(at(&Endpoint::Crawl.defaults(), "limit"), Some(&json!(10_000)));
+    }
+}

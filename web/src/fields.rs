@@ -1,0 +1,203 @@
+//! The controls of the forms: which kind of control edits which field of the API, with its name and
+//! one line of help. Bounds and defaults are not here: they are asked of the core.
+
+use harvestman_core::api::crawl::SitemapMode;
+use harvestman_core::api::options::Proxy;
+use harvestman_core::api::wire_enum::WireEnum;
+
+use crate::draft::Endpoint;
+
+/// What edits a field.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// One line of text.
+    Text,
+    /// Several lines of text.
+    LongText,
+    /// A number; with the unit of the API.
+    Number(&'static str),
+    /// On or off.
+    Switch,
+    /// On, off, or left to the server.
+    MaybeSwitch,
+    /// One of the words that the core knows.
+    Words(fn() -> Vec<&'static str>),
+    /// A list, one item a line.
+    Lines,
+    /// Names and values, one `name: value` a line.
+    Pairs,
+    /// Some of the words of a list.
+    Set(&'static [&'static str]),
+}
+
+/// One field of the API.
+#[derive(Clone, Copy)]
+pub struct Field {
+    /// Its name in the API, with dots into objects.
+    pub path: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// What edits it.
+    pub kind: Kind,
+}
+
+/// Fields that belong together.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// Name.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// Whether the fields are page options, which stand elsewhere in a crawl.
+    pub page: bool,
+    /// The fields.
+    pub fields: &'static [Field],
+}
+
+impl Group {
+    /// Full path of one of its fields.
+    pub fn path_of(&self, endpoint: Endpoint, field: &Field) -> String {
+        let prefix = if self.page { endpoint.page_prefix() } else { "" };
+        format!("{prefix}{}", field.path)
+    }
+}
+
+const fn field(path: &'static str, label: &'static str, kind: Kind, help: &'static str) -> Field {
+    Field { path, label, help, kind }
+}
+
+fn words<W: WireEnum>() -> Vec<&'static str> {
+    W::ALL.iter().map(|word| word.as_str()).collect()
+}
+
+/// The fields of a crawl that are always in sight.
+pub const CRAWL_FIRST: Group = Group {
+    name: "",
+    about: "",
+    page: false,
+    fields: &[
+        field("limit", "Page limit", Kind::Number("pages"), "The crawl ends after so many pages."),
+        field("maxDiscoveryDepth", "Depth", Kind::Number(""), "Links away from the start; 0 is the start page alone."),
+        field("sitemap", "Sitemap", Kind::Words(words::<SitemapMode>), "Pages named by the site's sitemaps."),
+    ],
+};
+
+const SCOPE: Group = Group {
+    name: "Scope",
+    about: "which addresses belong to the crawl",
+    page: false,
+    fields: &[
+        field("prompt", "Plan in words", Kind::LongText, "Options from a sentence; what you set yourself wins."),
+        field("includePaths", "Include paths", Kind::Lines, "Regular expressions, one a line; only matching paths are kept."),
+        field("excludePaths", "Exclude paths", Kind::Lines, "Regular expressions, one a line; matching paths are left out."),
+        field("crawlEntireDomain", "Entire domain", Kind::Switch, "Also siblings and parents of the start page."),
+        field("allowSubdomains", "Subdomains", Kind::Switch, "Also hosts below the start host."),
+        field("allowExternalLinks", "External links", Kind::Switch, "Also other hosts that a page links to, one hop."),
+        field("regexOnFullURL", "Match full URL", Kind::Switch, "Paths above are matched on the whole address."),
+        field("ignoreQueryParameters", "Ignore query", Kind::Switch, "Addresses that differ only by their query are one page."),
+        field("deduplicateSimilarURLs", "Merge similar URLs", Kind::Switch, "www, scheme, trailing slash and index files do not make another page."),
+    ],
+};
+
+const PAGE: Group = Group {
+    name: "Page",
+    about: "what is kept of a page",
+    page: true,
+    fields: &[
+        field("onlyMainContent", "Main content only", Kind::Switch, "Leaves out navigation, header, footer and the like."),
+        field("onlyCleanContent", "Clean content", Kind::Switch, "A second pass that removes leftovers such as share bars."),
+        field("includeTags", "Include tags", Kind::Lines, "CSS selectors, one a line; only matching elements are kept."),
+        field("excludeTags", "Exclude tags", Kind::Lines, "CSS selectors, one a line; matching elements are removed."),
+        field("removeBase64Images", "Drop inline images", Kind::Switch, "Replaces data: images in Markdown by a placeholder."),
+        field("blockAds", "Block ads", Kind::Switch, "Also cookie banners and trackers."),
+        field("parsers", "Parsers", Kind::Set(&["pdf", "image"]), "Documents that are turned into text."),
+        field("redactPII", "Redact personal data", Kind::Switch, "Replaces addresses, numbers and secrets found by rules."),
+    ],
+};
+
+const NETWORK: Group = Group {
+    name: "Network",
+    about: "how a page is fetched",
+    page: true,
+    fields: &[
+        field("timeout", "Timeout", Kind::Number("ms"), "For a whole page, waiting included."),
+        field("waitFor", "Wait after load", Kind::Number("ms"), "Extra time for scripts; needs a browser."),
+        field("maxAge", "Cache age", Kind::Number("ms"), "Accept a cached copy up to this age; 0 always fetches."),
+        field("minAge", "Cache only from", Kind::Number("ms"), "Answer only from the cache, with a copy at least this old."),
+        field("storeInCache", "Store in cache", Kind::Switch, "Keep the result for later requests."),
+        field("lockdown", "Lockdown", Kind::Switch, "Never contact the site; serve from the cache only."),
+        field("headers", "Headers", Kind::Pairs, "One a line, as in Cookie: name=value; sent to the site."),
+        field("proxy", "Proxy", Kind::Words(words::<Proxy>), "Which of the operator's proxies is used."),
+        field("mobile", "Mobile", Kind::Switch, "Phone viewport and user agent; needs a browser."),
+        field("skipTlsVerification", "Skip TLS checks", Kind::MaybeSwitch, "By itself: yes, unless headers or actions are sent."),
+        field("location.country", "Country", Kind::Text, "Two letters; where the visitor seems to come from."),
+        field("location.languages", "Languages", Kind::Lines, "Tags such as en-US, one a line."),
+    ],
+};
+
+const PACE: Group = Group {
+    name: "Pace",
+    about: "how gently the site is treated",
+    page: false,
+    fields: &[
+        field("delay", "Delay", Kind::Number("seconds"), "Pause between the starts of two fetches."),
+        field("maxConcurrency", "Concurrency", Kind::Number("pages"), "Pages in flight at once; by default the team's limit."),
+        field("ignoreRobotsTxt", "Ignore robots.txt", Kind::Switch, "Only where the operator has enabled it."),
+        field("robotsUserAgent", "Robots user agent", Kind::Text, "Name looked for in robots.txt; needs enablement."),
+        field("zeroDataRetention", "Keep no data", Kind::Switch, "Content is deleted once delivered; needs enablement."),
+    ],
+};
+
+const WEBHOOK: Group = Group {
+    name: "Webhook",
+    about: "who is told about it",
+    page: false,
+    fields: &[
+        field("webhook.url", "Address", Kind::Text, "Receives a POST for each event."),
+        field("webhook.events", "Events", Kind::Set(&["started", "page", "completed", "failed"]), "None chosen means all."),
+        field("webhook.headers", "Headers", Kind::Pairs, "One a line; added to each delivery."),
+    ],
+};
+
+const KEEP: Group = Group {
+    name: "Retention",
+    about: "what stays on the server",
+    page: false,
+    fields: &[field("zeroDataRetention", "Keep no data", Kind::Switch, "Nothing is kept once the answer is given; needs enablement.")],
+};
+
+/// The groups of a form.
+pub fn groups(endpoint: Endpoint) -> &'static [Group] {
+    match endpoint {
+        Endpoint::Scrape => &[PAGE, NETWORK, KEEP],
+        Endpoint::Crawl => &[SCOPE, PAGE, NETWORK, PACE, WEBHOOK],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harvestman_core::api::{CrawlRequest, TargetUrl};
+
+    /// Fields that have a place of their own in the form, or are left to the JSON tab.
+    const ELSEWHERE: &[&str] = &["formats", "scrapeOptions", "location"];
+
+    #[test]
+    fn every_option_of_the_core_has_a_control() {
+        let options = CrawlRequest::new(TargetUrl::parse("https://e.com").unwrap()).filled_options();
+        let page = options["scrapeOptions"].as_object().unwrap().keys();
+        let has = |page: bool, name: &str| {
+            groups(Endpoint::Crawl).iter().chain([&CRAWL_FIRST]).any(|group| {
+                group.page == page && group.fields.iter().any(|field| field.path.split('.').next() == Some(name))
+            })
+        };
+        for name in options.keys().filter(|name| !ELSEWHERE.contains(&name.as_str())) {
+            assert!(has(false, name), "{name}");
+        }
+        for name in page.filter(|name| !ELSEWHERE.contains(&name.as_str())) {
+            assert!(has(true, name), "scrapeOptions.{name}");
+        }
+    }
+}

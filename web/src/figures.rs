@@ -1,0 +1,133 @@
+//! Numbers, sizes and times as people read them.
+
+/// With thousands separators.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with its name, in singular or plural.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// Bytes as B, KB or MB.
+pub fn bytes(size: usize) -> String {
+    const KB: f64 = 1024.0;
+    let size_f = size as f64;
+    if size_f < KB {
+        format!("{size} B")
+    } else if size_f < KB * KB {
+        format!("{:.0} KB", size_f / KB)
+    } else {
+        format!("{:.1} MB", size_f / (KB * KB))
+    }
+}
+
+/// A span of time, in its two largest units at most.
+pub fn span(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return "-".to_owned();
+    }
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => two(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+    match small {
+        0 => format!("{large} {large_unit}"),
+        _ => format!("{large} {large_unit} {small} {small_unit}"),
+    }
+}
+
+/// How long ago, in one unit.
+pub fn ago(seconds: f64) -> String {
+    if seconds < 2.0 {
+        return "just now".to_owned();
+    }
+    let seconds = seconds as u64;
+    let (number, unit) = match seconds {
+        0..60 => (seconds, "s"),
+        60..3_600 => (seconds / 60, "min"),
+        3_600..86_400 => (seconds / 3_600, "h"),
+        _ => (seconds / 86_400, "d"),
+    };
+    format!("{number} {unit} ago")
+}
+
+/// Things per second.
+pub fn rate(per_second: f64) -> String {
+    if !per_second.is_finite() || per_second <= 0.0 {
+        "0".to_owned()
+    } else if per_second < 10.0 {
+        format!("{per_second:.1}")
+    } else {
+        count(per_second.round() as u64)
+    }
+}
+
+/// An address without its scheme and trailing slash.
+pub fn short_url(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.trim_end_matches('/')
+}
+
+/// Path and query of an address.
+pub fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("/", |at| &rest[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_separators() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "page", "pages"), "1 page");
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(span(3.2), "3 s");
+        assert_eq!(span(61.0), "1 min 1 s");
+        assert_eq!(span(7_200.0), "2 h");
+        assert_eq!(span(f64::INFINITY), "-");
+        assert_eq!(ago(0.4), "just now");
+        assert_eq!(ago(38.9), "38 s ago");
+        assert_eq!(ago(200_000.0), "2 d ago");
+    }
+
+    #[test]
+    fn sizes_and_rates() {
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(14 * 1024), "14 KB");
+        assert_eq!(bytes(3 * 1024 * 1024 / 2), "1.5 MB");
+        assert_eq!(rate(48.21), "48");
+        assert_eq!(rate(4.82), "4.8");
+        assert_eq!(rate(f64::NAN), "0");
+    }
+
+    #[test]
+    fn addresses_are_shortened() {
+        assert_eq!(short_url("https://docs.python.org/3/library/"), "docs.python.org/3/library");
+        assert_eq!(path_of("https://docs.python.org/3/?q=1"), "/3/?q=1");
+        assert_eq!(path_of("https://docs.python.org"), "/");
+    }
+}

@@ -1,0 +1,126 @@
+//! Colours for JSON and shell code, as escaped HTML: strings, keys, numbers, words. It never
+//! produces a tag from its input.
+
+use crate::limits::HIGHLIGHT_CHARS;
+
+/// Text as HTML.
+pub fn escape(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + text.len() / 8);
+    push_escaped(&mut html, text);
+    html
+}
+
+fn push_escaped(html: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            _ => html.push(c),
+        }
+    }
+}
+
+fn push_span(html: &mut String, class: &str, text: &str) {
+    html.push_str("<span class=\"");
+    html.push_str(class);
+    html.push_str("\">");
+    push_escaped(html, text);
+    html.push_str("</span>");
+}
+
+/// JSON, also inside a shell command.
+pub fn json(text: &str) -> String {
+    if text.len() > HIGHLIGHT_CHARS {
+        return escape(text);
+    }
+    let mut html = String::with_capacity(text.len() * 2);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => string_end(rest),
+            '-' | '0'..='9' => run(rest, |c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')),
+            'a'..='z' => run(rest, |c| c.is_ascii_alphabetic()),
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(end);
+        match first {
+            '"' if after.trim_start().starts_with(':') => push_span(&mut html, "k", token),
+            '"' => push_span(&mut html, "s", token),
+            '0'..='9' | '-' => push_span(&mut html, "n", token),
+            'a'..='z' if matches!(token, "true" | "false" | "null") => push_span(&mut html, "n", token),
+            _ => push_escaped(&mut html, token),
+        }
+        rest = after;
+    }
+    html
+}
+
+/// A curl command with a JSON body.
+pub fn curl(text: &str) -> String {
+    let Some((command, body)) = text.split_once("-d '") else {
+        return escape(text);
+    };
+    let mut html = String::new();
+    for (index, line) in command.split_inclusive('\n').enumerate() {
+        let rest = match (index, line.strip_prefix("curl")) {
+            (0, Some(rest)) => {
+                push_span(&mut html, "k", "curl");
+                rest
+            }
+            _ => line,
+        };
+        match (rest.find('"'), rest.rfind('"')) {
+            (Some(from), Some(to)) if from < to => {
+                push_escaped(&mut html, &rest[..from]);
+                push_span(&mut html, "s", &rest[from..=to]);
+                push_escaped(&mut html, &rest[to + 1..]);
+            }
+            _ => push_escaped(&mut html, rest),
+        }
+    }
+    html.push_str("-d '");
+    html.push_str(&json(body));
+    html
+}
+
+fn run(text: &str, keep: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !keep(c)).unwrap_or(text.len())
+}
+
+/// End of the string that `text` begins with; the end of the text when it is not closed.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (index, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return index + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_strings_and_numbers_differ() {
+        assert_eq!(
+            json(r#"{"limit": 5, "x": "a\"<b"}"#),
+            "{<span class=\"k\">&quot;limit&quot;</span>: <span class=\"n\">5</span>, \
+             <span class=\"k\">&quot;x&quot;</span>: <span class=\"s\">&quot;a\\&quot;&lt;b&quot;</span>}"
+        );
+    }
+
+    #[test]
+    fn markup_in_the_input_stays_text() {
+        for text in ["<script>", "\"<img onerror=x>", "'</pre>'", "é\"", "-", "\""] {
+            assert!(!json(text).replace("<span class=\"", "").replace("</span>", "").contains('<'), "{text}");
+            assert!(!curl(&format!("curl x -d '{text}")).contains("<s>"));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Limits and times of the console.
+
+/// Documents asked for with one status request of a running job.
+pub const STATUS_DOCUMENTS: u64 = 100;
+/// Pause between status requests while documents come, ms.
+pub const STATUS_BUSY_MS: u32 = 200;
+/// Pause between status requests while nothing new comes, ms.
+pub const STATUS_QUIET_MS: u32 = 800;
+/// First pause after a failed request, ms; doubled up to the longest.
+pub const RETRY_FIRST_MS: u32 = 1_000;
+/// Longest pause after failed requests, ms.
+pub const RETRY_LONGEST_MS: u32 = 15_000;
+/// Pause between looks at the errors of a running job, ms.
+pub const ERRORS_MS: u32 = 3_000;
+/// Pause between looks at health and running crawls, ms.
+pub const PULSE_MS: u32 = 5_000;
+/// Pause between looks while crawls are running, ms.
+pub const PULSE_BUSY_MS: u32 = 2_000;
+/// Requests that are remembered on this device.
+pub const REMEMBERED_REQUESTS: usize = 50;
+/// Jobs in the list of the overview.
+pub const RECENT_JOBS: usize = 10;
+/// Time over which the speed of a job is measured, ms.
+pub const SPEED_WINDOW_MS: f64 = 6_000.0;
+/// Height of a row of the page list, px; the same as `--row`.
+pub const ROW_PX: f64 = 34.0;
+/// Rows drawn above and below what is visible.
+pub const OVERSCAN_ROWS: usize = 8;
+/// Characters of code that are coloured; longer code is shown plain.
+pub const HIGHLIGHT_CHARS: usize = 60_000;
+/// Characters of Markdown that are rendered; the rest is in the Markdown tab.
+pub const RENDER_CHARS: usize = 600_000;
+/// Characters of a text token, for the estimate beside a result.
+pub const CHARS_PER_TOKEN: usize = 4;
+/// How long a toast stays, ms.
+pub const TOAST_MS: u32 = 2_400;
+/// Time for the letter after `g`, ms.
+pub const CHORD_MS: f64 = 1_200.0;

@@ -1,0 +1,182 @@
+//! Markdown of fetched pages as HTML that cannot harm: raw HTML becomes text, only http, https and
+//! mailto links stay links, and no picture is loaded: a link to it stands in its place, so that only
+//! a reader who asks for it lets the other host know.
+
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+use crate::highlight::escape;
+use crate::limits::RENDER_CHARS;
+
+/// What became of a text.
+pub struct Rendered {
+    /// Safe HTML.
+    pub html: String,
+    /// The text was longer than what is rendered.
+    pub cut: bool,
+}
+
+/// Renders Markdown.
+pub fn render(markdown: &str) -> Rendered {
+    let (text, cut) = match markdown.char_indices().nth(RENDER_CHARS) {
+        Some((end, _)) => (&markdown[..end], true),
+        None => (markdown, false),
+    };
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut safe = Safe {
+        alt: None,
+        open_links: Vec::new(),
+    };
+    let events = Parser::new_ext(text, options).flat_map(|event| safe.event(event));
+    let mut out = String::with_capacity(text.len() * 3 / 2);
+    html::push_html(&mut out, events);
+    Rendered {
+        html: out,
+        cut,
+    }
+}
+
+struct Safe {
+    /// Address and alternative text of the picture that is being read, and pictures inside it.
+    alt: Option<(String, String, usize)>,
+    /// Whether each open link is written as a link.
+    open_links: Vec<bool>,
+}
+
+impl Safe {
+    fn event<'a>(&mut self, event: Event<'a>) -> Option<Event<'a>> {
+        if let Some((address, mut alt, depth)) = self.alt.take() {
+            let depth = match &event {
+                Event::Start(Tag::Image { .. }) => depth + 1,
+                Event::End(TagEnd::Image) if depth == 0 => return Some(self.picture(&address, &alt)),
+                Event::End(TagEnd::Image) => depth - 1,
+                Event::Text(text) | Event::Code(text) => {
+                    alt.push_str(text);
+                    depth
+                }
+                _ => depth,
+            };
+            self.alt = Some((address, alt, depth));
+            return None;
+        }
+        match event {
+            Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
+            Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
+            Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                let safe = is_safe_link(&dest_url);
+                self.open_links.push(safe);
+                safe.then(|| raw(format!("<a {}>", link(&dest_url))))
+            }
+            Event::End(TagEnd::Link) => self.open_links.pop().unwrap_or(false).then(|| raw("</a>".to_owned())),
+            Event::Start(Tag::Image { dest_url, .. }) => {
+                self.alt = Some((dest_url.to_string(), String::new(), 0));
+                None
+            }
+            // A heading of the page must not carry an id of its own into this document.
+            Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
+                level,
+                id: None,
+                classes: Vec::new(),
+                attrs: Vec::new(),
+            })),
+            other => Some(other),
+        }
+    }
+
+    /// What stands in place of a picture: a link to it, unless it is inside a link already.
+    fn picture<'a>(&self, address: &str, alt: &str) -> Event<'a> {
+        let name = match alt {
+            "" => "image".to_owned(),
+            alt => format!("image: {}", escape(alt)),
+        };
+        raw(match is_web_address(address) && !self.open_links.contains(&true) {
+            true => format!("<a class=\"no-image\" {}>{name}</a>", link(address)),
+            false => format!("<span class=\"no-image\">{name}</span>"),
+        })
+    }
+}
+
+fn link(address: &str) -> String {
+    format!("href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer nofollow\"", escape(address))
+}
+
+fn raw<'a>(html: String) -> Event<'a> {
+    Event::InlineHtml(CowStr::from(html))
+}
+
+/// Whether a link may stay one.
+pub fn is_safe_link(address: &str) -> bool {
+    is_web_address(address) || has_scheme(address, "mailto:")
+}
+
+fn is_web_address(address: &str) -> bool {
+    has_scheme(address, "http://") || has_scheme(address, "https://")
+}
+
+fn has_scheme(address: &str, scheme: &str) -> bool {
+    address
+        .get(..scheme.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(markdown: &str) -> String {
+        render(markdown).html
+    }
+
+    #[test]
+    fn raw_html_becomes_text() {
+        for markdown in [
+            "<script>alert(1)</script>",
+            "a <img src=x onerror=alert(1)> b",
+            "<div onclick=x>\n\n**b**\n\n</div>",
+            "<!-- --><style>*{}</style>",
+        ] {
+            let html = html(markdown);
+            for tag in ["<script", "<img", "<div", "<style", "<!--"] {
+                assert!(!html.contains(tag), "{markdown}: {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_web_and_mail_links_stay_links() {
+        let ok = html("[a](https://e.com/x) [m](mailto:a@e.com) <HTTP://E.COM>");
+        assert_eq!(ok.matches("rel=\"noopener noreferrer nofollow\"").count(), 3, "{ok}");
+        for bad in [
+            "[a](javascript:alert(1))",
+            "[a](JaVaScRiPt:alert(1))",
+            "[a](data:text/html,x)",
+            "[a](vbscript:x)",
+            "[a](/console/)",
+            "[a](//evil.test)",
+            "[a](&#106;avascript:alert(1))",
+        ] {
+            assert!(!html(bad).contains("<a "), "{bad}: {}", html(bad));
+        }
+    }
+
+    #[test]
+    fn an_address_cannot_leave_its_attribute() {
+        let html = html("[a](<https://e.com/\"onmouseover=alert(1)//>)");
+        assert!(html.contains("&quot;onmouseover"), "{html}");
+    }
+
+    #[test]
+    fn pictures_are_never_loaded() {
+        let html = html("![A *cat*](https://e.com/cat.png) ![](javascript:x) [![n](https://e.com/n.png)](https://e.com)");
+        assert!(!html.contains("<img") && !html.contains("javascript"), "{html}");
+        assert!(html.contains(">image: A cat</a>") && html.contains("<span class=\"no-image\">image: n</span>"), "{html}");
+    }
+
+    #[test]
+    fn ordinary_markdown_is_rendered() {
+        let html = html("# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```\n\n- [x] done");
+        for part in ["<h1>T</h1>", "<table>", "<pre><code", "checkbox"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+}

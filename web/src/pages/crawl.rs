@@ -1,0 +1,70 @@
+//! A site: form and code; the start leads to the job.
+
+use harvestman_core::api::CrawlRequest;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::{use_navigate, use_query_map};
+
+use crate::components::code::CodeCard;
+use crate::components::head::PageHead;
+use crate::console::Console;
+use crate::draft::{Draft, Endpoint};
+use crate::pages::settings::default_formats;
+use crate::request_form::RequestForm;
+use crate::{history, route, text};
+
+/// Shows the screen.
+#[component]
+pub fn CrawlPage() -> impl IntoView {
+    let console = Console::get();
+    let navigate = use_navigate();
+    let query: Vec<(String, String)> = use_query_map()
+        .get_untracked()
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
+    let draft = Draft::restore(Endpoint::Crawl, &query, default_formats());
+    let busy = RwSignal::new(false);
+    let run = Callback::new(move |()| {
+        draft.asked.set(true);
+        let written = draft.checked.get_untracked();
+        let Some(request) = written.ok().and_then(|body| CrawlRequest::from_json(body.as_bytes()).ok()) else {
+            console.say("The request is not complete");
+            return;
+        };
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        draft.refused.set(None);
+        let navigate = navigate.clone();
+        spawn_local(async move {
+            match console.client().start_crawl(&request).await {
+                Ok(started) => {
+                    let id = started.id.to_string();
+                    history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    console.say("Crawl started");
+                    navigate(&route::job_path(&id), Default::default());
+                }
+                Err(error) => {
+                    console.note(&error);
+                    match error.api() {
+                        Some(api) => _ = draft.refused.try_set(Some(api.clone())),
+                        None => console.say(error.to_string()),
+                    }
+                }
+            }
+            busy.try_set(false);
+        });
+    });
+    view! {
+        <PageHead title="Crawl".to_owned() intro=|| view! { <p>{text::CRAWL_INTRO}</p> }/>
+        <div class="two">
+            <RequestForm draft run busy action="Start crawl" busy_action="Starting"/>
+            <div class="stick">
+                <CodeCard draft/>
+            </div>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,169 @@
+//! Choices of this device.
+
+use harvestman_core::api::format::FormatKind;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::components::dialog::Confirm;
+use crate::components::format_chips::{Chips, toggle};
+use crate::components::head::PageHead;
+use crate::components::top::masked;
+use crate::console::Console;
+use crate::theme::Theme;
+use crate::{sign_in, storage, text};
+
+const FORMATS: &str = "formats";
+
+/// The formats that a fresh form begins with; null when the API's own default is fine.
+pub fn default_formats() -> Value {
+    storage::read(FORMATS).unwrap_or_default()
+}
+
+/// Shows the choices.
+#[component]
+pub fn SettingsPage() -> impl IntoView {
+    let forget = RwSignal::new(false);
+    let console = Console::get();
+    let on_confirm = Callback::new(move |()| {
+        storage::forget_everything();
+        Theme::System.choose();
+        storage::forget_everything();
+        console.theme.set(Theme::System);
+        sign_in::sign_out(console);
+        console.say("Forgotten");
+    });
+    view! {
+        <div class="settings">
+            <PageHead title="Settings".to_owned() intro=|| view! { <p>{text::SETTINGS_INTRO}</p> }/>
+            <section class="card" aria-label="Settings">
+                <ThemeSetting/>
+                <FormatSetting/>
+                <KeySetting/>
+                <div class="setting">
+                    <div>
+                        <h2>"Forget everything"</h2>
+                        <p>"Key, theme, drafts, remembered requests."</p>
+                    </div>
+                    <div>
+                        <button class="btn danger" on:click=move |_| forget.set(true)>
+                            "Forget everything"
+                        </button>
+                    </div>
+                </div>
+            </section>
+        </div>
+        <Confirm
+            open=forget
+            title=text::FORGET_TITLE
+            text=text::FORGET_TEXT
+            action="Forget everything"
+            keep="Keep it"
+            on_confirm
+        />
+    }
+    .into_any()
+}
+
+#[component]
+fn ThemeSetting() -> impl IntoView {
+    let console = Console::get();
+    let chips = Theme::ALL.map(|theme| {
+        view! {
+            <button
+                type="button"
+                class="chip"
+                aria-pressed=move || (console.theme.get() == theme).to_string()
+                on:click=move |_| {
+                    theme.choose();
+                    console.theme.set(theme);
+                }
+            >
+                {theme.name()}
+            </button>
+        }
+    });
+    view! {
+        <div class="setting">
+            <div>
+                <h2 id="set-theme">"Theme"</h2>
+                <p>"System follows the device."</p>
+            </div>
+            <div>
+                <div class="chips" role="group" aria-labelledby="set-theme">
+                    {chips}
+                </div>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn FormatSetting() -> impl IntoView {
+    let usual = vec![Value::from(FormatKind::Markdown.as_str())];
+    let formats = RwSignal::new(default_formats().as_array().cloned().unwrap_or(usual));
+    let chosen = Memo::new(move |_| -> Vec<FormatKind> {
+        formats.with(|formats| formats.iter().filter_map(Value::as_str).filter_map(FormatKind::parse).collect())
+    });
+    let on_toggle = Callback::new(move |kind| {
+        formats.update(|formats| toggle(formats, kind));
+        formats.with_untracked(|formats| storage::write(FORMATS, formats));
+    });
+    view! {
+        <div class="setting">
+            <div>
+                <h2 id="set-formats">"Default formats"</h2>
+                <p>"Chosen in a form that was cleared."</p>
+            </div>
+            <div role="group" aria-labelledby="set-formats">
+                <Chips chosen on_toggle/>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn KeySetting() -> impl IntoView {
+    let console = Console::get();
+    let remember = RwSignal::new(sign_in::is_remembered());
+    let has_key = move || console.key.with(Option::is_some);
+    view! {
+        <div class="setting">
+            <div>
+                <h2>"API key"</h2>
+                <p>"Never part of an address; sent to this server only."</p>
+            </div>
+            <div>
+                {move || match console.key.get() {
+                    None => view! { <span class="quiet-text">"This server needs no key."</span> }.into_any(),
+                    Some(key) => view! { <span class="mono">{masked(&key)}</span> }.into_any(),
+                }}
+                <Show when=has_key>
+                    <div class="switch">
+                        <input
+                            type="checkbox"
+                            role="switch"
+                            id="remember"
+                            prop:checked=move || remember.get()
+                            on:change=move |event| {
+                                remember.set(event_target_checked(&event));
+                                if let Some(key) = console.key.get_untracked() {
+                                    sign_in::keep(&key, remember.get_untracked());
+                                }
+                            }
+                        />
+                        <label class="field-name" for="remember">
+                            "Remember on this device"
+                        </label>
+                        <p class="hint">"Off: the key is forgotten with this tab."</p>
+                    </div>
+                    <button class="btn" on:click=move |_| sign_in::sign_out(console)>
+                        "Use another key"
+                    </button>
+                </Show>
+            </div>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,87 @@
+//! The way in when the server wants a key.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::{browser, sign_in, text};
+
+/// Asks for a key.
+#[component]
+pub fn SignIn(problem: Option<String>) -> impl IntoView {
+    let console = Console::get();
+    let key = RwSignal::new(String::new());
+    let remember = RwSignal::new(sign_in::is_remembered());
+    let busy = RwSignal::new(false);
+    let problem = RwSignal::new(problem);
+    document().set_title(&format!("{} - {}", text::SIGN_IN_TITLE, text::PRODUCT));
+    browser::focus_soon("#key");
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let typed = key.get_untracked().trim().to_owned();
+        if typed.is_empty() || busy.get_untracked() {
+            browser::focus_soon("#key");
+            return;
+        }
+        busy.set(true);
+        spawn_local(async move {
+            let tried = sign_in::try_key(console, typed, remember.get_untracked()).await;
+            busy.try_set(false);
+            if let Err(reason) = tried {
+                problem.try_set(Some(reason));
+                browser::focus_soon("#key");
+            }
+        });
+    };
+    view! {
+        <div class="sign-in">
+            <form class="card" on:submit=submit>
+                <Icon picture=Picture::Mark class="mark"/>
+                <div>
+                    <h1 tabindex="-1">{text::SIGN_IN_TITLE}</h1>
+                    <p>{text::SIGN_IN_TEXT}</p>
+                </div>
+                {move || problem.get().map(|problem| view! { <div class="notice bad" role="alert">{problem}</div> })}
+                <div class="field">
+                    <label class="field-name" for="key">
+                        "API key"
+                    </label>
+                    <input
+                        class="input big"
+                        id="key"
+                        type="password"
+                        autocomplete="off"
+                        spellcheck="false"
+                        placeholder="fc-..."
+                        prop:value=move || key.get()
+                        on:input=move |event| key.set(event_target_value(&event))
+                    />
+                </div>
+                <div class="switch">
+                    <input
+                        type="checkbox"
+                        role="switch"
+                        id="remember"
+                        prop:checked=move || remember.get()
+                        on:change=move |event| remember.set(event_target_checked(&event))
+                    />
+                    <label class="field-name" for="remember">
+                        "Remember on this device"
+                    </label>
+                    <p class="hint">"Otherwise the key is forgotten with this tab."</p>
+                </div>
+                <div class="run">
+                    <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
+                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                        "Sign in"
+                    </button>
+                    <a class="btn quiet" href="/docs" rel="external">
+                        "API documentation"
+                    </a>
+                </div>
+            </form>
+        </div>
+    }
+    .into_any()
+}

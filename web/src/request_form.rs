@@ -1,0 +1,134 @@
+//! The form of a request: address, formats, the common fields, the rest in groups, the same body as
+//! JSON beside it, and the button that sends.
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::components::field::field_id;
+use crate::components::format_chips::FormatChips;
+use crate::components::group::{FieldRow, GroupView};
+use crate::components::json_editor::JsonEditor;
+use crate::components::problems::Problems;
+use crate::components::tabs::{Tabs, tab};
+use crate::draft::{Draft, Endpoint};
+use crate::fields;
+
+/// Shows the form of a draft.
+#[component]
+pub fn RequestForm(
+    draft: Draft,
+    /// Sends.
+    run: Callback<()>,
+    /// Stops what was sent; without it a request is too short to be stopped.
+    #[prop(optional)]
+    stop: Option<Callback<()>>,
+    /// Something was sent and no answer is there.
+    #[prop(into)]
+    busy: Signal<bool>,
+    /// The verb.
+    action: &'static str,
+    /// The verb while busy.
+    busy_action: &'static str,
+) -> impl IntoView {
+    let chosen = RwSignal::new("form");
+    let tabs = vec![tab("form", "Form"), tab("json", "JSON")];
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        run.run(());
+    };
+    let end = move || {
+        view! {
+            <button type="button" class="btn small quiet" on:click=move |_| draft.clear()>
+                "Clear"
+            </button>
+        }
+    };
+    view! {
+        <form class="card" aria-label="Request" novalidate=true on:submit=submit>
+            <Tabs name="request" label="Form or JSON" tabs=Signal::stored(tabs) chosen end/>
+            <div role="tabpanel" id="request-panel" aria-labelledby=move || format!("request-{}", chosen.get())>
+                {move || match chosen.get() {
+                    "json" => view! { <JsonEditor draft/> }.into_any(),
+                    _ => view! { <Fields draft/> }.into_any(),
+                }}
+            </div>
+            <div class="pad gap">
+                <Problems draft/>
+                <div class="run">
+                    <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
+                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                        {move || if busy.get() { busy_action } else { action }}
+                    </button>
+                    {move || {
+                        stop.filter(|_| busy.get())
+                            .map(|stop| {
+                                view! {
+                                    <button type="button" class="btn" data-stop="" on:click=move |_| stop.run(())>
+                                        "Stop"
+                                    </button>
+                                }
+                            })
+                    }}
+                    <span class="grow"></span>
+                    <span class="hint top-opt">
+                        <kbd>"Ctrl"</kbd>
+                        " "
+                        <kbd>"Enter"</kbd>
+                        " runs"
+                    </span>
+                </div>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+#[component]
+fn Fields(draft: Draft) -> impl IntoView {
+    let first = (draft.endpoint == Endpoint::Crawl).then(|| view! { <FieldRow draft group=&fields::CRAWL_FIRST/> });
+    let groups = fields::groups(draft.endpoint).iter().map(|group| view! { <GroupView draft group/> });
+    view! {
+        <div class="pad gap">
+            <UrlField draft/>
+            {first}
+            <FormatChips draft/>
+            <div>{groups.collect_view()}</div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn UrlField(draft: Draft) -> impl IntoView {
+    let problem = Memo::new(move |_| draft.problem_at("url"));
+    let value = move || draft.value("url").and_then(|url| url.as_str().map(str::to_owned)).unwrap_or_default();
+    let on_input = move |event: leptos::ev::Event| {
+        let text = event_target_value(&event);
+        draft.put("url", (!text.is_empty()).then(|| Value::from(text)));
+    };
+    view! {
+        <div class="field">
+            <label class="field-name" for=field_id("url")>
+                "URL"
+                <code>"url"</code>
+            </label>
+            <input
+                class="input big"
+                type="text"
+                inputmode="url"
+                id=field_id("url")
+                data-url=""
+                autocomplete="url"
+                autocapitalize="none"
+                spellcheck="false"
+                placeholder="https://example.com/docs"
+                aria-describedby="f-url-wrong"
+                aria-invalid=move || problem.with(Option::is_some).then_some("true")
+                prop:value=value
+                on:input=on_input
+            />
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-wrong">"URL " {text}</p> })}
+        </div>
+    }
+    .into_any()
+}

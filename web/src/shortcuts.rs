@@ -1,0 +1,90 @@
+//! Keys that work everywhere: `/` address, Ctrl or Cmd with Enter runs, Esc stops or leaves a field,
+//! `g` and a letter goes, `?` lists them. A key typed into a field is never taken, but for those two.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_navigate;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, KeyboardEvent};
+
+use crate::browser;
+use crate::console::Console;
+use crate::limits::CHORD_MS;
+use crate::route::Screen;
+
+/// Listens for as long as the console is open.
+pub fn listen(console: Console) {
+    let navigate = use_navigate();
+    let chord_until = StoredValue::new(0.0_f64);
+    let handle = window_event_listener(leptos::ev::keydown, move |event: KeyboardEvent| {
+        let key = event.key();
+        if key == "Enter" && (event.ctrl_key() || event.meta_key()) {
+            press(&event, "[data-run]");
+            return;
+        }
+        if key == "Escape" {
+            leave_field();
+            press(&event, "[data-stop]");
+            return;
+        }
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(&event) || dialog_is_open() {
+            return;
+        }
+        if browser::now_ms() < chord_until.get_value() {
+            chord_until.set_value(0.0);
+            if let Some(screen) = Screen::ALL.iter().find(|screen| screen.letter() == key) {
+                event.prevent_default();
+                navigate(screen.path(), Default::default());
+            }
+            return;
+        }
+        match key.as_str() {
+            "g" => chord_until.set_value(browser::now_ms() + CHORD_MS),
+            "?" => console.help.set(true),
+            "/" => {
+                event.prevent_default();
+                match browser::find("[data-url]") {
+                    Some(input) => _ = input.focus(),
+                    None => {
+                        navigate(Screen::Scrape.path(), Default::default());
+                        set_timeout(|| browser::focus_soon("[data-url]"), std::time::Duration::from_millis(50));
+                    }
+                }
+            }
+            _ => {}
+        }
+    });
+    on_cleanup(move || handle.remove());
+}
+
+fn press(event: &KeyboardEvent, selector: &str) {
+    if let Some(button) = browser::find(selector) {
+        event.prevent_default();
+        button.click();
+    }
+}
+
+fn leave_field() {
+    let active = document().active_element();
+    if let Some(element) = active.and_then(|element| element.dyn_into::<HtmlElement>().ok())
+        && is_field(&element)
+    {
+        let _ = element.blur();
+    }
+}
+
+fn is_typing(event: &KeyboardEvent) -> bool {
+    let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
+    target.is_some_and(|element| is_field(&element))
+}
+
+fn is_field(element: &HtmlElement) -> bool {
+    match element.tag_name().as_str() {
+        "INPUT" => !matches!(element.get_attribute("type").as_deref(), Some("checkbox" | "radio")),
+        "TEXTAREA" | "SELECT" => true,
+        _ => false,
+    }
+}
+
+fn dialog_is_open() -> bool {
+    browser::find("dialog[open]").is_some()
+}

@@ -1,0 +1,163 @@
+//! How the console gets its key: a one-time code in the address (`#start=CODE`), what was kept on
+//! this device or in this tab, or pasted. The code leaves the address at once; the key never enters it.
+
+use harvestman_core::api::job::StatusQuery;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser;
+use crate::console::{Access, Console};
+use crate::limits::{PULSE_BUSY_MS, PULSE_MS};
+use crate::storage;
+use crate::text;
+
+const KEY: &str = "harvestman:apiKey";
+
+/// Whether the key is kept on this device rather than in this tab.
+pub fn is_remembered() -> bool {
+    stored(storage::device()).is_some()
+}
+
+fn stored(storage: Option<web_sys::Storage>) -> Option<String> {
+    storage?.get_item(KEY).ok().flatten().filter(|key| !key.is_empty())
+}
+
+/// Keeps the key: on this device or in this tab, never in both.
+pub fn keep(key: &str, on_device: bool) {
+    let (keeps, forgets) = match on_device {
+        true => (storage::device(), storage::session()),
+        false => (storage::session(), storage::device()),
+    };
+    if let Some(storage) = keeps {
+        let _ = storage.set_item(KEY, key);
+    }
+    if let Some(storage) = forgets {
+        let _ = storage.remove_item(KEY);
+    }
+}
+
+/// Forgets the key.
+pub fn sign_out(console: Console) {
+    for storage in [storage::device(), storage::session()].into_iter().flatten() {
+        let _ = storage.remove_item(KEY);
+    }
+    console.key.set(None);
+    console.active.set(Vec::new());
+    console.access.set(Access::SignedOut(None));
+}
+
+/// Finds out whether requests can be made, then keeps looking after the server.
+pub fn begin(console: Console) {
+    spawn_local(async move {
+        let problem = match take_code() {
+            Some(code) => exchange(console, &code).await.err(),
+            None => None,
+        };
+        if console.key.get_untracked().is_none() {
+            let key = stored(storage::session()).or_else(|| stored(storage::device()));
+            console.key.set(key);
+        }
+        match console.key.get_untracked() {
+            Some(_) => console.access.set(Access::In),
+            None => try_open(console, problem).await,
+        }
+        look_after(console).await;
+    });
+}
+
+/// Tries a key; on success it is in use and kept.
+pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(), String> {
+    let client = harvestman_client::Client::new(browser::origin(), Some(key.clone()));
+    let active = client.active_crawls().await.map_err(|error| error.to_string())?;
+    keep(&key, on_device);
+    console.active.set(active.crawls);
+    console.key.set(Some(key));
+    console.access.set(Access::In);
+    Ok(())
+}
+
+/// A server in open mode answers without a key.
+async fn try_open(console: Console, problem: Option<String>) {
+    console.access.set(match console.client().active_crawls().await {
+        Ok(active) => {
+            console.active.set(active.crawls);
+            Access::In
+        }
+        Err(error) if error.is_unauthorized() => Access::SignedOut(problem),
+        Err(error) => Access::SignedOut(Some(error.to_string())),
+    });
+}
+
+async fn exchange(console: Console, code: &str) -> Result<(), String> {
+    match console.client().console_start(code).await {
+        Ok(signed_in) => {
+            keep(&signed_in.api_key, is_remembered());
+            console.key.set(Some(signed_in.api_key));
+            console.say(text::SIGNED_IN);
+            Ok(())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Takes the one-time code out of the address.
+fn take_code() -> Option<String> {
+    let location = window().location();
+    let fragment = location.hash().ok()?;
+    let code = fragment.strip_prefix("#start=")?.to_owned();
+    let clean = format!("{}{}", location.pathname().ok()?, location.search().ok()?);
+    let history = window().history().ok()?;
+    let _ = history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&clean));
+    Some(code).filter(|code| !code.is_empty())
+}
+
+/// Looks at health and running crawls for as long as the console is open.
+async fn look_after(console: Console) {
+    loop {
+        if !browser::is_hidden() {
+            look(console).await;
+        }
+        let busy = !console.active.with_untracked(Vec::is_empty);
+        browser::sleep(if busy { PULSE_BUSY_MS } else { PULSE_MS }).await;
+    }
+}
+
+/// Looks once.
+pub async fn look(console: Console) {
+    let client = console.client();
+    match client.ready().await {
+        Ok(readiness) => {
+            if console.lost.get_untracked() {
+                console.lost.set(false);
+            }
+            if console.readiness.with_untracked(|known| known.as_ref() != Some(&readiness)) {
+                console.readiness.set(Some(readiness));
+            }
+        }
+        Err(_) => console.lost.set(true),
+    }
+    if console.access.get_untracked() == Access::In {
+        match client.active_crawls().await {
+            Ok(active) => {
+                if console.active.with_untracked(|known| *known != active.crawls) {
+                    console.active.set(active.crawls);
+                }
+            }
+            Err(error) => console.note(&error),
+        }
+        if console.info.with_untracked(|info| info.version.is_empty())
+            && let Ok(info) = client.console_info().await
+        {
+            console.info.set(info);
+        }
+    }
+    console.pulse.update(|pulse| *pulse += 1);
+}
+
+/// Query of a status request that wants the numbers and as few documents as possible.
+pub fn numbers_only() -> StatusQuery {
+    StatusQuery {
+        skip: 0,
+        limit: Some(1),
+    }
+}

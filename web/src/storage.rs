@@ -1,0 +1,48 @@
+//! What stays on this device. Names begin with `harvestman:` and carry a version, so that a newer
+//! console never trips over what an older one left. The key is kept apart, see [`crate::sign_in`].
+
+use leptos::prelude::window;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use web_sys::Storage;
+
+const PREFIX: &str = "harvestman:";
+const VERSION: u32 = 1;
+
+/// Storage that outlives the tab.
+pub fn device() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// Storage that ends with the tab.
+pub fn session() -> Option<Storage> {
+    window().session_storage().ok().flatten()
+}
+
+/// Reads a value; none when there is none or it is of another shape.
+pub fn read<T: DeserializeOwned>(name: &str) -> Option<T> {
+    let text = device()?.get_item(&full_name(name)).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+/// Keeps a value. A full or forbidden storage only means that it is not remembered.
+pub fn write(name: &str, value: &impl Serialize) {
+    if let (Some(storage), Ok(text)) = (device(), serde_json::to_string(value)) {
+        let _ = storage.set_item(&full_name(name), &text);
+    }
+}
+
+/// Removes everything that the console ever kept here.
+pub fn forget_everything() {
+    for storage in [device(), session()].into_iter().flatten() {
+        let count = storage.length().unwrap_or(0);
+        let names: Vec<String> = (0..count).filter_map(|index| storage.key(index).ok().flatten()).collect();
+        for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+            let _ = storage.remove_item(name);
+        }
+    }
+}
+
+fn full_name(name: &str) -> String {
+    format!("{PREFIX}{name}:{VERSION}")
+}

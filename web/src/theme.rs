@@ -1,0 +1,58 @@
+//! The colour scheme: the system's, or a choice that is kept on this device.
+
+use leptos::prelude::document;
+use serde::{Deserialize, Serialize};
+
+use crate::storage;
+
+/// A choice of colour scheme.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// Every choice.
+    pub const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
+
+    /// The choice kept on this device.
+    pub fn stored() -> Self {
+        storage::read("theme").unwrap_or_default()
+    }
+
+    /// Shows and keeps it.
+    pub fn choose(self) {
+        storage::write("theme", &self);
+        let Some(root) = document().document_element() else { return };
+        let _ = match self {
+            Theme::System => root.remove_attribute("data-theme"),
+            Theme::Light => root.set_attribute("data-theme", "light"),
+            Theme::Dark => root.set_attribute("data-theme", "dark"),
+        };
+    }
+
+    /// The next one, for the switch in the top bar.
+    pub fn next(self) -> Self {
+        match self {
+            Theme::System => Theme::Light,
+            Theme::Light => Theme::Dark,
+            Theme::Dark => Theme::System,
+        }
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Theme::System => "System",
+            Theme::Light => "Light",
+            Theme::Dark => "Dark",
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is typed into a control as a JSON value, and back. Text that is no number stays text, so that
+//! the core can say what is wrong with it.
+
+use serde_json::{Map, Number, Value};
+
+use crate::fields::Kind;
+use crate::figures;
+
+/// Reads what was typed; nothing typed is no value.
+pub fn read(kind: Kind, text: &str) -> Option<Value> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return None;
+    }
+    Some(match kind {
+        Kind::Number(_) => number(trimmed).map_or_else(|| Value::from(trimmed), Value::Number),
+        Kind::Lines => lines(text).map(Value::from).collect(),
+        Kind::Pairs => lines(text)
+            .map(|line| {
+                let (name, value) = line.split_once(':').unwrap_or((line, ""));
+                (name.trim().to_owned(), Value::from(value.trim()))
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        Kind::LongText => Value::from(text),
+        Kind::Text | Kind::Switch | Kind::MaybeSwitch | Kind::Words(_) | Kind::Set(_) => Value::from(trimmed),
+    })
+}
+
+/// Writes a value as it would be typed.
+pub fn write(kind: Kind, value: Option<&Value>) -> String {
+    match (kind, value) {
+        (_, None | Some(Value::Null)) => String::new(),
+        (Kind::Lines, Some(Value::Array(items))) => join(items.iter().map(plain)),
+        (Kind::Pairs, Some(Value::Object(pairs))) => {
+            join(pairs.iter().map(|(name, value)| format!("{name}: {}", plain(value))))
+        }
+        (_, Some(value)) => plain(value),
+    }
+}
+
+/// The default as a hint.
+pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
+    match (kind, default) {
+        (Kind::Switch, Some(Value::Bool(on))) => format!("Default {}.", if *on { "on" } else { "off" }),
+        (Kind::Switch, None) => "Default off.".to_owned(),
+        (Kind::MaybeSwitch, _) => String::new(),
+        (Kind::Number(unit), Some(Value::Number(number))) => {
+            let number = number.as_u64().map_or_else(|| number.to_string(), figures::count);
+            format!("Default {number} {unit}").trim_end().to_owned() + "."
+        }
+        (Kind::Number("") | Kind::Text | Kind::LongText | Kind::Lines | Kind::Pairs | Kind::Set(_), None) => {
+            "Default none.".to_owned()
+        }
+        (Kind::Number(unit), None) => format!("In {unit}; default none."),
+        (_, Some(Value::Array(items))) => {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("Default {}.", items.join(", "))
+        }
+        (_, Some(Value::Object(_)) | None) => "Default none.".to_owned(),
+        (_, Some(value)) => format!("Default {}.", plain(value)),
+    }
+}
+
+fn number(text: &str) -> Option<Number> {
+    match text.parse::<u64>() {
+        Ok(number) => Some(number.into()),
+        Err(_) => Number::from_f64(text.parse().ok()?),
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+fn join(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join("\n")
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(kind: Kind, text: &str, value: Value) {
+        assert_eq!(read(kind, text), Some(value.clone()));
+        assert_eq!(read(kind, &write(kind, Some(&value))), Some(value));
+    }
+
+    #[test]
+    fn what_is_typed_comes_back() {
+        check(Kind::Number("ms"), "5000", json!(5000));
+        check(Kind::Number("seconds"), "0.5", json!(0.5));
+        check(Kind::Number(""), "many", json!("many"));
+        check(Kind::Lines, " /a \n\n/b", json!(["/a", "/b"]));
+        check(Kind::Pairs, "Cookie: a=b; c=d:e\nX-A:1", json!({"Cookie": "a=b; c=d:e", "X-A": "1"}));
+        check(Kind::Text, " DE ", json!("DE"));
+        assert_eq!(read(Kind::Lines, "  \n "), None);
+    }
+
+    #[test]
+    fn defaults_are_told_with_their_unit() {
+        assert_eq!(default_text(Kind::Number("ms"), Some(&json!(60_000))), "Default 60,000 ms.");
+        assert_eq!(default_text(Kind::Number(""), None), "Default none.");
+        assert_eq!(default_text(Kind::Switch, Some(&json!(true))), "Default on.");
+    }
+}

@@ -43,7 +43,12 @@ pub fn is_hidden() -> bool {
 
 /// First element that a selector finds.
 pub fn find(selector: &str) -> Option<HtmlElement> {
-    document().query_selector(selector).ok().flatten()?.dyn_into().ok()
+    document()
+        .query_selector(selector)
+        .ok()
+        .flatten()?
+        .dyn_into()
+        .ok()
 }
 
 /// Focuses the first element that a selector finds, once the current change is drawn.

@@ -99,7 +99,11 @@ impl Draft {
         let mut kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
         if kept.as_ref().is_none_or(Map::is_empty) && formats != Value::Null {
             let mut fresh = Map::new();
-            set(&mut fresh, &format!("{}formats", endpoint.page_prefix()), Some(formats));
+            set(
+                &mut fresh,
+                &format!("{}formats", endpoint.page_prefix()),
+                Some(formats),
+            );
             kept = Some(fresh);
         }
         let mut body = kept.unwrap_or_default();
@@ -165,7 +169,9 @@ impl Draft {
 
     /// Everything that is wrong, as the core and then the server see it.
     pub fn problems(self) -> Vec<Problem> {
-        let core = self.checked.with(|checked| checked.as_ref().err().map(problems_of));
+        let core = self
+            .checked
+            .with(|checked| checked.as_ref().err().map(problems_of));
         let server = self.refused.with(|refused| refused.as_ref().map(problems_of));
         core.into_iter().chain(server).flatten().collect()
     }
@@ -268,7 +274,10 @@ mod tests {
     fn objects_come_and_go_with_their_fields() {
         let mut body = Map::new();
         set(&mut body, "scrapeOptions.location.country", Some(json!("DE")));
-        assert_eq!(Value::Object(body.clone()), json!({"scrapeOptions": {"location": {"country": "DE"}}}));
+        assert_eq!(
+            Value::Object(body.clone()),
+            json!({"scrapeOptions": {"location": {"country": "DE"}}})
+        );
         assert_eq!(at(&body, "scrapeOptions.location.country"), Some(&json!("DE")));
         set(&mut body, "scrapeOptions.location.country", None);
         assert!(body.is_empty());
@@ -279,7 +288,10 @@ mod tests {
         let mut body = object(json!({"webhook": "https://e.com/hook"}));
         assert_eq!(at(&body, "webhook.url"), Some(&json!("https://e.com/hook")));
         set(&mut body, "webhook.events", Some(json!(["page"])));
-        assert_eq!(body["webhook"], json!({"url": "https://e.com/hook", "events": ["page"]}));
+        assert_eq!(
+            body["webhook"],
+            json!({"url": "https://e.com/hook", "events": ["page"]})
+        );
     }
 
     #[test]
@@ -287,20 +299,34 @@ mod tests {
         let error = Endpoint::Crawl.check(br#"{"url":"x","limit":"many","scrapeOptions":{"timeout":1}}"#);
         let problems = problems_of(&error.unwrap_err());
         let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
-        assert!(paths.contains(&"limit") && paths.contains(&"scrapeOptions.timeout"), "{paths:?}");
+        assert!(
+            paths.contains(&"limit") && paths.contains(&"scrapeOptions.timeout"),
+            "{paths:?}"
+        );
         assert!(is_under("formats.0.type", "formats") && !is_under("formatsX", "formats"));
     }
 
     #[test]
     fn only_what_differs_is_written() {
-        let written = Endpoint::Scrape.check(br#"{"url":"https://e.com","mobile":false,"timeout":5000}"#).unwrap();
-        assert_eq!(written, "{\n  \"url\": \"https://e.com\",\n  \"timeout\": 5000\n}");
+        let written = Endpoint::Scrape
+            .check(br#"{"url":"https://e.com","mobile":false,"timeout":5000}"#)
+            .unwrap();
+        assert_eq!(
+            written,
+            "{\n  \"url\": \"https://e.com\",\n  \"timeout\": 5000\n}"
+        );
     }
 
     #[test]
     fn defaults_are_those_of_the_core() {
-        assert_eq!(at(&Endpoint::Crawl.defaults(), "scrapeOptions.timeout"), Some(&json!(60_000)));
-        assert_eq!(at(&Endpoint::Scrape.defaults(), "maxAge"), Some(&json!(172_800_000)));
+        assert_eq!(
+            at(&Endpoint::Crawl.defaults(), "scrapeOptions.timeout"),
+            Some(&json!(60_000))
+        );
+        assert_eq!(
+            at(&Endpoint::Scrape.defaults(), "maxAge"),
+            Some(&json!(172_800_000))
+        );
         assert_eq!(at(&Endpoint::Crawl.defaults(), "limit"), Some(&json!(10_000)));
     }
 }

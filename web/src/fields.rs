@@ -65,7 +65,12 @@ impl Group {
 }
 
 const fn field(path: &'static str, label: &'static str, kind: Kind, help: &'static str) -> Field {
-    Field { path, label, help, kind }
+    Field {
+        path,
+        label,
+        help,
+        kind,
+    }
 }
 
 fn words<W: WireEnum>() -> Vec<&'static str> {
@@ -78,9 +83,24 @@ pub const CRAWL_FIRST: Group = Group {
     about: "",
     page: false,
     fields: &[
-        field("limit", "Page limit", Kind::Number("pages"), "The crawl ends after so many pages."),
-        field("maxDiscoveryDepth", "Depth", Kind::Number(""), "Links away from the start; 0 is the start page alone."),
-        field("sitemap", "Sitemap", Kind::Words(words::<SitemapMode>), "Pages named by the site's sitemaps."),
+        field(
+            "limit",
+            "Page limit",
+            Kind::Number("pages"),
+            "The crawl ends after so many pages.",
+        ),
+        field(
+            "maxDiscoveryDepth",
+            "Depth",
+            Kind::Number(""),
+            "Links away from the start; 0 is the start page alone.",
+        ),
+        field(
+            "sitemap",
+            "Sitemap",
+            Kind::Words(words::<SitemapMode>),
+            "Pages named by the site's sitemaps.",
+        ),
     ],
 };
 
@@ -89,15 +109,60 @@ const SCOPE: Group = Group {
     about: "which addresses belong to the crawl",
     page: false,
     fields: &[
-        field("prompt", "Plan in words", Kind::LongText, "Options from a sentence; what you set yourself wins."),
-        field("includePaths", "Include paths", Kind::Lines, "Regular expressions, one a line; only matching paths are kept."),
-        field("excludePaths", "Exclude paths", Kind::Lines, "Regular expressions, one a line; matching paths are left out."),
-        field("crawlEntireDomain", "Entire domain", Kind::Switch, "Also siblings and parents of the start page."),
-        field("allowSubdomains", "Subdomains", Kind::Switch, "Also hosts below the start host."),
-        field("allowExternalLinks", "External links", Kind::Switch, "Also other hosts that a page links to, one hop."),
-        field("regexOnFullURL", "Match full URL", Kind::Switch, "Paths above are matched on the whole address."),
-        field("ignoreQueryParameters", "Ignore query", Kind::Switch, "Addresses that differ only by their query are one page."),
-        field("deduplicateSimilarURLs", "Merge similar URLs", Kind::Switch, "www, scheme, trailing slash and index files do not make another page."),
+        field(
+            "prompt",
+            "Plan in words",
+            Kind::LongText,
+            "Options from a sentence; what you set yourself wins.",
+        ),
+        field(
+            "includePaths",
+            "Include paths",
+            Kind::Lines,
+            "Regular expressions, one a line; only matching paths are kept.",
+        ),
+        field(
+            "excludePaths",
+            "Exclude paths",
+            Kind::Lines,
+            "Regular expressions, one a line; matching paths are left out.",
+        ),
+        field(
+            "crawlEntireDomain",
+            "Entire domain",
+            Kind::Switch,
+            "Also siblings and parents of the start page.",
+        ),
+        field(
+            "allowSubdomains",
+            "Subdomains",
+            Kind::Switch,
+            "Also hosts below the start host.",
+        ),
+        field(
+            "allowExternalLinks",
+            "External links",
+            Kind::Switch,
+            "Also other hosts that a page links to, one hop.",
+        ),
+        field(
+            "regexOnFullURL",
+            "Match full URL",
+            Kind::Switch,
+            "Paths above are matched on the whole address.",
+        ),
+        field(
+            "ignoreQueryParameters",
+            "Ignore query",
+            Kind::Switch,
+            "Addresses that differ only by their query are one page.",
+        ),
+        field(
+            "deduplicateSimilarURLs",
+            "Merge similar URLs",
+            Kind::Switch,
+            "www, scheme, trailing slash and index files do not make another page.",
+        ),
     ],
 };
 
@@ -106,14 +171,54 @@ const PAGE: Group = Group {
     about: "what is kept of a page",
     page: true,
     fields: &[
-        field("onlyMainContent", "Main content only", Kind::Switch, "Leaves out navigation, header, footer and the like."),
-        field("onlyCleanContent", "Clean content", Kind::Switch, "A second pass that removes leftovers such as share bars."),
-        field("includeTags", "Include tags", Kind::Lines, "CSS selectors, one a line; only matching elements are kept."),
-        field("excludeTags", "Exclude tags", Kind::Lines, "CSS selectors, one a line; matching elements are removed."),
-        field("removeBase64Images", "Drop inline images", Kind::Switch, "Replaces data: images in Markdown by a placeholder."),
-        field("blockAds", "Block ads", Kind::Switch, "Also cookie banners and trackers."),
-        field("parsers", "Parsers", Kind::Set(&["pdf", "image"]), "Documents that are turned into text."),
-        field("redactPII", "Redact personal data", Kind::Switch, "Replaces addresses, numbers and secrets found by rules."),
+        field(
+            "onlyMainContent",
+            "Main content only",
+            Kind::Switch,
+            "Leaves out navigation, header, footer and the like.",
+        ),
+        field(
+            "onlyCleanContent",
+            "Clean content",
+            Kind::Switch,
+            "A second pass that removes leftovers such as share bars.",
+        ),
+        field(
+            "includeTags",
+            "Include tags",
+            Kind::Lines,
+            "CSS selectors, one a line; only matching elements are kept.",
+        ),
+        field(
+            "excludeTags",
+            "Exclude tags",
+            Kind::Lines,
+            "CSS selectors, one a line; matching elements are removed.",
+        ),
+        field(
+            "removeBase64Images",
+            "Drop inline images",
+            Kind::Switch,
+            "Replaces data: images in Markdown by a placeholder.",
+        ),
+        field(
+            "blockAds",
+            "Block ads",
+            Kind::Switch,
+            "Also cookie banners and trackers.",
+        ),
+        field(
+            "parsers",
+            "Parsers",
+            Kind::Set(&["pdf", "image"]),
+            "Documents that are turned into text.",
+        ),
+        field(
+            "redactPII",
+            "Redact personal data",
+            Kind::Switch,
+            "Replaces addresses, numbers and secrets found by rules.",
+        ),
     ],
 };
 
@@ -122,18 +227,78 @@ const NETWORK: Group = Group {
     about: "how a page is fetched",
     page: true,
     fields: &[
-        field("timeout", "Timeout", Kind::Number("ms"), "For a whole page, waiting included."),
-        field("waitFor", "Wait after load", Kind::Number("ms"), "Extra time for scripts; needs a browser."),
-        field("maxAge", "Cache age", Kind::Number("ms"), "Accept a cached copy up to this age; 0 always fetches."),
-        field("minAge", "Cache only from", Kind::Number("ms"), "Answer only from the cache, with a copy at least this old."),
-        field("storeInCache", "Store in cache", Kind::Switch, "Keep the result for later requests."),
-        field("lockdown", "Lockdown", Kind::Switch, "Never contact the site; serve from the cache only."),
-        field("headers", "Headers", Kind::Pairs, "One a line, as in Cookie: name=value; sent to the site."),
-        field("proxy", "Proxy", Kind::Words(words::<Proxy>), "Which of the operator's proxies is used."),
-        field("mobile", "Mobile", Kind::Switch, "Phone viewport and user agent; needs a browser."),
-        field("skipTlsVerification", "Skip TLS checks", Kind::MaybeSwitch, "By itself: yes, unless headers or actions are sent."),
-        field("location.country", "Country", Kind::Text, "Two letters; where the visitor seems to come from."),
-        field("location.languages", "Languages", Kind::Lines, "Tags such as en-US, one a line."),
+        field(
+            "timeout",
+            "Timeout",
+            Kind::Number("ms"),
+            "For a whole page, waiting included.",
+        ),
+        field(
+            "waitFor",
+            "Wait after load",
+            Kind::Number("ms"),
+            "Extra time for scripts; needs a browser.",
+        ),
+        field(
+            "maxAge",
+            "Cache age",
+            Kind::Number("ms"),
+            "Accept a cached copy up to this age; 0 always fetches.",
+        ),
+        field(
+            "minAge",
+            "Cache only from",
+            Kind::Number("ms"),
+            "Answer only from the cache, with a copy at least this old.",
+        ),
+        field(
+            "storeInCache",
+            "Store in cache",
+            Kind::Switch,
+            "Keep the result for later requests.",
+        ),
+        field(
+            "lockdown",
+            "Lockdown",
+            Kind::Switch,
+            "Never contact the site; serve from the cache only.",
+        ),
+        field(
+            "headers",
+            "Headers",
+            Kind::Pairs,
+            "One a line, as in Cookie: name=value; sent to the site.",
+        ),
+        field(
+            "proxy",
+            "Proxy",
+            Kind::Words(words::<Proxy>),
+            "Which of the operator's proxies is used.",
+        ),
+        field(
+            "mobile",
+            "Mobile",
+            Kind::Switch,
+            "Phone viewport and user agent; needs a browser.",
+        ),
+        field(
+            "skipTlsVerification",
+            "Skip TLS checks",
+            Kind::MaybeSwitch,
+            "By itself: yes, unless headers or actions are sent.",
+        ),
+        field(
+            "location.country",
+            "Country",
+            Kind::Text,
+            "Two letters; where the visitor seems to come from.",
+        ),
+        field(
+            "location.languages",
+            "Languages",
+            Kind::Lines,
+            "Tags such as en-US, one a line.",
+        ),
     ],
 };
 
@@ -142,11 +307,36 @@ const PACE: Group = Group {
     about: "how gently the site is treated",
     page: false,
     fields: &[
-        field("delay", "Delay", Kind::Number("seconds"), "Pause between the starts of two fetches."),
-        field("maxConcurrency", "Concurrency", Kind::Number("pages"), "Pages in flight at once; by default the team's limit."),
-        field("ignoreRobotsTxt", "Ignore robots.txt", Kind::Switch, "Only where the operator has enabled it."),
-        field("robotsUserAgent", "Robots user agent", Kind::Text, "Name looked for in robots.txt; needs enablement."),
-        field("zeroDataRetention", "Keep no data", Kind::Switch, "Content is deleted once delivered; needs enablement."),
+        field(
+            "delay",
+            "Delay",
+            Kind::Number("seconds"),
+            "Pause between the starts of two fetches.",
+        ),
+        field(
+            "maxConcurrency",
+            "Concurrency",
+            Kind::Number("pages"),
+            "Pages in flight at once; by default the team's limit.",
+        ),
+        field(
+            "ignoreRobotsTxt",
+            "Ignore robots.txt",
+            Kind::Switch,
+            "Only where the operator has enabled it.",
+        ),
+        field(
+            "robotsUserAgent",
+            "Robots user agent",
+            Kind::Text,
+            "Name looked for in robots.txt; needs enablement.",
+        ),
+        field(
+            "zeroDataRetention",
+            "Keep no data",
+            Kind::Switch,
+            "Content is deleted once delivered; needs enablement.",
+        ),
     ],
 };
 
@@ -155,9 +345,24 @@ const WEBHOOK: Group = Group {
     about: "who is told about it",
     page: false,
     fields: &[
-        field("webhook.url", "Address", Kind::Text, "Receives a POST for each event."),
-        field("webhook.events", "Events", Kind::Set(&["started", "page", "completed", "failed"]), "None chosen means all."),
-        field("webhook.headers", "Headers", Kind::Pairs, "One a line; added to each delivery."),
+        field(
+            "webhook.url",
+            "Address",
+            Kind::Text,
+            "Receives a POST for each event.",
+        ),
+        field(
+            "webhook.events",
+            "Events",
+            Kind::Set(&["started", "page", "completed", "failed"]),
+            "None chosen means all.",
+        ),
+        field(
+            "webhook.headers",
+            "Headers",
+            Kind::Pairs,
+            "One a line; added to each delivery.",
+        ),
     ],
 };
 
@@ -165,7 +370,12 @@ const KEEP: Group = Group {
     name: "Retention",
     about: "what stays on the server",
     page: false,
-    fields: &[field("zeroDataRetention", "Keep no data", Kind::Switch, "Nothing is kept once the answer is given; needs enablement.")],
+    fields: &[field(
+        "zeroDataRetention",
+        "Keep no data",
+        Kind::Switch,
+        "Nothing is kept once the answer is given; needs enablement.",
+    )],
 };
 
 /// The groups of a form.
@@ -190,7 +400,11 @@ mod tests {
         let page = options["scrapeOptions"].as_object().unwrap().keys();
         let has = |page: bool, name: &str| {
             groups(Endpoint::Crawl).iter().chain([&CRAWL_FIRST]).any(|group| {
-                group.page == page && group.fields.iter().any(|field| field.path.split('.').next() == Some(name))
+                group.page == page
+                    && group
+                        .fields
+                        .iter()
+                        .any(|field| field.path.split('.').next() == Some(name))
             })
         };
         for name in options.keys().filter(|name| !ELSEWHERE.contains(&name.as_str())) {

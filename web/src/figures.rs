@@ -126,7 +126,10 @@ mod tests {
 
     #[test]
     fn addresses_are_shortened() {
-        assert_eq!(short_url("https://docs.python.org/3/library/"), "docs.python.org/3/library");
+        assert_eq!(
+            short_url("https://docs.python.org/3/library/"),
+            "docs.python.org/3/library"
+        );
         assert_eq!(path_of("https://docs.python.org/3/?q=1"), "/3/?q=1");
         assert_eq!(path_of("https://docs.python.org"), "/");
     }

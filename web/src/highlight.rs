@@ -40,7 +40,9 @@ pub fn json(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let end = match first {
             '"' => string_end(rest),
-            '-' | '0'..='9' => run(rest, |c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')),
+            '-' | '0'..='9' => run(rest, |c| {
+                c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')
+            }),
             'a'..='z' => run(rest, |c| c.is_ascii_alphabetic()),
             _ => first.len_utf8(),
         };
@@ -119,7 +121,13 @@ mod tests {
     #[test]
     fn markup_in_the_input_stays_text() {
         for text in ["<script>", "\"<img onerror=x>", "'</pre>'", "é\"", "-", "\""] {
-            assert!(!json(text).replace("<span class=\"", "").replace("</span>", "").contains('<'), "{text}");
+            assert!(
+                !json(text)
+                    .replace("<span class=\"", "")
+                    .replace("</span>", "")
+                    .contains('<'),
+                "{text}"
+            );
             assert!(!curl(&format!("curl x -d '{text}")).contains("<s>"));
         }
     }

@@ -19,7 +19,13 @@ struct Sent {
 pub fn remember(id: &str, body: Value) {
     let mut requests: Vec<Sent> = storage::read(NAME).unwrap_or_default();
     requests.retain(|sent| sent.id != id);
-    requests.insert(0, Sent { id: id.to_owned(), body });
+    requests.insert(
+        0,
+        Sent {
+            id: id.to_owned(),
+            body,
+        },
+    );
     requests.truncate(REMEMBERED_REQUESTS);
     storage::write(NAME, &requests);
 }
@@ -27,5 +33,8 @@ pub fn remember(id: &str, body: Value) {
 /// The body of a job started here.
 pub fn request_of(id: &str) -> Option<Value> {
     let requests: Vec<Sent> = storage::read(NAME)?;
-    requests.into_iter().find(|sent| sent.id == id).map(|sent| sent.body)
+    requests
+        .into_iter()
+        .find(|sent| sent.id == id)
+        .map(|sent| sent.body)
 }

@@ -14,7 +14,8 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::console::Console;
 use crate::limits::{
-    ERRORS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SPEED_WINDOW_MS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_QUIET_MS,
+    ERRORS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SPEED_WINDOW_MS, STATUS_BUSY_MS, STATUS_DOCUMENTS,
+    STATUS_QUIET_MS,
 };
 
 /// What the list shows of a page.
@@ -53,8 +54,13 @@ impl PageRow {
     pub fn matches(&self, filter: &str) -> bool {
         self.url.to_lowercase().contains(filter)
             || self.title.to_lowercase().contains(filter)
-            || self.status.is_some_and(|status| status.to_string().starts_with(filter))
-            || self.error.as_ref().is_some_and(|error| error.to_lowercase().contains(filter))
+            || self
+                .status
+                .is_some_and(|status| status.to_string().starts_with(filter))
+            || self
+                .error
+                .as_ref()
+                .is_some_and(|error| error.to_lowercase().contains(filter))
     }
 }
 
@@ -103,7 +109,11 @@ impl JobFeed {
 
     /// Whether the job still runs, as far as known.
     pub fn is_running(self) -> bool {
-        self.progress.with(|progress| progress.as_ref().is_some_and(|progress| !progress.status.is_final()))
+        self.progress.with(|progress| {
+            progress
+                .as_ref()
+                .is_some_and(|progress| !progress.status.is_final())
+        })
     }
 
     /// Seconds left at the present speed.
@@ -187,9 +197,11 @@ impl JobFeed {
     async fn watch_errors(self, console: Console) {
         while self.is_alive() {
             // Whether this look is the last one is decided before it: what fails in between is seen.
-            let ended = self
-                .progress
-                .with_untracked(|progress| progress.as_ref().is_some_and(|progress| progress.status.is_final()));
+            let ended = self.progress.with_untracked(|progress| {
+                progress
+                    .as_ref()
+                    .is_some_and(|progress| progress.status.is_final())
+            });
             let answer = console.client().crawl_errors(self.id).await;
             if !self.is_alive() {
                 return;
@@ -213,7 +225,11 @@ impl JobFeed {
 
     fn ended_untracked(self) -> bool {
         self.progress
-            .try_with_untracked(|progress| progress.as_ref().is_some_and(|progress| progress.status.is_final()))
+            .try_with_untracked(|progress| {
+                progress
+                    .as_ref()
+                    .is_some_and(|progress| progress.status.is_final())
+            })
             .unwrap_or(true)
     }
 

@@ -4,6 +4,11 @@
 //! and treats every fetched page as hostile. It never sends anything to another host and never puts
 //! the key into an address.
 
+#![allow(
+    unreachable_pub,
+    reason = "a binary has no outside; `pub` here says which items other modules use"
+)]
+
 mod app;
 mod browser;
 mod components;

@@ -29,10 +29,7 @@ pub fn render(markdown: &str) -> Rendered {
     let events = Parser::new_ext(text, options).flat_map(|event| safe.event(event));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, events);
-    Rendered {
-        html: out,
-        cut,
-    }
+    Rendered { html: out, cut }
 }
 
 struct Safe {
@@ -67,7 +64,11 @@ impl Safe {
                 self.open_links.push(safe);
                 safe.then(|| raw(format!("<a {}>", link(&dest_url))))
             }
-            Event::End(TagEnd::Link) => self.open_links.pop().unwrap_or(false).then(|| raw("</a>".to_owned())),
+            Event::End(TagEnd::Link) => self
+                .open_links
+                .pop()
+                .unwrap_or(false)
+                .then(|| raw("</a>".to_owned())),
             Event::Start(Tag::Image { dest_url, .. }) => {
                 self.alt = Some((dest_url.to_string(), String::new(), 0));
                 None
@@ -89,15 +90,20 @@ impl Safe {
             "" => "image".to_owned(),
             alt => format!("image: {}", escape(alt)),
         };
-        raw(match is_web_address(address) && !self.open_links.contains(&true) {
-            true => format!("<a class=\"no-image\" {}>{name}</a>", link(address)),
-            false => format!("<span class=\"no-image\">{name}</span>"),
-        })
+        raw(
+            match is_web_address(address) && !self.open_links.contains(&true) {
+                true => format!("<a class=\"no-image\" {}>{name}</a>", link(address)),
+                false => format!("<span class=\"no-image\">{name}</span>"),
+            },
+        )
     }
 }
 
 fn link(address: &str) -> String {
-    format!("href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer nofollow\"", escape(address))
+    format!(
+        "href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer nofollow\"",
+        escape(address)
+    )
 }
 
 fn raw<'a>(html: String) -> Event<'a> {
@@ -145,7 +151,11 @@ mod tests {
     #[test]
     fn only_web_and_mail_links_stay_links() {
         let ok = html("[a](https://e.com/x) [m](mailto:a@e.com) <HTTP://E.COM>");
-        assert_eq!(ok.matches("rel=\"noopener noreferrer nofollow\"").count(), 3, "{ok}");
+        assert_eq!(
+            ok.matches("rel=\"noopener noreferrer nofollow\"").count(),
+            3,
+            "{ok}"
+        );
         for bad in [
             "[a](javascript:alert(1))",
             "[a](JaVaScRiPt:alert(1))",
@@ -167,9 +177,14 @@ mod tests {
 
     #[test]
     fn pictures_are_never_loaded() {
-        let html = html("![A *cat*](https://e.com/cat.png) ![](javascript:x) [![n](https://e.com/n.png)](https://e.com)");
+        let html = html(
+            "![A *cat*](https://e.com/cat.png) ![](javascript:x) [![n](https://e.com/n.png)](https://e.com)",
+        );
         assert!(!html.contains("<img") && !html.contains("javascript"), "{html}");
-        assert!(html.contains(">image: A cat</a>") && html.contains("<span class=\"no-image\">image: n</span>"), "{html}");
+        assert!(
+            html.contains(">image: A cat</a>") && html.contains("<span class=\"no-image\">image: n</span>"),
+            "{html}"
+        );
     }
 
     #[test]

@@ -85,8 +85,11 @@ pub fn RequestForm(
 
 #[component]
 fn Fields(draft: Draft) -> impl IntoView {
-    let first = (draft.endpoint == Endpoint::Crawl).then(|| view! { <FieldRow draft group=&fields::CRAWL_FIRST/> });
-    let groups = fields::groups(draft.endpoint).iter().map(|group| view! { <GroupView draft group/> });
+    let first =
+        (draft.endpoint == Endpoint::Crawl).then(|| view! { <FieldRow draft group=&fields::CRAWL_FIRST/> });
+    let groups = fields::groups(draft.endpoint)
+        .iter()
+        .map(|group| view! { <GroupView draft group/> });
     view! {
         <div class="pad gap">
             <UrlField draft/>
@@ -101,7 +104,12 @@ fn Fields(draft: Draft) -> impl IntoView {
 #[component]
 fn UrlField(draft: Draft) -> impl IntoView {
     let problem = Memo::new(move |_| draft.problem_at("url"));
-    let value = move || draft.value("url").and_then(|url| url.as_str().map(str::to_owned)).unwrap_or_default();
+    let value = move || {
+        draft
+            .value("url")
+            .and_then(|url| url.as_str().map(str::to_owned))
+            .unwrap_or_default()
+    };
     let on_input = move |event: leptos::ev::Event| {
         let text = event_target_value(&event);
         draft.put("url", (!text.is_empty()).then(|| Value::from(text)));

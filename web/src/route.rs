@@ -83,7 +83,14 @@ mod tests {
     #[test]
     fn an_address_belongs_to_one_screen() {
         let owner = |address: &str| Screen::ALL.iter().filter(|screen| screen.owns(address)).count();
-        for address in ["/console", "/console/", "/console/scrape", "/console/crawl", "/console/jobs/x", "/console/settings"] {
+        for address in [
+            "/console",
+            "/console/",
+            "/console/scrape",
+            "/console/crawl",
+            "/console/jobs/x",
+            "/console/settings",
+        ] {
             assert_eq!(owner(address), 1, "{address}");
         }
         assert_eq!(owner("/console/nothing"), 0);

@@ -46,7 +46,10 @@ pub fn listen(console: Console) {
                     Some(input) => _ = input.focus(),
                     None => {
                         navigate(Screen::Scrape.path(), Default::default());
-                        set_timeout(|| browser::focus_soon("[data-url]"), std::time::Duration::from_millis(50));
+                        set_timeout(
+                            || browser::focus_soon("[data-url]"),
+                            std::time::Duration::from_millis(50),
+                        );
                     }
                 }
             }
@@ -73,13 +76,18 @@ fn leave_field() {
 }
 
 fn is_typing(event: &KeyboardEvent) -> bool {
-    let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
+    let target = event
+        .target()
+        .and_then(|target| target.dyn_into::<HtmlElement>().ok());
     target.is_some_and(|element| is_field(&element))
 }
 
 fn is_field(element: &HtmlElement) -> bool {
     match element.tag_name().as_str() {
-        "INPUT" => !matches!(element.get_attribute("type").as_deref(), Some("checkbox" | "radio")),
+        "INPUT" => !matches!(
+            element.get_attribute("type").as_deref(),
+            Some("checkbox" | "radio")
+        ),
         "TEXTAREA" | "SELECT" => true,
         _ => false,
     }

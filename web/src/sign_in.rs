@@ -19,7 +19,11 @@ pub fn is_remembered() -> bool {
 }
 
 fn stored(storage: Option<web_sys::Storage>) -> Option<String> {
-    storage?.get_item(KEY).ok().flatten().filter(|key| !key.is_empty())
+    storage?
+        .get_item(KEY)
+        .ok()
+        .flatten()
+        .filter(|key| !key.is_empty())
 }
 
 /// Keeps the key: on this device or in this tab, never in both.
@@ -130,7 +134,10 @@ pub async fn look(console: Console) {
             if console.lost.get_untracked() {
                 console.lost.set(false);
             }
-            if console.readiness.with_untracked(|known| known.as_ref() != Some(&readiness)) {
+            if console
+                .readiness
+                .with_untracked(|known| known.as_ref() != Some(&readiness))
+            {
                 console.readiness.set(Some(readiness));
             }
         }

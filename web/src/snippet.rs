@@ -25,7 +25,12 @@ mod tests {
 
     #[test]
     fn a_quote_in_the_body_does_not_end_the_argument() {
-        let text = curl("http://localhost:3002", "/v2/scrape", "{\n  \"url\": \"https://e.com/o'neil\"\n}", true);
+        let text = curl(
+            "http://localhost:3002",
+            "/v2/scrape",
+            "{\n  \"url\": \"https://e.com/o'neil\"\n}",
+            true,
+        );
         assert_eq!(
             text,
             "curl http://localhost:3002/v2/scrape \\\n  -H \"Authorization: Bearer $HARVESTMAN_API_KEY\" \\\n  \

@@ -36,7 +36,9 @@ pub fn write(name: &str, value: &impl Serialize) {
 pub fn forget_everything() {
     for storage in [device(), session()].into_iter().flatten() {
         let count = storage.length().unwrap_or(0);
-        let names: Vec<String> = (0..count).filter_map(|index| storage.key(index).ok().flatten()).collect();
+        let names: Vec<String> = (0..count)
+            .filter_map(|index| storage.key(index).ok().flatten())
+            .collect();
         for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
             let _ = storage.remove_item(name);
         }

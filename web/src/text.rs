@@ -20,7 +20,8 @@ pub const COPIED: &str = "Copied";
 /// When the browser refuses to copy.
 pub const NOT_COPIED: &str = "The browser does not allow copying; select the text instead";
 /// Banner of a server that does not answer.
-pub const LOST: &str = "The server does not answer. What you see is the last that was known; trying again by itself.";
+pub const LOST: &str =
+    "The server does not answer. What you see is the last that was known; trying again by itself.";
 /// Sign-in card.
 pub const SIGN_IN_TITLE: &str = "Sign in";
 /// Sign-in card.
@@ -40,7 +41,8 @@ pub const NO_MATCH: &str = "No page matches the filter.";
 /// No errors.
 pub const NO_ERRORS: &str = "No page has failed.";
 /// Request of a job that is not known here.
-pub const NO_REQUEST: &str = "The request was not sent from this device, and the job is not running any more.";
+pub const NO_REQUEST: &str =
+    "The request was not sent from this device, and the job is not running any more.";
 /// Nothing selected.
 pub const NO_SELECTION: &str = "Choose a page to read it here.";
 /// Cancel dialog.
@@ -58,4 +60,5 @@ pub const NOT_FOUND_TEXT: &str = "There is no screen at this address.";
 /// Comment below a snippet.
 pub const ONLY_CHANGES: &str = "Only what differs from the defaults is sent.";
 /// The part of a text that is not rendered.
-pub const CUT: &str = "This page is very long: only its beginning is rendered. The Markdown tab has all of it.";
+pub const CUT: &str =
+    "This page is very long: only its beginning is rendered. The Markdown tab has all of it.";

@@ -30,7 +30,9 @@ impl Theme {
     /// Shows and keeps it.
     pub fn choose(self) {
         storage::write("theme", &self);
-        let Some(root) = document().document_element() else { return };
+        let Some(root) = document().document_element() else {
+            return;
+        };
         let _ = match self {
             Theme::System => root.remove_attribute("data-theme"),
             Theme::Light => root.set_attribute("data-theme", "light"),

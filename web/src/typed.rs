@@ -32,9 +32,11 @@ pub fn write(kind: Kind, value: Option<&Value>) -> String {
     match (kind, value) {
         (_, None | Some(Value::Null)) => String::new(),
         (Kind::Lines, Some(Value::Array(items))) => join(items.iter().map(plain)),
-        (Kind::Pairs, Some(Value::Object(pairs))) => {
-            join(pairs.iter().map(|(name, value)| format!("{name}: {}", plain(value))))
-        }
+        (Kind::Pairs, Some(Value::Object(pairs))) => join(
+            pairs
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", plain(value))),
+        ),
         (_, Some(value)) => plain(value),
     }
 }
@@ -97,14 +99,21 @@ mod tests {
         check(Kind::Number("seconds"), "0.5", json!(0.5));
         check(Kind::Number(""), "many", json!("many"));
         check(Kind::Lines, " /a \n\n/b", json!(["/a", "/b"]));
-        check(Kind::Pairs, "Cookie: a=b; c=d:e\nX-A:1", json!({"Cookie": "a=b; c=d:e", "X-A": "1"}));
+        check(
+            Kind::Pairs,
+            "Cookie: a=b; c=d:e\nX-A:1",
+            json!({"Cookie": "a=b; c=d:e", "X-A": "1"}),
+        );
         check(Kind::Text, " DE ", json!("DE"));
         assert_eq!(read(Kind::Lines, "  \n "), None);
     }
 
     #[test]
     fn defaults_are_told_with_their_unit() {
-        assert_eq!(default_text(Kind::Number("ms"), Some(&json!(60_000))), "Default 60,000 ms.");
+        assert_eq!(
+            default_text(Kind::Number("ms"), Some(&json!(60_000))),
+            "Default 60,000 ms."
+        );
         assert_eq!(default_text(Kind::Number(""), None), "Default none.");
         assert_eq!(default_text(Kind::Switch, Some(&json!(true))), "Default on.");
     }

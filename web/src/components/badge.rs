@@ -16,5 +16,6 @@ pub fn job_class(status: &str) -> &'static str {
 /// The state of a job.
 #[component]
 pub fn JobBadge(#[prop(into)] status: Signal<String>) -> impl IntoView {
-    view! { <span class=move || status.with(|status| job_class(status))>{move || status.get()}</span> }.into_any()
+    view! { <span class=move || status.with(|status| job_class(status))>{move || status.get()}</span> }
+        .into_any()
 }

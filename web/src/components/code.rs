@@ -20,7 +20,11 @@ pub fn copy(console: Console, what: String) {
 
 /// Coloured code from escaped HTML.
 #[component]
-pub fn Code(#[prop(into)] html: Signal<String>, label: &'static str, #[prop(optional)] wrap: bool) -> impl IntoView {
+pub fn Code(
+    #[prop(into)] html: Signal<String>,
+    label: &'static str,
+    #[prop(optional)] wrap: bool,
+) -> impl IntoView {
     view! {
         <pre
             class=if wrap { "code wrap" } else { "code" }
@@ -39,7 +43,12 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
     let console = Console::get();
     let command = Memo::new(move |_| {
         let with_key = console.key.with(Option::is_some);
-        snippet::curl(&browser::origin(), draft.endpoint.path(), &draft.written(), with_key)
+        snippet::curl(
+            &browser::origin(),
+            draft.endpoint.path(),
+            &draft.written(),
+            with_key,
+        )
     });
     let html = Signal::derive(move || command.with(|command| highlight::curl(command)));
     view! {

@@ -50,14 +50,21 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     };
     let wrong = {
         let wrong_id = format!("{id}-wrong");
-        move || problem.get().map(|text| view! { <p class="field-error" id=wrong_id.clone()>{text}</p> })
+        move || {
+            problem
+                .get()
+                .map(|text| view! { <p class="field-error" id=wrong_id.clone()>{text}</p> })
+        }
     };
     let invalid = move || problem.with(Option::is_some).then_some("true");
     let described = format!("{id}-help {id}-wrong");
     let is_wide = matches!(field.kind, Kind::Lines | Kind::Pairs | Kind::LongText);
     match field.kind {
         Kind::Switch => {
-            let is_on = move || draft.effective(&at()) == Some(Value::Bool(true)) || draft.effective(&at()).is_some_and(|value| value.is_object());
+            let is_on = move || {
+                draft.effective(&at()) == Some(Value::Bool(true))
+                    || draft.effective(&at()).is_some_and(|value| value.is_object())
+            };
             view! {
                 <div class="field">
                     <div class="switch">
@@ -84,7 +91,12 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         }
         Kind::MaybeSwitch => {
             let options = vec![("", "by itself"), ("true", "yes"), ("false", "no")];
-            let chosen = move || draft.value(&at()).map(|value| value.to_string()).unwrap_or_default();
+            let chosen = move || {
+                draft
+                    .value(&at())
+                    .map(|value| value.to_string())
+                    .unwrap_or_default()
+            };
             // Here a value that equals the usual default still says something.
             let choose = move |text: String| draft.put_exactly(&at(), text.parse().ok().map(Value::Bool));
             view! {
@@ -99,7 +111,12 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         }
         Kind::Words(words) => {
             let options = words().into_iter().map(|word| (word, word)).collect();
-            let chosen = move || draft.effective(&at()).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+            let chosen = move || {
+                draft
+                    .effective(&at())
+                    .and_then(|value| value.as_str().map(str::to_owned))
+                    .unwrap_or_default()
+            };
             let choose = move |text: String| draft.put(&at(), Some(Value::String(text)));
             view! {
                 <div class="field">
@@ -114,7 +131,9 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         Kind::Set(words) => {
             let chosen = move || -> Vec<Value> {
                 let value = draft.effective(&at());
-                value.and_then(|value| value.as_array().cloned()).unwrap_or_default()
+                value
+                    .and_then(|value| value.as_array().cloned())
+                    .unwrap_or_default()
             };
             let chips = words.iter().map(|word| {
                 let word = *word;
@@ -153,7 +172,10 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             };
             let placeholder = match field.kind {
                 Kind::Lines | Kind::Pairs | Kind::LongText => String::new(),
-                _ => draft.default_of(&at()).map(|value| typed::write(field.kind, Some(&value))).unwrap_or_default(),
+                _ => draft
+                    .default_of(&at())
+                    .map(|value| typed::write(field.kind, Some(&value)))
+                    .unwrap_or_default(),
             };
             let control = match is_wide {
                 true => view! {

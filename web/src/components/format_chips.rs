@@ -38,8 +38,12 @@ fn options(kind: FormatKind) -> &'static [FormatOption] {
         FormatKind::Question => &[const { option("question", "Question about the page", Control::Words) }],
         FormatKind::Highlights => &[const { option("query", "What the passages are about", Control::Words) }],
         FormatKind::Screenshot => &[const { option("fullPage", "Whole page", Control::Flag) }],
-        FormatKind::ChangeTracking => &[const { option("tag", "Name of a separate history", Control::Words) }],
-        FormatKind::Attributes => &[const { option("selectors", "List of {selector, attribute}", Control::Json) }],
+        FormatKind::ChangeTracking => {
+            &[const { option("tag", "Name of a separate history", Control::Words) }]
+        }
+        FormatKind::Attributes => {
+            &[const { option("selectors", "List of {selector, attribute}", Control::Json) }]
+        }
         FormatKind::Markdown
         | FormatKind::Html
         | FormatKind::RawHtml
@@ -53,7 +57,10 @@ fn options(kind: FormatKind) -> &'static [FormatOption] {
 
 /// The formats that the form offers: all but the old `query`, which the JSON tab takes.
 fn offered() -> impl Iterator<Item = FormatKind> {
-    FormatKind::ALL.iter().copied().filter(|kind| *kind != FormatKind::Query)
+    FormatKind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| *kind != FormatKind::Query)
 }
 
 fn name_of(format: &Value) -> Option<&str> {
@@ -61,7 +68,9 @@ fn name_of(format: &Value) -> Option<&str> {
 }
 
 fn find(formats: &[Value], kind: FormatKind) -> Option<usize> {
-    formats.iter().position(|format| name_of(format) == Some(kind.as_str()))
+    formats
+        .iter()
+        .position(|format| name_of(format) == Some(kind.as_str()))
 }
 
 /// Adds or removes a format.
@@ -97,7 +106,9 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
     let path = StoredValue::new(path);
     let formats = Memo::new(move |_| -> Vec<Value> {
         let value = path.with_value(|path| draft.effective(path));
-        value.and_then(|value| value.as_array().cloned()).unwrap_or_default()
+        value
+            .and_then(|value| value.as_array().cloned())
+            .unwrap_or_default()
     });
     let change = move |how: &dyn Fn(&mut Vec<Value>)| {
         let mut list = formats.get_untracked();
@@ -106,12 +117,17 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
     };
     let problem = move || path.with_value(|path| draft.problem_at(path));
     let chosen = Memo::new(move |_| -> Vec<FormatKind> {
-        formats.with(|formats| formats.iter().filter_map(name_of).filter_map(FormatKind::parse).collect())
+        formats.with(|formats| {
+            formats
+                .iter()
+                .filter_map(name_of)
+                .filter_map(FormatKind::parse)
+                .collect()
+        })
     });
-    let name_id = format!("{id}-name");
     view! {
-        <div class="field" role="group" id=id tabindex="-1" aria-labelledby=name_id.clone()>
-            <span class="field-name" id=name_id>
+        <div class="field" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
+            <span class="field-name" id=format!("{id}-name")>
                 "Formats"
                 <code>{path.get_value()}</code>
             </span>
@@ -239,7 +255,10 @@ mod tests {
         let mut formats = vec![json!("markdown")];
         toggle(&mut formats, FormatKind::Json);
         set_option(&mut formats, FormatKind::Json, "prompt", Some(json!("the price")));
-        assert_eq!(formats, [json!("markdown"), json!({"type": "json", "prompt": "the price"})]);
+        assert_eq!(
+            formats,
+            [json!("markdown"), json!({"type": "json", "prompt": "the price"})]
+        );
         set_option(&mut formats, FormatKind::Json, "prompt", None);
         assert_eq!(formats, [json!("markdown"), json!("json")]);
         toggle(&mut formats, FormatKind::Markdown);

@@ -20,11 +20,22 @@ pub fn FieldRow(draft: Draft, group: &'static Group) -> impl IntoView {
 /// A group that opens.
 #[component]
 pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
-    let paths: Vec<String> = group.fields.iter().map(|field| group.path_of(draft.endpoint, field)).collect();
+    let paths: Vec<String> = group
+        .fields
+        .iter()
+        .map(|field| group.path_of(draft.endpoint, field))
+        .collect();
     let paths = StoredValue::new(paths);
-    let set = Memo::new(move |_| paths.with_value(|paths| paths.iter().filter(|path| draft.value(path).is_some()).count()));
+    let set = Memo::new(move |_| {
+        paths.with_value(|paths| paths.iter().filter(|path| draft.value(path).is_some()).count())
+    });
     let wrong = Memo::new(move |_| {
-        paths.with_value(|paths| paths.iter().filter(|path| draft.problem_at(path).is_some()).count())
+        paths.with_value(|paths| {
+            paths
+                .iter()
+                .filter(|path| draft.problem_at(path).is_some())
+                .count()
+        })
     });
     view! {
         <details class="group">

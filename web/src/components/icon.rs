@@ -40,7 +40,9 @@ impl Picture {
             Picture::Settings => {
                 r#"<path d="M2 4.500h7M12.500 4.500H14M2 11.500h1.500M7 11.500h7"/><circle cx="10.700" cy="4.500" r="1.800"/><circle cx="5.200" cy="11.500" r="1.800"/>"#
             }
-            Picture::Theme => r#"<circle cx="8" cy="8" r="5.500"/><path d="M8 2.500a5.500 5.500 0 0 1 0 11z" fill="currentColor"/>"#,
+            Picture::Theme => {
+                r#"<circle cx="8" cy="8" r="5.500"/><path d="M8 2.500a5.500 5.500 0 0 1 0 11z" fill="currentColor"/>"#
+            }
         }
     }
 }

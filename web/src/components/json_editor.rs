@@ -9,7 +9,11 @@ use crate::draft::Draft;
 /// Shows the editor.
 #[component]
 pub fn JsonEditor(draft: Draft) -> impl IntoView {
-    let text = RwSignal::new(draft.body.with_untracked(|body| serde_json::to_string_pretty(body).unwrap_or_default()));
+    let text = RwSignal::new(
+        draft
+            .body
+            .with_untracked(|body| serde_json::to_string_pretty(body).unwrap_or_default()),
+    );
     let wrong = RwSignal::new(None::<String>);
     let on_input = move |event: leptos::ev::Event| {
         text.set(event_target_value(&event));
@@ -20,7 +24,11 @@ pub fn JsonEditor(draft: Draft) -> impl IntoView {
                 None
             }
             Ok(_) => Some("The body must be a JSON object.".to_owned()),
-            Err(error) => Some(format!("Line {}, column {}: {error}", error.line(), error.column())),
+            Err(error) => Some(format!(
+                "Line {}, column {}: {error}",
+                error.line(),
+                error.column()
+            )),
         });
     };
     view! {

@@ -20,7 +20,11 @@ pub fn Nav() -> impl IntoView {
             Screen::Crawl => Picture::Crawl,
             Screen::Settings => Picture::Settings,
         };
-        let running = move || (screen == Screen::Crawl).then(|| console.active.with(Vec::len)).filter(|count| *count > 0);
+        let running = move || {
+            (screen == Screen::Crawl)
+                .then(|| console.active.with(Vec::len))
+                .filter(|count| *count > 0)
+        };
         view! {
             <a
                 class="nav-link"

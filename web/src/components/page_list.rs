@@ -36,7 +36,12 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
         rows.with(|rows| {
             let end = range.end.min(rows.len());
             let start = range.start.min(end);
-            rows[start..end].iter().cloned().enumerate().map(|(at, row)| (start + at, row)).collect::<Vec<_>>()
+            rows[start..end]
+                .iter()
+                .cloned()
+                .enumerate()
+                .map(|(at, row)| (start + at, row))
+                .collect::<Vec<_>>()
         })
     };
     let position = move || {
@@ -100,7 +105,9 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
 fn Row(at: usize, row: Arc<PageRow>, chosen: RwSignal<Option<u64>>) -> impl IntoView {
     let index = row.index;
     let is_bad = row.status.is_none_or(|status| status >= 400);
-    let status = row.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    let status = row
+        .status
+        .map_or_else(|| "-".to_owned(), |status| status.to_string());
     view! {
         <div
             class="grid-row"

@@ -12,7 +12,10 @@ use crate::draft::Draft;
 pub fn Problems(draft: Draft) -> impl IntoView {
     let error = move || {
         let refused = draft.refused.get();
-        let core = draft.asked.get().then(|| draft.checked.with(|checked| checked.as_ref().err().cloned()));
+        let core = draft
+            .asked
+            .get()
+            .then(|| draft.checked.with(|checked| checked.as_ref().err().cloned()));
         refused.or(core.flatten())
     };
     move || {

@@ -18,7 +18,11 @@ pub struct Tab {
 
 /// A tab without a number.
 pub fn tab(id: &'static str, label: &'static str) -> Tab {
-    Tab { id, label, count: None }
+    Tab {
+        id,
+        label,
+        count: None,
+    }
 }
 
 /// Shows a row of tabs; the caller shows the panel with `role="tabpanel"` and the id `{name}-panel`.
@@ -39,7 +43,9 @@ pub fn Tabs(
 ) -> impl IntoView {
     let on_key = move |event: KeyboardEvent| {
         let ids: Vec<&'static str> = tabs.with_untracked(|tabs| tabs.iter().map(|tab| tab.id).collect());
-        let Some(at) = ids.iter().position(|id| *id == chosen.get_untracked()) else { return };
+        let Some(at) = ids.iter().position(|id| *id == chosen.get_untracked()) else {
+            return;
+        };
         let next = match event.key().as_str() {
             "ArrowRight" => (at + 1) % ids.len(),
             "ArrowLeft" => (at + ids.len() - 1) % ids.len(),

@@ -12,7 +12,12 @@ use crate::route::Screen;
 #[component]
 pub fn Top() -> impl IntoView {
     let console = Console::get();
-    let health = move || match (console.lost.get(), console.readiness.with(|known| known.as_ref().map(|known| known.ready))) {
+    let health = move || match (
+        console.lost.get(),
+        console
+            .readiness
+            .with(|known| known.as_ref().map(|known| known.ready)),
+    ) {
         (true, _) => ("dot bad", "does not answer"),
         (false, Some(true)) => ("dot ok", "ready"),
         (false, Some(false)) => ("dot warn", "not ready"),

@@ -47,9 +47,17 @@ fn part(document: &Document, id: &str) -> Option<String> {
 }
 
 fn tabs_of(document: &Document) -> Vec<Tab> {
-    let counted = |id, label, count: usize| Tab { id, label, count: Some(figures::count(count as u64)) };
+    let counted = |id, label, count: usize| Tab {
+        id,
+        label,
+        count: Some(figures::count(count as u64)),
+    };
     let mut tabs = Vec::new();
-    if document.markdown.as_ref().is_some_and(|text| !text.trim().is_empty()) {
+    if document
+        .markdown
+        .as_ref()
+        .is_some_and(|text| !text.trim().is_empty())
+    {
         tabs.extend([tab("rendered", "Rendered"), tab("markdown", "Markdown")]);
     }
     let texts = [
@@ -63,7 +71,12 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
         ("rawHtml", "Raw HTML"),
         ("screenshot", "Screenshot"),
     ];
-    tabs.extend(texts.into_iter().filter(|(id, _)| part(document, id).is_some()).map(|(id, label)| tab(id, label)));
+    tabs.extend(
+        texts
+            .into_iter()
+            .filter(|(id, _)| part(document, id).is_some())
+            .map(|(id, label)| tab(id, label)),
+    );
     if let Some(links) = document.links.as_ref().filter(|links| !links.is_empty()) {
         tabs.push(counted("links", "Links", links.len()));
     }
@@ -78,11 +91,13 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
 #[component]
 pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
     let console = Console::get();
-    let tabs = Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
+    let tabs =
+        Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
     let wanted: Option<String> = storage::read(LAST_TAB);
     let chosen = RwSignal::new("rendered");
     if let Some(wanted) = wanted
-        && let Some(found) = tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == wanted).map(|tab| tab.id))
+        && let Some(found) =
+            tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == wanted).map(|tab| tab.id))
     {
         chosen.set(found);
     }
@@ -97,7 +112,11 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
         let wanted = chosen.get();
         tabs.with(|tabs| {
             let has = tabs.iter().any(|tab| tab.id == wanted);
-            if has { wanted } else { tabs.first().map_or("json", |tab| tab.id) }
+            if has {
+                wanted
+            } else {
+                tabs.first().map_or("json", |tab| tab.id)
+            }
         })
     });
     Effect::new(move |_| {
@@ -107,8 +126,14 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
         }
     });
     let text_of_tab = move || {
-        let id = if open.get_untracked() == "rendered" { "markdown" } else { open.get_untracked() };
-        document.with_untracked(|document| document.as_deref().and_then(|document| part(document, id))).unwrap_or_default()
+        let id = if open.get_untracked() == "rendered" {
+            "markdown"
+        } else {
+            open.get_untracked()
+        };
+        document
+            .with_untracked(|document| document.as_deref().and_then(|document| part(document, id)))
+            .unwrap_or_default()
     };
     let save = move |_| {
         let (ending, kind) = match open.get_untracked() {
@@ -117,7 +142,9 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             "links" | "images" | "summary" | "answer" | "highlights" => ("txt", "text/plain"),
             _ => ("json", "application/json"),
         };
-        let name = document.with_untracked(|document| document.as_deref().map(file_name)).unwrap_or_default();
+        let name = document
+            .with_untracked(|document| document.as_deref().map(file_name))
+            .unwrap_or_default();
         if browser::download(&format!("{name}.{ending}"), kind, &text_of_tab()).is_none() {
             console.say("The browser does not allow saving");
         }
@@ -147,7 +174,9 @@ fn body(document: &Document, open: &'static str) -> AnyView {
     match open {
         "rendered" => {
             let rendered = render(&text);
-            let cut = rendered.cut.then(|| view! { <p class="notice warn">{text::CUT}</p> });
+            let cut = rendered
+                .cut
+                .then(|| view! { <p class="notice warn">{text::CUT}</p> });
             view! {
                 {cut}
                 <div class="prose" tabindex="0" role="region" aria-label="Rendered page" inner_html=rendered.html></div>
@@ -172,7 +201,10 @@ fn body(document: &Document, open: &'static str) -> AnyView {
 fn picture(address: String) -> AnyView {
     let own = address.starts_with("data:image/") || address.starts_with(&format!("{}/", browser::origin()));
     match own {
-        true => view! { <div class="prose" tabindex="0"><img src=address alt="Screenshot of the page"/></div> }.into_any(),
+        true => {
+            view! { <div class="prose" tabindex="0"><img src=address alt="Screenshot of the page"/></div> }
+                .into_any()
+        }
         false => addresses(&[address]),
     }
 }
@@ -231,11 +263,23 @@ fn foot(document: &Document) -> AnyView {
     });
     let facts = [
         metadata.status_code.map(|status| format!("HTTP {status}")),
-        metadata.cache_state.as_ref().map(|state| format!("cache {state}")),
-        metadata.credits_used.map(|credits| figures::counted(u64::from(credits), "credit", "credits")),
+        metadata
+            .cache_state
+            .as_ref()
+            .map(|state| format!("cache {state}")),
+        metadata
+            .credits_used
+            .map(|credits| figures::counted(u64::from(credits), "credit", "credits")),
     ];
-    let facts = facts.into_iter().flatten().map(|fact| view! { <span>{fact}</span> });
-    let address = metadata.url.clone().or_else(|| metadata.source_url.clone()).filter(|url| is_safe_link(url));
+    let facts = facts
+        .into_iter()
+        .flatten()
+        .map(|fact| view! { <span>{fact}</span> });
+    let address = metadata
+        .url
+        .clone()
+        .or_else(|| metadata.source_url.clone())
+        .filter(|url| is_safe_link(url));
     let open = address.map(|address| {
         view! {
             <a class="cut" href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -243,7 +287,10 @@ fn foot(document: &Document) -> AnyView {
             </a>
         }
     });
-    let warning = document.warning.clone().map(|warning| view! { <p class="notice warn">{warning}</p> });
+    let warning = document
+        .warning
+        .clone()
+        .map(|warning| view! { <p class="notice warn">{warning}</p> });
     view! {
         {warning.map(|warning| view! { <div class="pad">{warning}</div> })}
         <div class="card-foot">{size} {facts.collect_view()} <span class="grow"></span> {open}</div>
@@ -253,10 +300,21 @@ fn foot(document: &Document) -> AnyView {
 
 /// Host and path as a file name.
 fn file_name(document: &Document) -> String {
-    let url = document.metadata.url.as_deref().or(document.metadata.source_url.as_deref()).unwrap_or("page");
+    let url = document
+        .metadata
+        .url
+        .as_deref()
+        .or(document.metadata.source_url.as_deref())
+        .unwrap_or("page");
     let name: String = figures::short_url(url)
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '.' {
+                c
+            } else {
+                '-'
+            }
+        })
         .take(80)
         .collect();
     name.trim_matches(['-', '.']).to_owned()

@@ -28,7 +28,10 @@ pub fn CrawlPage() -> impl IntoView {
     let run = Callback::new(move |()| {
         draft.asked.set(true);
         let written = draft.checked.get_untracked();
-        let Some(request) = written.ok().and_then(|body| CrawlRequest::from_json(body.as_bytes()).ok()) else {
+        let Some(request) = written
+            .ok()
+            .and_then(|body| CrawlRequest::from_json(body.as_bytes()).ok())
+        else {
             console.say("The request is not complete");
             return;
         };

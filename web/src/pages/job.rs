@@ -43,9 +43,14 @@ fn Job(id: JobId) -> impl IntoView {
     let name = Memo::new(move |_| {
         let asked = request.with(|request| request.as_ref()?.get("url")?.as_str().map(str::to_owned));
         let first = || feed.rows.with(|rows| rows.first().map(|row| row.url.clone()));
-        asked.or_else(first).map_or_else(|| "Crawl".to_owned(), |url| figures::short_url(&url).to_owned())
+        asked
+            .or_else(first)
+            .map_or_else(|| "Crawl".to_owned(), |url| figures::short_url(&url).to_owned())
     });
-    let status = Memo::new(move |_| feed.progress.with(|progress| progress.as_ref().map(|progress| progress.status.to_string())));
+    let status = Memo::new(move |_| {
+        feed.progress
+            .with(|progress| progress.as_ref().map(|progress| progress.status.to_string()))
+    });
     let beside = move || move || status.get().map(|status| view! { <JobBadge status/> });
     let intro = move || {
         view! {
@@ -129,7 +134,10 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
 #[component]
 fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let chosen = RwSignal::new("pages");
-    let errors = Memo::new(move |_| feed.errors.with(|errors| errors.errors.len() + errors.robots_blocked.len()));
+    let errors = Memo::new(move |_| {
+        feed.errors
+            .with(|errors| errors.errors.len() + errors.robots_blocked.len())
+    });
     let tabs = Signal::derive(move || {
         let counted = |id, label, count: usize| Tab {
             id,
@@ -250,7 +258,11 @@ fn Figures(feed: JobFeed) -> impl IntoView {
 
 fn status_is_completed(feed: JobFeed) -> bool {
     use harvestman_core::api::job::JobStatus;
-    feed.progress.with(|progress| progress.as_ref().is_some_and(|progress| progress.status == JobStatus::Completed))
+    feed.progress.with(|progress| {
+        progress
+            .as_ref()
+            .is_some_and(|progress| progress.status == JobStatus::Completed)
+    })
 }
 
 #[component]
@@ -264,7 +276,10 @@ fn Pages(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         })
     });
     let is_empty = move || rows.with(Vec::is_empty);
-    let nothing = move || match (feed.rows.with(Vec::is_empty), feed.progress.with(Option::is_none) || feed.is_running()) {
+    let nothing = move || match (
+        feed.rows.with(Vec::is_empty),
+        feed.progress.with(Option::is_none) || feed.is_running(),
+    ) {
         (false, _) => text::NO_MATCH,
         (true, true) => text::NO_PAGES,
         (true, false) => text::NO_PAGES_EVER,
@@ -340,7 +355,10 @@ fn Errors(feed: JobFeed) -> impl IntoView {
             }
         });
         let blocked = (!errors.robots_blocked.is_empty()).then(|| {
-            let addresses = errors.robots_blocked.iter().map(|url| view! { <li>{url.clone()}</li> });
+            let addresses = errors
+                .robots_blocked
+                .iter()
+                .map(|url| view! { <li>{url.clone()}</li> });
             view! {
                 <div class="pad">
                     <h3>"Kept out by robots.txt"</h3>

@@ -43,14 +43,25 @@ pub fn Overview() -> impl IntoView {
             }
             let listed = answer.map(|list| list.jobs).map_err(|error| error.to_string());
             let keep = listed.is_err() && jobs.with_untracked(|jobs| matches!(jobs, Some(Ok(_))));
-            if !keep && jobs.try_with_untracked(|known| known.as_ref() != Some(&listed)).unwrap_or(false) {
+            if !keep
+                && jobs
+                    .try_with_untracked(|known| known.as_ref() != Some(&listed))
+                    .unwrap_or(false)
+            {
                 jobs.try_set(Some(listed));
             }
         });
         for crawl in console.active.get_untracked() {
             spawn_local(async move {
-                if let Ok(status) = console.client().crawl_status_as::<serde::de::IgnoredAny>(crawl.id, numbers_only()).await {
-                    let numbers = Progress { completed: status.completed, total: status.total };
+                if let Ok(status) = console
+                    .client()
+                    .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, numbers_only())
+                    .await
+                {
+                    let numbers = Progress {
+                        completed: status.completed,
+                        total: status.total,
+                    };
                     progress.try_update(|progress| progress.insert(crawl.id, numbers));
                 }
             });
@@ -116,7 +127,10 @@ fn health(readiness: &Readiness) -> AnyView {
             "off" | "disabled" | "none" | "absent" | "not_configured" | "not configured" => "dot",
             _ => "dot bad",
         };
-        let said = part.detail.clone().unwrap_or_else(|| part.status.replace('_', " "));
+        let said = part
+            .detail
+            .clone()
+            .unwrap_or_else(|| part.status.replace('_', " "));
         health_cell(dot, capital(name), said)
     });
     view! {
@@ -147,7 +161,9 @@ fn capital(name: &str) -> String {
 }
 
 fn job_row(job: ConsoleJob) -> AnyView {
-    let seconds = job.created_at.map(|at| (browser::now_ms() - at.0 as f64) / 1000.0);
+    let seconds = job
+        .created_at
+        .map(|at| (browser::now_ms() - at.0 as f64) / 1000.0);
     let pages = match job.kind.as_str() {
         "scrape" => String::new(),
         _ => figures::counted(job.completed, "page", "pages"),
@@ -182,7 +198,9 @@ fn Active(progress: RwSignal<BTreeMap<JobId, Progress>>) -> impl IntoView {
         spawn_local(async move {
             match console.client().cancel_crawl(id).await {
                 Ok(_) => {
-                    console.active.update(|active| active.retain(|crawl| crawl.id != id));
+                    console
+                        .active
+                        .update(|active| active.retain(|crawl| crawl.id != id));
                     console.say("Crawl cancelled");
                 }
                 Err(error) => {
@@ -194,8 +212,17 @@ fn Active(progress: RwSignal<BTreeMap<JobId, Progress>>) -> impl IntoView {
     });
     let row = move |crawl: ActiveCrawl| {
         let id = crawl.id;
-        let numbers = Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
-        let share = move || numbers.with(|n| if n.total == 0 { 0.0 } else { n.completed as f64 / n.total as f64 });
+        let numbers =
+            Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
+        let share = move || {
+            numbers.with(|n| {
+                if n.total == 0 {
+                    0.0
+                } else {
+                    n.completed as f64 / n.total as f64
+                }
+            })
+        };
         view! {
             <li class="live-row">
                 <div class="live-line">
@@ -256,7 +283,12 @@ fn FirstRun() -> impl IntoView {
     let console = Console::get();
     let command = move || {
         let body = "{ \"url\": \"https://example.com\" }";
-        snippet::curl(&browser::origin(), "/v2/scrape", body, console.key.with_untracked(Option::is_some))
+        snippet::curl(
+            &browser::origin(),
+            "/v2/scrape",
+            body,
+            console.key.with_untracked(Option::is_some),
+        )
     };
     view! {
         <section class="card" aria-label="First steps">

@@ -47,7 +47,10 @@ pub fn ScrapePage() -> impl IntoView {
     let run = Callback::new(move |()| {
         draft.asked.set(true);
         let written = draft.checked.get_untracked();
-        let Some(request) = written.ok().and_then(|body| ScrapeRequest::from_json(body.as_bytes()).ok()) else {
+        let Some(request) = written
+            .ok()
+            .and_then(|body| ScrapeRequest::from_json(body.as_bytes()).ok())
+        else {
             console.say("The request is not complete");
             return;
         };
@@ -81,7 +84,9 @@ pub fn ScrapePage() -> impl IntoView {
             outcome.try_set(result);
         });
     });
-    let stop = Callback::new(move |()| abort.with_value(|abort| _ = abort.as_ref().map(web_sys::AbortController::abort)));
+    let stop = Callback::new(move |()| {
+        abort.with_value(|abort| _ = abort.as_ref().map(web_sys::AbortController::abort))
+    });
 
     let shown = Memo::new(move |_| {
         outcome.with(|outcome| match outcome {
@@ -131,7 +136,12 @@ fn title_of(document: &Option<Shown>) -> String {
     let metadata = document.as_ref().map(|document| &document.metadata);
     let title = metadata.and_then(|metadata| metadata.title.clone().filter(|title| !title.is_empty()));
     title
-        .or_else(|| metadata?.url.as_deref().map(|url| figures::short_url(url).to_owned()))
+        .or_else(|| {
+            metadata?
+                .url
+                .as_deref()
+                .map(|url| figures::short_url(url).to_owned())
+        })
         .unwrap_or_else(|| "Result".to_owned())
 }
 

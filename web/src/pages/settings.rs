@@ -103,7 +103,13 @@ fn FormatSetting() -> impl IntoView {
     let usual = vec![Value::from(FormatKind::Markdown.as_str())];
     let formats = RwSignal::new(default_formats().as_array().cloned().unwrap_or(usual));
     let chosen = Memo::new(move |_| -> Vec<FormatKind> {
-        formats.with(|formats| formats.iter().filter_map(Value::as_str).filter_map(FormatKind::parse).collect())
+        formats.with(|formats| {
+            formats
+                .iter()
+                .filter_map(Value::as_str)
+                .filter_map(FormatKind::parse)
+                .collect()
+        })
     });
     let on_toggle = Callback::new(move |kind| {
         formats.update(|formats| toggle(formats, kind));

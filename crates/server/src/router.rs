@@ -88,23 +88,17 @@ pub fn routes() -> Vec<Route> {
 /// All routes with everything around them.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
-    for Route {
-        path,
-        access,
-        handler,
-        ..
-    } in routes()
-    {
-        router = router.route(
-            path,
-            match access {
-                Access::Public => handler,
-                Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
-                Access::KeyOrSocket => {
-                    handler.route_layer(from_fn_with_state(app.clone(), require_key_unless_socket))
-                }
-            },
-        );
+    for Route { method, path, access, handler, .. } in routes() {
+        let guarded = match access {
+            Access::Public => handler,
+            // Whatever the method: there is no wrong one that should pass the guard.
+            Access::Key if method.is_none() => handler.layer(from_fn_with_state(app.clone(), require_key)),
+            Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
+            Access::KeyOrSocket => {
+                handler.route_layer(from_fn_with_state(app.clone(), require_key_unless_socket))
+            }
+        };
+        router = router.route(path, guarded);
     }
     router
         .fallback(health::unknown_path)

@@ -72,9 +72,11 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     stop.cancel();
     let orderly = async {
         // Answers in progress first: some wait for the engine, which then gives them up.
-        let _ = timeout(limits::STOP_ANSWERS, &mut server).await;
+        let answered = timeout(limits::STOP_ANSWERS, &mut server).await.is_ok();
         app.engine().shutdown().await;
-        let _ = timeout_at(deadline, &mut server).await;
+        if !answered {
+            let _ = timeout_at(deadline, &mut server).await;
+        }
         app.store().close().await
     };
     tokio::select! {

@@ -90,8 +90,7 @@ impl Driver {
     }
 
     /// Drives the crawl until it ends, the lease is lost, or `stop` is called.
-    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<Stopped, StoreError> {
-        self.settle_scheme().await;
+    pub(crate) async fn run(self, stop: CancellationToken) -> Result<Stopped, StoreError> {
         let mut run = self.load().await?;
         let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -132,16 +131,6 @@ impl Driver {
                 }
                 Step::Stop => return self.give_back(run).await,
             }
-        }
-    }
-
-    /// A start address without a scheme is crawled over https, or over http where no https connection
-    /// can be opened (contract section 3).
-    async fn settle_scheme(&mut self) {
-        if let Some(plain) = self.request.url.http_fallback()
-            && !site_files::reachable(self.inner.scraper.fetcher(), &self.request.url.url).await
-        {
-            self.request.url = plain.into();
         }
     }
 

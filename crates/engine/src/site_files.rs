@@ -4,7 +4,6 @@ use std::io::Read;
 
 use bytes::Bytes;
 use harvestman_core::crawl::RobotsOutcome;
-use harvestman_core::host::HostKey;
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
@@ -26,17 +25,6 @@ pub(crate) async fn robots(fetcher: &Fetcher, url: Url, agent: &str) -> RobotsOu
         Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,
         Ok(_) | Err(_) => RobotsOutcome::Unreachable,
     }
-}
-
-/// Whether a connection to the host of `url` can be opened and gives any answer.
-pub(crate) async fn reachable(fetcher: &Fetcher, url: &Url) -> bool {
-    let Some(probe) = HostKey::of(url).robots_url() else {
-        return false;
-    };
-    let mut request = FetchRequest::get(probe, (Instant::now() + limits::SITE_FILE_TIMEOUT).into_std());
-    request.max_body_bytes = limits::ROBOTS_BYTES;
-    request.truncate = true;
-    !matches!(fetcher.fetch(request).await, Err(error) if error.before_answer())
 }
 
 /// Fetches and parses one sitemap file; `None` when there is none or it is none.

@@ -1,5 +1,6 @@
 //! Fetched bytes to page documents, as callers receive them.
 #![cfg(feature = "render")]
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 use harvestman_core::api::{ErrorCode, ScrapeOptions};
 use harvestman_core::ids::ScrapeId;

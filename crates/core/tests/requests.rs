@@ -1,4 +1,5 @@
 //! Request bodies as callers send them: what is accepted, what is refused and in which words.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 use harvestman_core::api::{CrawlRequest, ErrorCode, ScrapeRequest, Wire};
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 //! words. Nothing is crawled.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
@@ -100,4 +101,50 @@ pub struct CrawlParams {
     /// Pages, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+}
+
+impl CrawlParams {
+    /// Fills what a crawl request's body does not set itself: explicit fields win. `url` and
+    /// `maxDepth` are not taken over.
+    pub fn fill(&self, body: &mut Map<String, Value>) {
+        let Ok(Value::Object(proposed)) = serde_json::to_value(self) else {
+            return;
+        };
+        for (name, value) in proposed {
+            let is_set = body.get(&name).is_some_and(|known| !known.is_null());
+            if !is_set && name != "url" && name != "maxDepth" {
+                body.insert(name, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::{CrawlRequest, Wire};
+
+    #[test]
+    fn explicit_fields_win_over_proposed_ones() {
+        let proposed = CrawlParams {
+            url: "https://b.test/".to_owned(),
+            limit: Some(50),
+            max_depth: Some(2),
+            max_discovery_depth: Some(2),
+            sitemap: Some(SitemapMode::Only),
+            include_paths: Some(vec!["^/blog".to_owned()]),
+            ..CrawlParams::default()
+        };
+        let mut body = json!({"url": "https://a.test/", "limit": 10_000, "sitemap": null});
+        proposed.fill(body.as_object_mut().unwrap());
+        let request = CrawlRequest::from_value(body).unwrap();
+        assert_eq!(request.url.url.as_str(), "https://a.test/");
+        assert_eq!((request.limit, request.max_discovery_depth), (10_000, Some(2)));
+        assert_eq!(
+            (request.sitemap, request.include_paths.len()),
+            (SitemapMode::Only, 1)
+        );
+    }
 }

@@ -1,4 +1,5 @@
 //! Every field of every request: within its bounds, out of them, of the wrong type, null, unknown.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 mod check;
 mod field;

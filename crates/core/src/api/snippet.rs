@@ -1,0 +1,415 @@
+//! A call as code that a reader can paste: curl, Node, Python. Pure text; the key is never in it,
+//! only the name of the variable that holds it, and of the body only what differs from defaults.
+
+use serde_json::Value;
+
+use crate::api::body::{Body, Node};
+use crate::api::wire_enum::wire_enum;
+
+/// Variable that holds the key.
+pub const KEY_VARIABLE: &str = "HARVESTMAN_API_KEY";
+
+wire_enum! {
+    /// What the code is written in.
+    SnippetLanguage {
+        /// A shell command.
+        Curl = "curl",
+        /// JavaScript with `fetch`.
+        Node = "node",
+        /// Python with `requests`.
+        Python = "python",
+    }
+}
+
+/// A call of the API.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// `GET`, `POST`, ...
+    pub method: &'a str,
+    /// Address of the server, without a slash at its end.
+    pub base: &'a str,
+    /// Path with query, beginning with a slash.
+    pub path: &'a str,
+    /// Body, if there is one.
+    pub body: Option<&'a Body>,
+    /// Whether the server asks for a key.
+    pub with_key: bool,
+}
+
+impl Call<'_> {
+    /// The call in a language.
+    pub fn snippet(&self, language: SnippetLanguage) -> String {
+        match language {
+            SnippetLanguage::Curl => self.curl(),
+            SnippetLanguage::Node => self.node(),
+            SnippetLanguage::Python => self.python(),
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("{}{}", self.base, self.path)
+    }
+
+    fn curl(&self) -> String {
+        let mut text = format!("curl -X {} {}", self.method, shell(&self.url()));
+        if self.with_key {
+            text.push_str(&format!(" \\\n  -H \"Authorization: Bearer ${KEY_VARIABLE}\""));
+        }
+        if let Some(body) = self.body {
+            text.push_str(" \\\n  -H 'Content-Type: application/json' \\\n  -d ");
+            text.push_str(&shell(&write(&Node::Object(body.clone()), &JSON, 0)));
+        }
+        text
+    }
+
+    fn node(&self) -> String {
+        let mut text = format!("const answer = await fetch({}, {{\n", quoted(&self.url()));
+        text.push_str(&format!("  method: {},\n  headers: {{\n", quoted(self.method)));
+        text.push_str(&format!(
+            "    Authorization: `Bearer ${{process.env.{KEY_VARIABLE}}}`,\n"
+        ));
+        if self.body.is_some() {
+            text.push_str("    \"Content-Type\": \"application/json\",\n");
+        }
+        text.push_str("  },\n");
+        if let Some(body) = self.body {
+            let body = write(&Node::Object(body.clone()), &JAVASCRIPT, 1);
+            text.push_str(&format!("  body: JSON.stringify({body}),\n"));
+        }
+        text.push_str("});\nconsole.log(await answer.json());");
+        text
+    }
+
+    fn python(&self) -> String {
+        let mut text = String::new();
+        if self.with_key {
+            text.push_str("import os\n\n");
+        }
+        text.push_str("import requests\n\nanswer = requests.request(\n");
+        text.push_str(&format!(
+            "    {},\n    {},\n",
+            quoted(self.method),
+            quoted(&self.url())
+        ));
+        if self.with_key {
+            let key = format!("\"Bearer \" + os.environ[\"{KEY_VARIABLE}\"]");
+            text.push_str(&format!("    headers={{\"Authorization\": {key}}},\n"));
+        }
+        if let Some(body) = self.body {
+            let body = write(&Node::Object(body.clone()), &PYTHON, 1);
+            text.push_str(&format!("    json={body},\n"));
+        }
+        text.push_str(")\nprint(answer.json())");
+        text
+    }
+}
+
+/// A shell word: nothing in it is expanded.
+fn shell(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A JSON string, which is a string of JavaScript and Python too.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// How a language writes literals.
+struct Dialect {
+    indent: &'static str,
+    bare_keys: bool,
+    trailing_comma: bool,
+    constants: [&'static str; 3],
+}
+
+const JSON: Dialect = Dialect {
+    indent: "  ",
+    bare_keys: false,
+    trailing_comma: false,
+    constants: ["null", "true", "false"],
+};
+const JAVASCRIPT: Dialect = Dialect {
+    indent: "  ",
+    bare_keys: true,
+    trailing_comma: true,
+    constants: ["null", "true", "false"],
+};
+const PYTHON: Dialect = Dialect {
+    indent: "    ",
+    bare_keys: false,
+    trailing_comma: true,
+    constants: ["None", "True", "False"],
+};
+
+/// Lists up to this long stay on one line.
+const LINE_CHARS: usize = 60;
+
+fn write(node: &Node, dialect: &Dialect, depth: usize) -> String {
+    match node {
+        Node::Value(value) => write_value(value, dialect, depth),
+        Node::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| write(item, dialect, depth + 1)).collect();
+            write_list(items, dialect, depth)
+        }
+        Node::Object(body) => {
+            let fields = body.fields().iter();
+            let entries = fields
+                .map(|(name, value)| (*name, write(value, dialect, depth + 1)))
+                .collect::<Vec<_>>();
+            write_object(&entries, dialect, depth)
+        }
+    }
+}
+
+fn write_value(value: &Value, dialect: &Dialect, depth: usize) -> String {
+    let [null, yes, no] = dialect.constants;
+    match value {
+        Value::Null => null.to_owned(),
+        Value::Bool(true) => yes.to_owned(),
+        Value::Bool(false) => no.to_owned(),
+        Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::Array(items) => {
+            let items = items
+                .iter()
+                .map(|item| write_value(item, dialect, depth + 1))
+                .collect();
+            write_list(items, dialect, depth)
+        }
+        Value::Object(map) => {
+            let entries: Vec<(&str, String)> = map
+                .iter()
+                .map(|(name, value)| (name.as_str(), write_value(value, dialect, depth + 1)))
+                .collect();
+            write_object(&entries, dialect, depth)
+        }
+    }
+}
+
+fn write_list(items: Vec<String>, dialect: &Dialect, depth: usize) -> String {
+    let one_line = items.join(", ");
+    if !one_line.contains('\n') && one_line.chars().count() <= LINE_CHARS {
+        return format!("[{one_line}]");
+    }
+    write_lines('[', &items, ']', dialect, depth)
+}
+
+fn write_object(entries: &[(&str, String)], dialect: &Dialect, depth: usize) -> String {
+    if entries.is_empty() {
+        return "{}".to_owned();
+    }
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let line = |(name, value): &(&str, String)| match dialect.bare_keys && is_name(name) {
+        true => format!("{name}: {value}"),
+        false => format!("{}: {value}", quoted(name)),
+    };
+    let lines: Vec<String> = entries.iter().map(line).collect();
+    write_lines('{', &lines, '}', dialect, depth)
+}
+
+fn write_lines(open: char, lines: &[String], close: char, dialect: &Dialect, depth: usize) -> String {
+    let inner = dialect.indent.repeat(depth + 1);
+    let comma = if dialect.trailing_comma { "," } else { "" };
+    let lines = lines.join(&format!(",\n{inner}"));
+    format!(
+        "{open}\n{inner}{lines}{comma}\n{}{close}",
+        dialect.indent.repeat(depth)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::api::wire_enum::WireEnum;
+    use crate::api::{CrawlRequest, Wire};
+
+    fn check(language: SnippetLanguage, request: &str, expected: expect_test::Expect) {
+        let body = CrawlRequest::from_json(request.as_bytes()).unwrap().to_body();
+        let call = Call {
+            method: "POST",
+            base: "http://localhost:3002",
+            path: "/v2/crawl",
+            body: Some(&body),
+            with_key: true,
+        };
+        expected.assert_eq(&call.snippet(language));
+    }
+
+    const SMALL: &str = r#"{"url":"https://example.com","limit":10000}"#;
+    const LARGE: &str = r#"{"url":"https://example.com/it's","limit":5,"includePaths":["^/a\\d"],"allowSubdomains":true,
+        "scrapeOptions":{"formats":["markdown",{"type":"json","prompt":"x","schema":{"type":"object","a-b":null}}]}}"#;
+
+    #[test]
+    fn curl() {
+        check(
+            SnippetLanguage::Curl,
+            SMALL,
+            expect![[r#"
+            curl -X POST 'http://localhost:3002/v2/crawl' \
+              -H "Authorization: Bearer $HARVESTMAN_API_KEY" \
+              -H 'Content-Type: application/json' \
+              -d '{
+              "url": "https://example.com"
+            }'"#]],
+        );
+        check(
+            SnippetLanguage::Curl,
+            LARGE,
+            expect![[r#"
+            curl -X POST 'http://localhost:3002/v2/crawl' \
+              -H "Authorization: Bearer $HARVESTMAN_API_KEY" \
+              -H 'Content-Type: application/json' \
+              -d '{
+              "url": "https://example.com/it'\''s",
+              "includePaths": ["^/a\\d"],
+              "limit": 5,
+              "allowSubdomains": true,
+              "scrapeOptions": {
+                "formats": [
+                  "markdown",
+                  {
+                    "type": "json",
+                    "prompt": "x",
+                    "schema": {
+                      "a-b": null,
+                      "type": "object"
+                    }
+                  }
+                ]
+              }
+            }'"#]],
+        );
+    }
+
+    #[test]
+    fn node() {
+        check(
+            SnippetLanguage::Node,
+            LARGE,
+            expect![[r#"
+            const answer = await fetch("http://localhost:3002/v2/crawl", {
+              method: "POST",
+              headers: {
+                Authorization: `Bearer ${process.env.HARVESTMAN_API_KEY}`,
+                "Content-Type": "application/json",
+              },
+              body: JSON.stringify({
+                url: "https://example.com/it's",
+                includePaths: ["^/a\\d"],
+                limit: 5,
+                allowSubdomains: true,
+                scrapeOptions: {
+                  formats: [
+                    "markdown",
+                    {
+                      type: "json",
+                      prompt: "x",
+                      schema: {
+                        "a-b": null,
+                        type: "object",
+                      },
+                    },
+                  ],
+                },
+              }),
+            });
+            console.log(await answer.json());"#]],
+        );
+    }
+
+    #[test]
+    fn python() {
+        check(
+            SnippetLanguage::Python,
+            LARGE,
+            expect![[r#"
+            import os
+
+            import requests
+
+            answer = requests.request(
+                "POST",
+                "http://localhost:3002/v2/crawl",
+                headers={"Authorization": "Bearer " + os.environ["HARVESTMAN_API_KEY"]},
+                json={
+                    "url": "https://example.com/it's",
+                    "includePaths": ["^/a\\d"],
+                    "limit": 5,
+                    "allowSubdomains": True,
+                    "scrapeOptions": {
+                        "formats": [
+                            "markdown",
+                            {
+                                "type": "json",
+                                "prompt": "x",
+                                "schema": {
+                                    "a-b": None,
+                                    "type": "object",
+                                },
+                            },
+                        ],
+                    },
+                },
+            )
+            print(answer.json())"#]],
+        );
+    }
+
+    #[test]
+    fn a_server_without_keys_is_called_without_one() {
+        let call = Call {
+            method: "GET",
+            base: "http://a.test",
+            path: "/v2/crawl/active",
+            body: None,
+            with_key: false,
+        };
+        for language in SnippetLanguage::ALL {
+            assert!(!call.snippet(*language).contains("KEY"));
+        }
+        assert_eq!(
+            call.snippet(SnippetLanguage::Curl),
+            "curl -X GET 'http://a.test/v2/crawl/active'"
+        );
+    }
+
+    #[test]
+    fn calls_without_a_body() {
+        let call = Call {
+            method: "GET",
+            base: "http://localhost:3002",
+            path: "/v2/crawl/1?skip=5",
+            body: None,
+            with_key: true,
+        };
+        expect![[r#"
+            curl -X GET 'http://localhost:3002/v2/crawl/1?skip=5' \
+              -H "Authorization: Bearer $HARVESTMAN_API_KEY""#]]
+        .assert_eq(&call.snippet(SnippetLanguage::Curl));
+        expect![[r#"
+            const answer = await fetch("http://localhost:3002/v2/crawl/1?skip=5", {
+              method: "GET",
+              headers: {
+                Authorization: `Bearer ${process.env.HARVESTMAN_API_KEY}`,
+              },
+            });
+            console.log(await answer.json());"#]]
+        .assert_eq(&call.snippet(SnippetLanguage::Node));
+        expect![[r#"
+            import os
+
+            import requests
+
+            answer = requests.request(
+                "GET",
+                "http://localhost:3002/v2/crawl/1?skip=5",
+                headers={"Authorization": "Bearer " + os.environ["HARVESTMAN_API_KEY"]},
+            )
+            print(answer.json())"#]]
+        .assert_eq(&call.snippet(SnippetLanguage::Python));
+    }
+}

@@ -64,14 +64,18 @@ impl Call<'_> {
 
     fn node(&self) -> String {
         let mut text = format!("const answer = await fetch({}, {{\n", quoted(&self.url()));
-        text.push_str(&format!("  method: {},\n  headers: {{\n", quoted(self.method)));
-        text.push_str(&format!(
-            "    Authorization: `Bearer ${{process.env.{KEY_VARIABLE}}}`,\n"
-        ));
-        if self.body.is_some() {
-            text.push_str("    \"Content-Type\": \"application/json\",\n");
+        text.push_str(&format!("  method: {},\n", quoted(self.method)));
+        if self.with_key || self.body.is_some() {
+            text.push_str("  headers: {\n");
+            if self.with_key {
+                let key = format!("`Bearer ${{process.env.{KEY_VARIABLE}}}`");
+                text.push_str(&format!("    Authorization: {key},\n"));
+            }
+            if self.body.is_some() {
+                text.push_str("    \"Content-Type\": \"application/json\",\n");
+            }
+            text.push_str("  },\n");
         }
-        text.push_str("  },\n");
         if let Some(body) = self.body {
             let body = write(&Node::Object(body.clone()), &JAVASCRIPT, 1);
             text.push_str(&format!("  body: JSON.stringify({body}),\n"));

@@ -128,6 +128,7 @@ fn report(status: StatusCode, started: Instant) {
     let duration_ms = started.elapsed().as_millis();
     let status = status.as_u16();
     match status {
+        501 => tracing::info!(status, duration_ms, "answered"),
         500.. => tracing::warn!(status, duration_ms, "answered"),
         400.. => tracing::info!(status, duration_ms, "answered"),
         _ => tracing::debug!(status, duration_ms, "answered"),

@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_store::StoreError;
-use serde_json::json;
+use serde::Serialize;
 
 /// The result of every handler.
 pub(crate) type Answer = Result<Response, Failure>;
@@ -22,7 +22,7 @@ impl Failure {
     /// A parameter that is wrong; `name` goes into `details`.
     pub(crate) fn parameter(name: &str, problem: &str) -> Self {
         let error = ApiError::new(ErrorCode::BadRequest, format!("`{name}` {problem}"));
-        Self(error.with_details(json!([{ "path": [name], "message": problem }])))
+        Self(error.with_details(serde_json::json!([{ "path": [name], "message": problem }])))
     }
 
     /// A job that the caller cannot see, for whatever reason.
@@ -88,6 +88,17 @@ pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
         body,
     )
         .into_response()
+}
+
+/// A good answer.
+pub(crate) fn json(answer: &impl Serialize) -> Answer {
+    let text = serde_json::to_string(answer).map_err(|error| {
+        Failure::new(
+            ErrorCode::Unknown,
+            format!("the answer could not be written: {error}"),
+        )
+    })?;
+    Ok(json_answer(StatusCode::OK, text))
 }
 
 #[cfg(test)]

@@ -88,7 +88,14 @@ pub fn routes() -> Vec<Route> {
 /// All routes with everything around them.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
-    for Route { method, path, access, handler, .. } in routes() {
+    for Route {
+        method,
+        path,
+        access,
+        handler,
+        ..
+    } in routes()
+    {
         let guarded = match access {
             Access::Public => handler,
             // Whatever the method: there is no wrong one that should pass the guard.

@@ -12,13 +12,12 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::job::{JobCancelled, JobErrorEntry, JobErrors, StatusPath, StatusQuery};
 use harvestman_core::api::query::Query;
 use harvestman_store::{Idempotency, JobKind};
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json_answer};
+use crate::error::{Answer, Failure, json, json_answer};
 use crate::links::Base;
 use crate::routes::PathId;
 use crate::status::{StatusPage, crawl_row, hold_tail};
@@ -106,16 +105,6 @@ pub(crate) async fn active(State(app): State<App>, Caller(who): Caller) -> Answe
         success: true,
         crawls,
     })
-}
-
-fn json(answer: &impl Serialize) -> Answer {
-    let text = serde_json::to_string(answer).map_err(|error| {
-        Failure::new(
-            ErrorCode::Unknown,
-            format!("the answer could not be written: {error}"),
-        )
-    })?;
-    Ok(json_answer(StatusCode::OK, text))
 }
 
 fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {

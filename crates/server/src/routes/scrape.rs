@@ -3,14 +3,13 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use harvestman_core::api::error::ErrorCode;
-use harvestman_core::api::scrape::{ScrapeRequest, is_alexandria};
+use harvestman_core::api::scrape::{ScrapeAnswer, ScrapeRequest, is_alexandria};
 use harvestman_store::StoredScrape;
-use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json_answer};
+use crate::error::{Answer, Failure, json, json_answer};
 use crate::routes::PathId;
 
 pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody(body): WholeBody) -> Answer {
@@ -26,10 +25,7 @@ pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody
         }
     })?;
     let document = app.engine().scrape(&who, request).await?;
-    Ok(json_answer(
-        StatusCode::OK,
-        json!({ "success": true, "data": document }).to_string(),
-    ))
+    json(&ScrapeAnswer::done(document))
 }
 
 pub(crate) async fn result(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
@@ -38,10 +34,7 @@ pub(crate) async fn result(State(app): State<App>, Caller(who): Caller, PathId(i
         .scrape(who.team, id.into(), harvestman_engine::now())
         .await?;
     match found.ok_or_else(Failure::no_job)? {
-        StoredScrape::Running => Ok(json_answer(
-            StatusCode::OK,
-            json!({ "success": true, "status": "scraping" }).to_string(),
-        )),
+        StoredScrape::Running => json(&ScrapeAnswer::running()),
         StoredScrape::Document(document) => Ok(json_answer(
             StatusCode::OK,
             format!("{{\"success\":true,\"data\":{document}}}"),

@@ -9,6 +9,7 @@ pub mod client;
 mod options;
 pub mod page;
 pub mod robots;
+pub mod scope;
 pub mod sitemap;
 #[cfg(test)]
 mod types;

@@ -21,8 +21,13 @@ const NOT_OFFERED: &[&str] = &[
 fn fields(interface: &str) -> Vec<&'static str> {
     let (_, body) = TYPES.split_once(&format!("interface {interface} ")).unwrap();
     let (body, _) = body.split_once("\n}").unwrap();
-    let names = body.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("?:"));
-    names.map(|(name, _)| name).filter(|name| !name.contains(' ')).collect()
+    let names = body
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_once("?:"));
+    names
+        .map(|(name, _)| name)
+        .filter(|name| !name.contains(' '))
+        .collect()
 }
 
 fn example(field: &str) -> Value {
@@ -45,8 +50,9 @@ fn every_option_of_a_crawl_has_a_type() {
 
     let options = filled["scrapeOptions"].as_object().unwrap();
     let typed = fields("ScrapeOptions");
-    let missing =
-        options.keys().filter(|name| !typed.contains(&name.as_str()) && !NOT_OFFERED.contains(&name.as_str()));
+    let missing = options
+        .keys()
+        .filter(|name| !typed.contains(&name.as_str()) && !NOT_OFFERED.contains(&name.as_str()));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
@@ -58,11 +64,19 @@ fn every_typed_option_is_one_of_the_api() {
     };
     assert!(fields("CrawlOptions").len() > 15 && fields("ScrapeOptions").len() > 15);
     for field in fields("CrawlOptions") {
-        assert_eq!(refusal(json!({ "url": "https://example.com", field: example(field) })), "", "{field}");
+        assert_eq!(
+            refusal(json!({ "url": "https://example.com", field: example(field) })),
+            "",
+            "{field}"
+        );
     }
     for field in fields("ScrapeOptions") {
         let body = json!({ "url": "https://example.com", "scrapeOptions": { field: example(field) } });
         assert_eq!(refusal(body), "", "{field}");
     }
-    assert_ne!(refusal(json!({ "url": "https://example.com", "limitt": null })), "", "a misspelt name is refused");
+    assert_ne!(
+        refusal(json!({ "url": "https://example.com", "limitt": null })),
+        "",
+        "a misspelt name is refused"
+    );
 }

@@ -1,0 +1,88 @@
+//! Which addresses belong to a crawl, asked one at a time.
+
+use harvestman_core::{
+    api::{ApiError, CrawlRequest, ErrorCode},
+    scope::{Scope as Rules, Verdict},
+};
+use serde_json::{Value, json};
+use url::Url;
+use wasm_bindgen::prelude::*;
+
+use crate::border::{json_text, refused, to_js};
+
+/// The scope rules of one crawl request.
+#[wasm_bindgen]
+pub struct Scope {
+    rules: Rules,
+}
+
+#[wasm_bindgen]
+impl Scope {
+    /// `request` is a body of `POST /v2/crawl`. Errors: as that call refuses it.
+    #[wasm_bindgen(constructor)]
+    pub fn new(request: JsValue) -> Result<Scope, JsValue> {
+        Scope::compile(&json_text(&request)?).map_err(|error| refused(&error))
+    }
+
+    /// `{ included, reason? }` for a link found at this discovery depth; a link on the start page has depth 1.
+    pub fn check(&self, url: &str, depth: Option<u32>) -> Result<JsValue, JsValue> {
+        to_js(
+            &self
+                .answer(url, depth.unwrap_or(1))
+                .map_err(|error| refused(&error))?,
+        )
+    }
+}
+
+impl Scope {
+    fn compile(request: &str) -> Result<Scope, ApiError> {
+        let request = CrawlRequest::from_json(request.as_bytes())?;
+        Ok(Scope {
+            rules: Rules::compile(&request)?,
+        })
+    }
+
+    fn answer(&self, url: &str, depth: u32) -> Result<Value, ApiError> {
+        let url = Url::parse(url).map_err(|error| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                format!("`url` is not a valid address ({error}): `{url}`"),
+            )
+        })?;
+        Ok(match self.rules.judge(&url, depth) {
+            Verdict::Admit => json!({ "included": true }),
+            Verdict::Reject(reason) => json!({ "included": false, "reason": reason.sentence() }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_judged_as_in_a_crawl() {
+        let scope = Scope::compile(r#"{"url":"https://example.com/docs/","excludePaths":["old"]}"#).unwrap();
+        assert_eq!(
+            scope.answer("https://example.com/docs/a", 1).unwrap(),
+            json!({ "included": true })
+        );
+        for outside in [
+            "https://example.com/blog",
+            "https://other.com/docs/a",
+            "https://example.com/docs/old",
+        ] {
+            let answer = scope.answer(outside, 1).unwrap();
+            assert_eq!(answer["included"], false, "{outside}");
+            assert!(answer["reason"].as_str().unwrap().ends_with('.'), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_bad_request_is_refused_as_the_server_refuses_it() {
+        let error = Scope::compile(r#"{"url":"https://example.com","limit":0}"#)
+            .err()
+            .unwrap();
+        assert_eq!((error.status(), error.details.is_some()), (400, true));
+    }
+}

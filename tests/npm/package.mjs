@@ -1,0 +1,41 @@
+// The package as users get it: packed, unpacked into a node_modules folder, imported by its name.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+export function setting(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: these tests are run by \`cargo xtask test\``);
+  return value;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'harvestman-npm-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const pack = (...more) => {
+  const output = execFileSync(setting('HARVESTMAN_TEST_NPM'), ['pack', '--json', '--ignore-scripts', ...more], {
+    cwd: setting('HARVESTMAN_TEST_PACKAGE'),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const told = JSON.parse(output);
+  return Array.isArray(told) ? told[0] : Object.values(told)[0];
+};
+
+/** What npm says about the tarball: `{ filename, size, files }`. */
+export const tarball = pack('--pack-destination', folder);
+/** A project that has the package installed. */
+export const project = folder;
+export const installed = join(folder, 'node_modules/harvestman');
+
+mkdirSync(installed, { recursive: true });
+execFileSync('tar', ['-xzf', join(folder, tarball.filename), '-C', installed, '--strip-components=1']);
+
+/** Imports an entry of the package as a file of the project would. */
+export async function load(entry = '.') {
+  const { exports } = JSON.parse(await (await import('node:fs/promises')).readFile(join(installed, 'package.json'), 'utf8'));
+  const target = exports[entry].node ?? exports[entry].default;
+  return import(pathToFileURL(join(installed, target)));
+}

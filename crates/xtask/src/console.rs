@@ -39,7 +39,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = run::command(trunk);
     command
         .current_dir(project.root())
-        .args(["build", "--release"])
+        .args(["build", "--release", "--offline=false"])
         .env_remove("NO_COLOR");
     target.configure(&mut command, project, tools)?;
     run::run(&mut command)?;

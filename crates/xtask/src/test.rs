@@ -57,6 +57,7 @@ fn prepare(project: &Project, tools: &Tools) -> Result<Vec<(&'static str, OsStri
     let node = tools.node()?;
     let variables: Vec<(&'static str, PathBuf)> = vec![
         ("HARVESTMAN_TEST_NODE", node.path().to_path_buf()),
+        ("HARVESTMAN_TEST_NPM", node.npm_path().to_path_buf()),
         ("HARVESTMAN_TEST_JAVASCRIPT", tools.javascript(project)?),
         ("HARVESTMAN_TEST_PYTHON", tools.python(project)?),
         ("HARVESTMAN_CHROMIUM", tools.chromium(project)?),

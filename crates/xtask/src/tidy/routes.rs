@@ -1,107 +1,139 @@
-//! The server's route table against docs/ROUTES.md, both ways. Paths are compared; how a parameter is called is not.
+//! The server's route table against docs/ROUTES.md, both ways: method, path, and whether it is served. How a parameter
+//! is called makes no difference.
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fmt, fs};
 
 use anyhow::{Context, Result};
 
 use crate::project::Project;
 
 const DOCS: &str = "docs/ROUTES.md";
-const TABLE: &str = "crates/server/src/router.rs";
+const SERVED: &str = "crates/server/src/router.rs";
+const NOT_OFFERED: &str = "crates/server/src/router/not_offered.rs";
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Route {
+    method: String,
+    path: String,
+    state: &'static str,
+}
 
 pub(super) fn problems(project: &Project) -> Result<Vec<String>> {
-    if !project.path(TABLE).is_file() {
-        return Ok(Vec::new());
-    }
     let read = |file| fs::read_to_string(project.path(file)).context(file);
-    Ok(compare(&read(DOCS)?, &read(TABLE)?))
+    Ok(compare(&read(DOCS)?, &read(SERVED)?, &read(NOT_OFFERED)?))
 }
 
-fn compare(docs: &str, table: &str) -> Vec<String> {
-    let rows = documented(docs);
-    let served: BTreeSet<String> = rows
-        .iter()
-        .filter(|row| row.served)
-        .map(|row| row.path.clone())
-        .collect();
-    let known: BTreeSet<String> = rows.into_iter().map(|row| row.path).collect();
-    let routed = routed(table);
-    let missing = served
-        .difference(&routed)
-        .map(|path| format!("{DOCS}: {path} is served, but not in {TABLE}"));
-    let hidden = routed
-        .difference(&known)
-        .map(|path| format!("{TABLE}: {path} is not in {DOCS}"));
-    let early = routed.intersection(&known).filter(|path| !served.contains(*path));
-    let early = early.map(|path| format!("{DOCS}: {path} is in {TABLE}, so it is not for later"));
-    missing.chain(hidden).chain(early).collect()
-}
-
-struct Row {
-    path: String,
-    served: bool,
-}
-
-/// Rows of the form "| METHOD | `path` | state | what |".
-fn documented(docs: &str) -> Vec<Row> {
-    let row = |line: &str| {
-        let mut cells = line.split('|').skip(2).map(str::trim);
-        let path = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
-        let served = match cells.next()? {
-            "served" => true,
-            "later" | "not offered" => false,
-            _ => return None,
-        };
-        Some(Row {
-            path: nameless(path),
-            served,
-        })
-    };
-    docs.lines().filter_map(row).collect()
-}
-
-/// All paths in texts of the table, but not in its comments and tests.
-fn routed(table: &str) -> BTreeSet<String> {
-    let code = table.split("#[cfg(test)]").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let texts = lines.flat_map(|line| line.split('"').skip(1).step_by(2));
-    texts
-        .filter(|text| text.starts_with('/') && text.len() > 1)
-        .map(nameless)
+fn compare(docs: &str, served: &str, not_offered: &str) -> Vec<String> {
+    let documented: BTreeSet<Route> = docs.lines().filter_map(documented).collect();
+    let mut routed: BTreeSet<Route> = served.lines().filter_map(served_row).collect();
+    routed.extend(not_offered_rows(not_offered));
+    let only_documented = documented.difference(&routed);
+    let only_documented = only_documented.map(|route| format!("{DOCS}: not so in the route table: {route}"));
+    let only_routed = routed.difference(&documented);
+    only_documented
+        .chain(only_routed.map(|route| format!("{SERVED}: not so in {DOCS}: {route}")))
         .collect()
 }
 
-/// The path with `{}` for every parameter.
-fn nameless(path: &str) -> String {
-    let part = |part: &str| {
-        if part.starts_with('{') {
-            "{}".to_owned()
-        } else {
-            part.to_owned()
+/// A row of the form "| METHOD | `path` | state | what |".
+fn documented(line: &str) -> Option<Route> {
+    let mut cells = line.split('|').skip(1).map(str::trim);
+    let method = cells.next()?;
+    let path = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+    let state = cells.next()?;
+    let state = ["served", "later", "not offered", "old"]
+        .into_iter()
+        .find(|known| *known == state)?;
+    Some(Route::new(method, path, state))
+}
+
+/// A row of the form `Access METHOD "path" => handler;`.
+fn served_row(line: &str) -> Option<Route> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        [_, method, path, "=>", ..] => Some(Route::new(method, quoted(path)?, "served")),
+        _ => None,
+    }
+}
+
+/// Rows of the form `("METHOD", "path"),` or `"path",`, in lists whose name says what they are.
+fn not_offered_rows(code: &str) -> Vec<Route> {
+    let mut list_state = None;
+    let mut found = Vec::new();
+    for line in code.lines() {
+        if let Some(list) = line.strip_prefix("const ") {
+            list_state = [("LATER", "later"), ("NEVER", "not offered"), ("OLD", "old")]
+                .into_iter()
+                .find_map(|(start, state)| list.starts_with(start).then_some(state));
         }
-    };
-    path.split('/').map(part).collect::<Vec<_>>().join("/")
+        let Some(state) = list_state else { continue };
+        let texts: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
+        for pair in texts.chunks(2) {
+            match pair {
+                [method, path] if !method.starts_with('/') => found.push(Route::new(method, path, state)),
+                paths => found.extend(paths.iter().map(|path| Route::new("any", path, state))),
+            }
+        }
+        if line.trim_end().ends_with("];") {
+            list_state = None;
+        }
+    }
+    found
+}
+
+fn quoted(word: &str) -> Option<&str> {
+    word.strip_prefix('"')?.strip_suffix('"')
+}
+
+impl Route {
+    fn new(method: &str, path: &str, state: &'static str) -> Route {
+        let part = |part: &str| {
+            if part.starts_with('{') {
+                "{}".to_owned()
+            } else {
+                part.to_owned()
+            }
+        };
+        let path = path.split('/').map(part).collect::<Vec<_>>().join("/");
+        Route {
+            method: method.to_owned(),
+            path,
+            state,
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} is {}", self.method, self.path, self.state)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::compare;
 
-    const DOCS: &str = "| GET | `/v2/crawl/{id}` | served | x |\n| POST | `/v2/map` | later | x |\n\
-                        | Method | Path | State | What |\n| `/v1/{rest}` | 404 |\n";
+    const DOCS: &str = "| Method | Path | State | What |\n| GET | `/v2/crawl/{id}` | served | x |\n\
+                        | POST | `/v2/map` | later | x |\n| any | `/v1/{*rest}` | old | |\n";
+    const LATER: &str = "const LATER: &[(&str, &str)] = &[(\"POST\", \"/v2/map\")];\n\
+                         const OLD_VERSIONS: &[&str] = &[\n    \"/v1/{*rest}\",\n];\nlet x = \"/other\";\n";
 
     #[test]
-    fn both_sides_agree_when_every_path_is_on_both() {
-        let table = "// \"/v2/comment\"\nroute(\"/v2/crawl/{job}\", get(crawl))";
-        assert_eq!(compare(DOCS, table), Vec::<String>::new());
+    fn both_sides_agree_when_every_route_is_on_both() {
+        let table = "// Key GET here\n        Key GET \"/v2/crawl/{job}\" => crawl::status;\n";
+        assert_eq!(compare(DOCS, table, LATER), Vec::<String>::new());
     }
 
     #[test]
-    fn a_path_on_one_side_is_named() {
-        let found = compare(DOCS, "route(\"/v2/map\", m).route(\"/v2/new\", n)");
+    fn a_route_on_one_side_is_named() {
+        let table = "Key POST \"/v2/crawl/{job}\" => crawl::status;\nKey POST \"/v2/map\" => map;";
+        let found = compare(DOCS, table, LATER);
         assert_eq!(found.len(), 3, "{found:?}");
-        assert!(found[0].contains("/v2/crawl/{} is served, but not"), "{found:?}");
-        assert!(found[1].contains("/v2/new is not in"), "{found:?}");
-        assert!(found[2].contains("/v2/map is in"), "{found:?}");
+        assert!(
+            found[0].contains("not so in the route table: GET /v2/crawl/{} is served"),
+            "{found:?}"
+        );
+        assert!(found[1].contains("POST /v2/crawl/{} is served"), "{found:?}");
+        assert!(found[2].contains("POST /v2/map is served"), "{found:?}");
     }
 }

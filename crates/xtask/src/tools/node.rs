@@ -28,6 +28,11 @@ impl Node {
         &self.node
     }
 
+    /// The npm program.
+    pub(crate) fn npm_path(&self) -> &Path {
+        &self.npm
+    }
+
     /// A node that runs what is given as arguments.
     pub(crate) fn command(&self) -> Command {
         run::command(&self.node)

@@ -67,6 +67,14 @@ async fn apply(
     for migration in &migrations[found as usize..] {
         raw_sql(*migration).execute(&mut *connection).await?;
     }
+    write_version(connection, migrations).await
+}
+
+/// Writes the version into the file's header.
+pub(crate) async fn write_version(
+    connection: &mut SqliteConnection,
+    migrations: &[&str],
+) -> Result<(), StoreError> {
     // A pragma takes no parameters; the number is ours.
     let version = format!("PRAGMA user_version = {}", version_of(migrations));
     raw_sql(AssertSqlSafe(version)).execute(&mut *connection).await?;

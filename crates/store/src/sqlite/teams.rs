@@ -84,7 +84,7 @@ impl Sqlite {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let key = KeyId(row.id("key_id")?);
-        self.note_use(key, clock()).await?;
+        self.note_use(key, clock());
         Ok(Some(Principal {
             team: TeamId(row.id("team_id")?),
             team_name: row.text("team_name")?,
@@ -93,49 +93,29 @@ impl Sqlite {
         }))
     }
 
-    /// Writes `last_used_at` of a key unless it was written within the last minute. A failed write
-    /// is tried again with the next use and never refuses the request.
-    async fn note_use(&self, key: KeyId, now: Timestamp) -> Result<(), StoreError> {
-        let due = {
+    /// Writes `last_used_at` of a key unless it was written within the last minute. Nobody waits for
+    /// it, and no request fails by it.
+    fn note_use(&self, key: KeyId, now: Timestamp) {
+        {
             let mut uses = self
                 .key_uses
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             match uses.get(&key) {
-                Some(last) if now.millis_since(*last) < limits::KEY_TOUCH_MS => false,
-                _ => {
-                    uses.insert(key, now);
-                    true
-                }
-            }
-        };
-        if !due {
-            return Ok(());
+                Some(last) if now.millis_since(*last) < limits::KEY_TOUCH_MS => return,
+                _ => uses.insert(key, now),
+            };
         }
-        let written = self
-            .writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
-                        .bind(blob(key.0))
-                        .bind(int(now.0))
-                        .execute(connection)
-                        .await?;
-                    Ok(())
-                })
-            })
-            .await;
-        match written {
-            Err(error) if error.passing() => {
-                let mut uses = self
-                    .key_uses
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                uses.remove(&key);
+        self.writer.post(move |connection| {
+            Box::pin(async move {
+                query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
+                    .bind(blob(key.0))
+                    .bind(int(now.0))
+                    .execute(connection)
+                    .await?;
                 Ok(())
-            }
-            other => other,
-        }
+            })
+        });
     }
 
     pub(crate) async fn has_keys(&self) -> Result<bool, StoreError> {

@@ -3,7 +3,8 @@
 //! An answer is given only after the transaction is on disk.
 
 use std::pin::Pin;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, query};
@@ -22,16 +23,57 @@ pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Piece>>>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+    trouble: Arc<Trouble>,
+}
+
+/// Whether the last thing written failed for a passing reason (disk full, I/O error).
+#[derive(Debug, Default)]
+struct Trouble(AtomicBool);
+
+impl Trouble {
+    fn note(&self, met: &Result<(), StoreError>) {
+        let now = matches!(met, Err(error) if error.passing());
+        let before = self.0.swap(now, Ordering::Relaxed);
+        match met {
+            Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
+            _ if before && !now => tracing::info!("the database can be written again"),
+            _ => {}
+        }
+    }
 }
 
 impl Writer {
     /// Starts the writer task. It holds the folder's lock until it ends.
     pub(crate) fn start(connection: SqliteConnection, folder: Folder) -> Self {
         let (sender, receiver) = mpsc::channel(limits::QUEUED_WORKS);
-        let task = tokio::spawn(write_all(connection, receiver, folder));
+        let trouble = Arc::new(Trouble::default());
+        let task = tokio::spawn(write_all(connection, receiver, folder, Arc::clone(&trouble)));
         Self {
             queue: Mutex::new(Some(sender)),
             task: Mutex::new(Some(task)),
+            trouble,
+        }
+    }
+
+    /// Whether the last write failed for a passing reason.
+    pub(crate) fn in_trouble(&self) -> bool {
+        self.trouble.0.load(Ordering::Relaxed)
+    }
+
+    /// Queues `work` that nobody waits for. It is left out when the queue is full.
+    pub(crate) fn post<F>(&self, work: F)
+    where
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, ()> + Send + 'static,
+    {
+        let (reply, _) = oneshot::channel();
+        let queue = held(&self.queue).clone();
+        let piece = Box::new(PieceOf {
+            work: Some(work),
+            result: None,
+            reply,
+        });
+        if queue.is_none_or(|queue| queue.try_send(piece).is_err()) {
+            tracing::debug!("unimportant work was left out");
         }
     }
 
@@ -109,6 +151,7 @@ async fn write_all(
     mut connection: SqliteConnection,
     mut queue: mpsc::Receiver<Box<dyn Piece>>,
     folder: Folder,
+    trouble: Arc<Trouble>,
 ) -> Result<(), StoreError> {
     while let Some(first) = queue.recv().await {
         let mut group = vec![first];
@@ -117,7 +160,7 @@ async fn write_all(
         {
             group.push(piece);
         }
-        write_group(&mut connection, group).await;
+        trouble.note(&write_group(&mut connection, group).await);
     }
     query("PRAGMA wal_checkpoint(TRUNCATE)")
         .execute(&mut connection)
@@ -126,26 +169,36 @@ async fn write_all(
     folder.stopped_cleanly()
 }
 
-async fn write_group(connection: &mut SqliteConnection, group: Vec<Box<dyn Piece>>) {
+/// Answers with the passing error that the group met, if any.
+async fn write_group(
+    connection: &mut SqliteConnection,
+    group: Vec<Box<dyn Piece>>,
+) -> Result<(), StoreError> {
+    let mut met = Ok(());
     if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
         roll_back(connection).await;
         tracing::warn!(%error, works = group.len(), "the database takes no transaction");
-        answer_all(group, &Err(error));
-        return;
+        answer_all(group, &Err(error.clone()));
+        return Err(error);
     }
     let mut done = Vec::with_capacity(group.len());
     let mut rest = group.into_iter();
     while let Some(mut piece) = rest.next() {
         match run_piece(connection, piece.as_mut()).await {
             PieceEnd::Done => done.push(piece),
-            PieceEnd::Refused(error) => piece.answer(Err(error)),
+            PieceEnd::Refused(error) => {
+                if error.passing() {
+                    met = Err(error.clone());
+                }
+                piece.answer(Err(error));
+            }
             PieceEnd::TransactionLost(error) => {
                 roll_back(connection).await;
                 tracing::warn!(%error, "a transaction was rolled back as a whole");
                 done.push(piece);
                 done.extend(rest);
-                answer_all(done, &Err(error));
-                return;
+                answer_all(done, &Err(error.clone()));
+                return Err(error);
             }
         }
     }
@@ -155,6 +208,7 @@ async fn write_group(connection: &mut SqliteConnection, group: Vec<Box<dyn Piece
         tracing::warn!(%error, works = done.len(), "a transaction could not be committed");
     }
     answer_all(done, &outcome);
+    outcome.and(met)
 }
 
 enum PieceEnd {
@@ -266,7 +320,10 @@ mod tests {
             })
         });
         let (last, last_answer) = row(3, 10);
-        write_group(&mut connection, vec![first, refused, last]).await;
+        assert_eq!(
+            write_group(&mut connection, vec![first, refused, last]).await,
+            Ok(())
+        );
         assert_eq!(first_answer.await.unwrap(), Ok(1));
         assert!(matches!(
             refused_answer.await.unwrap(),
@@ -285,7 +342,11 @@ mod tests {
             .unwrap();
         let (pieces, answers): (Vec<_>, Vec<_>) =
             [row(1, 10), row(2, 1 << 20), row(3, 10)].into_iter().unzip();
-        write_group(&mut connection, pieces).await;
+        assert!(
+            write_group(&mut connection, pieces)
+                .await
+                .is_err_and(|error| error.passing())
+        );
         let mut stored = Vec::new();
         for answer in answers {
             match answer.await.unwrap() {
@@ -304,7 +365,7 @@ mod tests {
             .await
             .unwrap();
         let (again, answer) = row(2, 1 << 20);
-        write_group(&mut connection, vec![again]).await;
+        assert_eq!(write_group(&mut connection, vec![again]).await, Ok(()));
         assert_eq!(answer.await.unwrap(), Ok(2));
     }
 
@@ -320,13 +381,17 @@ mod tests {
             })
         });
         let (last, last_answer) = row(3, 10);
-        write_group(&mut connection, vec![first, breaking, last]).await;
+        assert!(
+            write_group(&mut connection, vec![first, breaking, last])
+                .await
+                .is_err()
+        );
         for answer in [first_answer, breaking_answer, last_answer] {
             assert_eq!(answer.await.unwrap(), Err(StoreError::Passing("disk".into())));
         }
         assert_eq!(numbers(&mut connection).await, [0_i64; 0]);
         let (again, answer) = row(1, 10);
-        write_group(&mut connection, vec![again]).await;
+        assert_eq!(write_group(&mut connection, vec![again]).await, Ok(()));
         assert_eq!(answer.await.unwrap(), Ok(1));
     }
 }

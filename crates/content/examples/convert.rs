@@ -1,5 +1,5 @@
 //! Converts pages given as JSON lines (`id`, `url`, `html`) on standard input and writes JSON lines (`id`, `markdown`,
-//! `links`, `metadata`). With `--main` only the main content; `--html` adds the cleaned HTML; `--time` adds milliseconds.
+//! `links`, `metadata`). With `--main` only the main content; `--fragments` keeps the fragments of links; `--html` adds the cleaned HTML; `--time` adds milliseconds.
 
 use std::io::{BufRead, BufWriter, Write};
 
@@ -26,7 +26,7 @@ fn main() -> std::io::Result<()> {
         let parsed = Page::parse(text("html"), &url);
         let content = parsed.convert(&selection);
         let markdown = content.markdown();
-        let links = parsed.links();
+        let links = if has("--fragments") { parsed.links_with_fragments() } else { parsed.links() };
         let meta = parsed.metadata();
         let ms = start.elapsed().as_secs_f64() * 1000.0;
         let mut metadata = Map::new();

@@ -66,7 +66,12 @@ impl Page {
 
     /// Every `a[href]` that is http(s): absolute, fragment removed, unique, document order.
     pub fn links(&self) -> Vec<String> {
-        links::links(&self.dom, &self.base)
+        links::links(&self.dom, &self.base, false)
+    }
+
+    /// As [`Page::links`], with fragments kept: addresses that differ only by their fragment are two.
+    pub fn links_with_fragments(&self) -> Vec<String> {
+        links::links(&self.dom, &self.base, true)
     }
 
     /// Where a crawl may go on from here: `a`, `area`, `iframe` and `link` next, prev, canonical and alternate.

@@ -31,8 +31,9 @@ fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// `a[href]` of the whole page: http(s), absolute, fragment removed, unique, document order, no fragment-only links.
-pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<String> {
+/// `a[href]` of the whole page: http(s), absolute, unique, document order, no fragment-only links. Fragments are removed
+/// (before looking for repeats) unless they are asked for.
+pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> {
     let hrefs = (0..dom.len())
         .filter(|&id| dom.tag(id) == Tag::A)
         .filter_map(|id| dom.attr(id, attr::HREF));
@@ -41,6 +42,7 @@ pub(crate) fn links(dom: &Dom, base: &Url) -> Vec<String> {
             .filter(|href| !href.trim().starts_with('#'))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
+        keep_fragments,
     )
     .into_iter()
     .map(String::from)
@@ -79,13 +81,16 @@ pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
             .filter(|href| !href.trim().starts_with('#'))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
+        false,
     )
 }
 
-fn unique(urls: impl Iterator<Item = Url>) -> Vec<Url> {
+fn unique(urls: impl Iterator<Item = Url>, keep_fragments: bool) -> Vec<Url> {
     let mut seen = HashSet::new();
     urls.map(|mut url| {
-        url.set_fragment(None);
+        if !keep_fragments {
+            url.set_fragment(None);
+        }
         url
     })
     .filter(|url| seen.insert(url.as_str().to_owned()))
@@ -240,7 +245,7 @@ mod tests {
             "<a href=b.html#x>1</a><a href='b.html'>2</a><a href='#top'>3</a><a href=mailto:a@b.c>4</a><a href=' /c d '>5</a>\
              <a href='//Other.test:80/../x'>6</a><a href='javascript:x()'>7</a><a>8</a><a href='http://%zz/'>9</a><a href=''>10</a>",
         );
-        let links = links(&dom, &base);
+        let links = links(&dom, &base, false);
         assert_eq!(
             links,
             [
@@ -255,7 +260,7 @@ mod tests {
     #[test]
     fn base_counts_for_every_address() {
         let (dom, base) = page("<base href='/v2/'><a href=x>1</a><img src=y.png>");
-        assert_eq!(links(&dom, &base), ["https://site.test/v2/x"]);
+        assert_eq!(links(&dom, &base, false), ["https://site.test/v2/x"]);
         assert_eq!(images(&dom, &base), ["https://site.test/v2/y.png"]);
     }
 

@@ -17,9 +17,6 @@ use super::dom::Dom;
 use super::tag::Tag;
 use crate::limits;
 
-/// Bytes fed to the tokenizer at a time; between two chunks the budgets are looked at.
-const CHUNK_BYTES: usize = 64 * 1024;
-
 /// Parses a page. Never fails: what cannot be kept is left out and the arena says so.
 pub(crate) fn parse(html: &str) -> Dom {
     let mut cut = false;
@@ -32,14 +29,6 @@ pub(crate) fn parse(html: &str) -> Dom {
         html = &html[..at];
         cut = true;
     }
-    let thinned = attribute_storm::thin(html);
-    let html = match &thinned {
-        Some(text) => {
-            cut = true;
-            text.as_str()
-        }
-        None => html,
-    };
     let options = TreeBuilderOpts {
         scripting_enabled: false,
         drop_doctype: true,
@@ -49,21 +38,12 @@ pub(crate) fn parse(html: &str) -> Dom {
         builder: TreeBuilder::new(Sink::new(html.len()), options),
         open: Counted::default(),
         formatting: Counted::default(),
+        emitted: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
-    let queue = BufferQueue::default();
-    let mut rest = html;
-    while !rest.is_empty() && !tokenizer.sink.builder.sink.is_full() {
-        let mut at = CHUNK_BYTES.min(rest.len());
-        while !rest.is_char_boundary(at) {
-            at += 1;
-        }
-        let (chunk, after) = rest.split_at(at);
-        rest = after;
-        queue.push_back(StrTendril::from_slice(chunk));
-        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-    }
-    cut |= !rest.is_empty();
+    let mut feeder = Feeder { tokenizer, queue: BufferQueue::default() };
+    cut |= attribute_storm::feed(html, &mut feeder);
+    let Feeder { tokenizer, .. } = feeder;
     tokenizer.end();
     if cut {
         tokenizer.sink.builder.sink.mark_truncated();
@@ -89,7 +69,32 @@ impl Counted {
     }
 }
 
+/// The tokenizer with the gate behind it.
+struct Feeder {
+    tokenizer: Tokenizer<Gate>,
+    queue: BufferQueue,
+}
+
+impl attribute_storm::Feed for Feeder {
+    fn feed(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        self.queue.push_back(StrTendril::from_slice(piece));
+        while !matches!(self.tokenizer.feed(&self.queue), TokenizerResult::Done) {}
+    }
+
+    fn emitted(&self) -> usize {
+        self.tokenizer.sink.emitted.get()
+    }
+
+    fn is_full(&self) -> bool {
+        self.tokenizer.sink.builder.sink.is_full()
+    }
+}
+
 struct Gate {
+    emitted: Cell<usize>,
     builder: TreeBuilder<u32, Sink>,
     open: Counted,
     formatting: Counted,
@@ -164,6 +169,9 @@ impl TokenSink for Gate {
 
     fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<u32> {
         let sink = &self.builder.sink;
+        if !matches!(token, Token::ParseError(_)) {
+            self.emitted.set(self.emitted.get() + 1);
+        }
         match &mut token {
             Token::TagToken(tag) => {
                 if sink.is_full() {
@@ -179,11 +187,8 @@ impl TokenSink for Gate {
                     return TokenSinkResult::Continue;
                 }
             }
-            Token::CommentToken(_) | Token::DoctypeToken(_) => {
-                if matches!(token, Token::CommentToken(_)) {
-                    return TokenSinkResult::Continue;
-                }
-            }
+            // Comments make no nodes.
+            Token::CommentToken(_) => return TokenSinkResult::Continue,
             Token::CharacterTokens(_) if sink.is_full() => {
                 sink.mark_truncated();
                 return TokenSinkResult::Continue;

@@ -1,0 +1,78 @@
+//! What sort of page it is, from its address and its own words; it decides how strictly is pruned.
+
+use url::Url;
+
+use crate::html::dom::{attr, Dom};
+use crate::html::tag::Tag;
+
+/// Sorts of pages that are pruned differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One text, such as a news story or a post.
+    Article,
+    /// Reference or guide: lists of links in it are content.
+    Documentation,
+    /// People talking: posts are content.
+    Forum,
+    /// Anything else: shops, lists, start pages.
+    Other,
+}
+
+/// Looks at address, `og:type`, generator, JSON-LD types and the classes of `body`.
+pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
+    let host = url.host_str().unwrap_or("").to_ascii_lowercase();
+    let path = url.path().to_ascii_lowercase();
+    let (mut og_article, mut generator, mut types) = (false, String::new(), String::new());
+    for id in 0..dom.len() {
+        match dom.tag(id) {
+            Tag::Meta => {
+                let content = dom.attr(id, attr::CONTENT).unwrap_or("");
+                if dom.attr(id, attr::PROPERTY).is_some_and(|p| p == "og:type") {
+                    og_article |= content.eq_ignore_ascii_case("article");
+                }
+                if dom.attr(id, attr::NAME).is_some_and(|n| n.eq_ignore_ascii_case("generator")) {
+                    generator.push_str(&content.to_ascii_lowercase());
+                    generator.push(' ');
+                }
+            }
+            Tag::Script if dom.attr(id, attr::TYPE).is_some_and(|t| t.contains("ld+json")) => {
+                let text = dom.text(id + 1);
+                types.extend(text.chars().filter(|c| !c.is_whitespace()).take(20_000));
+            }
+            _ if dom.attr(id, attr::ITEMTYPE).is_some() => {
+                types.push_str(&format!("\"@type\":\"{}\"", dom.attr(id, attr::ITEMTYPE).unwrap_or("").rsplit('/').next().unwrap_or("")));
+            }
+            _ => {}
+        }
+        if types.len() > 100_000 {
+            break;
+        }
+    }
+    let has_type = |names: &[&str]| names.iter().any(|name| types.contains(&format!("\"@type\":\"{name}\"")) || types.contains(&format!("\"@type\":[\"{name}\"")));
+    let in_path = |words: &[&str]| words.iter().any(|word| path.contains(word));
+    let forum_generators = ["phpbb", "vbulletin", "xenforo", "discourse", "mybb", "smf", "flarum", "nodebb", "invision"];
+    if has_type(&["DiscussionForumPosting", "QAPage"])
+        || forum_generators.iter().any(|name| generator.contains(name))
+        || in_path(&["/forum", "/threads/", "/thread/", "/topic/", "/viewtopic", "/showthread", "/questions/", "/discussions/", "/comments/"])
+        || ["forum.", "forums.", "community.", "discuss.", "boards.", "discourse.", "talk."].iter().any(|start| host.starts_with(start))
+    {
+        return Kind::Forum;
+    }
+    let doc_generators = ["sphinx", "docusaurus", "mkdocs", "vuepress", "vitepress", "starlight", "docbook", "doxygen", "gitbook", "javadoc", "mdbook", "antora", "rustdoc", "hugo docs"];
+    if has_type(&["TechArticle", "APIReference"])
+        || doc_generators.iter().any(|name| generator.contains(name))
+        || ["docs.", "doc.", "developer.", "developers.", "learn.", "wiki.", "api.", "help.", "support."].iter().any(|start| host.starts_with(start))
+        || in_path(&["/docs/", "/doc/", "/documentation", "/reference/", "/manual/", "/wiki/", "/guide/", "/guides/", "/tutorial", "/api/", "/handbook"])
+        || host.ends_with("wikipedia.org")
+        || host.ends_with("readthedocs.io")
+    {
+        return Kind::Documentation;
+    }
+    if has_type(&["Product", "ItemList", "CollectionPage", "ProductGroup", "SearchResultsPage"]) && !has_type(&["NewsArticle", "BlogPosting", "Article"]) {
+        return Kind::Other;
+    }
+    if has_type(&["NewsArticle", "BlogPosting", "Article", "ReportageNewsArticle", "OpinionNewsArticle", "Report"]) || og_article {
+        return Kind::Article;
+    }
+    Kind::Other
+}

@@ -1,0 +1,109 @@
+//! Pruning inside the chosen root: lists that lead away, share bars, labels of controls. How strictly depends on the page.
+
+use super::hints;
+use super::kind::Kind;
+use super::mass::Mass;
+use crate::html::dom::{collapse, Dom, NodeId};
+use crate::html::tag::Tag;
+
+/// Marks what goes.
+pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, dropped: &mut [bool]) {
+    let total = mass.text[root as usize].max(1);
+    let mut before = 0u32; // text passed so far, to know how far down the page we are
+    let mut at = root + 1;
+    while at < dom.end(root) {
+        let tag = dom.tag(at);
+        if dropped[at as usize] || tag == Tag::Pre {
+            before = before.saturating_add(mass.text[at as usize]);
+            at = dom.end(at);
+            continue;
+        }
+        if tag == Tag::Text {
+            before = before.saturating_add(dom.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32);
+            at += 1;
+            continue;
+        }
+        let text = mass.text[at as usize];
+        let late = u64::from(before) * 100 >= u64::from(total) * 60;
+        if (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B)) && text > 0 && text <= 60 {
+            let content = collapse(&dom.text_of(at, 400));
+            if hints::is_scrap(&content) && tag.heading_level().is_none() && !matches!(tag, Tag::Td | Tag::Th | Tag::Dt | Tag::Strong | Tag::B | Tag::Span) {
+                dropped[at as usize] = true;
+                at = dom.end(at);
+                continue;
+            }
+            let is_title = tag.heading_level().is_some() || matches!(tag, Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend);
+            if is_title && kind != Kind::Documentation && hints::leads_away(&content) && drop_section(dom, root, at, mass, dropped, late) {
+                at = dom.end(at);
+                continue;
+            }
+        }
+        if kind == Kind::Article && leads_away_by_links(dom, at, mass, total, late) {
+            dropped[at as usize] = true;
+            at = dom.end(at);
+            continue;
+        }
+        at += 1;
+    }
+}
+
+/// In an article, a block that is nearly all links and not small print of a sentence.
+fn leads_away_by_links(dom: &Dom, id: NodeId, mass: &Mass, total: u32, late: bool) -> bool {
+    let at = id as usize;
+    let tag = dom.tag(id);
+    let text = mass.text[at];
+    if text == 0 || u64::from(text) * 100 > u64::from(total) * 40 || mass.prose[at] > 0 {
+        return false;
+    }
+    let links = dom.below(id).filter(|&n| dom.tag(n) == Tag::A).take(4).count();
+    let percent = mass.linked_percent(id);
+    match tag {
+        Tag::Ul | Tag::Ol | Tag::Dl => links >= 2 && percent >= if late { 70 } else { 85 },
+        Tag::Div | Tag::Section | Tag::Article | Tag::Table | Tag::Aside => links >= 2 && percent >= if late { 60 } else { 75 },
+        _ => false,
+    }
+}
+
+/// Leaves out the title of a block that leads away and what follows it, up to the next heading of its rank. False when
+/// too much text would go.
+fn drop_section(dom: &Dom, root: NodeId, title: NodeId, mass: &Mass, dropped: &mut [bool], late: bool) -> bool {
+    // Climb while the title is the first thing in its parent: the section is then the parent.
+    let mut top = title;
+    while dom.parent(top) != root && dom.parent(top) != 0 {
+        let parent = dom.parent(top);
+        let first = dom.children(parent).find(|&n| mass.text[n as usize] > 0 || !dom.text(n).trim().is_empty());
+        if first != Some(top) || matches!(dom.tag(parent), Tag::Td | Tag::Tr | Tag::Li | Tag::Body) {
+            break;
+        }
+        top = parent;
+    }
+    let budget = u64::from(mass.text[root as usize]) * 30 / 100;
+    let short = |n: NodeId| mass.prose[n as usize] == 0 || mass.linked_percent(n) >= 40;
+    if top != title && u64::from(mass.text[top as usize]) <= budget && (late || short(top)) {
+        dropped[top as usize] = true;
+        return true;
+    }
+    let rank = dom.tag(title).heading_level().unwrap_or(7);
+    let parent = dom.parent(top);
+    let mut section = vec![top];
+    let mut sum = u64::from(mass.text[top as usize]);
+    for sibling in dom.children(parent).filter(|&n| n > top && !matches!(dom.tag(n), Tag::Text)) {
+        if dom.tag(sibling).heading_level().is_some_and(|level| level <= rank) || !short(sibling) {
+            break;
+        }
+        sum += u64::from(mass.text[sibling as usize]);
+        section.push(sibling);
+    }
+    if sum > budget {
+        return false;
+    }
+    // Only the title and no links after it: it may be a heading of the text.
+    let linked = section.iter().skip(1).any(|&n| mass.linked_percent(n) >= 40);
+    if !linked && !(late && section.len() > 1) {
+        return false;
+    }
+    for node in section {
+        dropped[node as usize] = true;
+    }
+    true
+}

@@ -26,7 +26,11 @@ fn main() -> std::io::Result<()> {
         let parsed = Page::parse(text("html"), &url);
         let content = parsed.convert(&selection);
         let markdown = content.markdown();
-        let links = if has("--fragments") { parsed.links_with_fragments() } else { parsed.links() };
+        let links = if has("--fragments") {
+            parsed.links_with_fragments()
+        } else {
+            parsed.links()
+        };
         let meta = parsed.metadata();
         let ms = start.elapsed().as_secs_f64() * 1000.0;
         let mut metadata = Map::new();

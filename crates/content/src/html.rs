@@ -3,6 +3,7 @@
 pub(crate) mod attribute_storm;
 mod build;
 pub(crate) mod dom;
+pub(crate) mod json_ld;
 pub(crate) mod links;
 pub(crate) mod metadata;
 pub(crate) mod parse;

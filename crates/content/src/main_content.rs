@@ -13,13 +13,17 @@ use url::Url;
 use self::hints::Hint;
 use self::kind::Kind;
 use self::mass::Mass;
-use crate::html::dom::{attr, collapse, Dom, NodeId};
+use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
 /// A block called boilerplate stays when it holds this much of the page's weight, in percent.
 const MUCH_PERCENT: u64 = 35;
 /// The walk goes down into a child that holds this much of the weight, in percent.
 const DESCEND_PERCENT: u64 = 80;
+/// The same where the content is many blocks, so that the first of them is not lost.
+const DESCEND_LIST_PERCENT: u64 = 92;
+/// A page of which this much was written by readers is a forum, in percent.
+const TALK_PERCENT: u64 = 70;
 /// A `main` or `article` is believed when it holds this much of the weight, in percent.
 const BELIEVED_PERCENT: u64 = 45;
 /// Bytes of chosen text under which the choice is doubted.
@@ -31,14 +35,21 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let mut kind = kind::kind(dom, url);
     let mut mass = Mass::of(dom, dropped);
     let whole = mass.weight(body).max(1);
+    if kind == Kind::Other && comments_percent(dom, body, &mass, whole) >= TALK_PERCENT {
+        kind = Kind::Forum;
+    }
     let whole_text = mass.text[body as usize];
     mark_boilerplate(dom, body, kind, &mass, whole, dropped);
     mass.clear();
     mass.sum(dom, dropped);
-    let mut root = descend(dom, &mass, believed(dom, body, &mass));
-    if kind == Kind::Other && is_prose(&mass, root) {
+    let start = believed(dom, body, kind, &mass);
+    if kind == Kind::Other && is_prose(&mass, descend(dom, &mass, start, Kind::Article)) {
         kind = Kind::Article;
+        mark_boilerplate(dom, body, kind, &mass, mass.weight(body).max(1), dropped);
+        mass.clear();
+        mass.sum(dom, dropped);
     }
+    let root = descend(dom, &mass, believed(dom, body, kind, &mass), kind);
     prune::prune(dom, root, kind, &mut mass, dropped);
     mass.clear();
     mass.sum(dom, dropped);
@@ -47,7 +58,8 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         // Too little: everything that is not plainly furniture.
         dropped.fill(false);
         for id in dom.below(body) {
-            dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog) || hints::hint(dom, id) == Hint::Hidden;
+            dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
+                || matches!(hints::hint(dom, id), Hint::Hidden | Hint::Consent);
         }
         mass.clear();
         mass.sum(dom, dropped);
@@ -56,12 +68,28 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         }
         return vec![body];
     }
-    root = widen(dom, root);
     let mut roots = vec![root];
-    if let Some(title) = title(dom, body, root, kind, dropped) {
+    if kind == Kind::Article {
+        drop_repeated_title(dom, root, dropped);
+    } else if let Some(title) = title(dom, body, root, dropped) {
         roots.insert(0, title);
     }
     roots
+}
+
+/// Share of the page's weight in what readers wrote.
+fn comments_percent(dom: &Dom, body: NodeId, mass: &Mass, whole: u64) -> u64 {
+    let mut sum = 0;
+    let mut at = body + 1;
+    while at < dom.end(body) {
+        if dom.tag(at) != Tag::Text && hints::hint(dom, at) == Hint::Comments && !holds_main(dom, at) {
+            sum += mass.weight(at);
+            at = dom.end(at);
+        } else {
+            at += 1;
+        }
+    }
+    sum * 100 / whole
 }
 
 /// Follows the hints of names where they cost little text.
@@ -79,9 +107,20 @@ fn mark_boilerplate(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass, whole: u64
             Hint::None => false,
             Hint::Hidden => share < 60,
             Hint::Boilerplate => share < MUCH_PERCENT && !holds_main(dom, at),
-            Hint::Weak => share < MUCH_PERCENT && !holds_main(dom, at) && (mass.linked_percent(at) > 40 || (short && is_furniture(dom, at, mass, kind))),
+            Hint::Weak => {
+                share < MUCH_PERCENT
+                    && !holds_main(dom, at)
+                    && (mass.linked_percent(at) > 40 || (short && is_furniture(dom, at, mass, kind)))
+            }
+            Hint::Form => share < 12 && !holds_main(dom, at),
+            Hint::Consent => share < 95 && !holds_main(dom, at),
+            Hint::Reviews => kind == Kind::Product && share < 90 && !holds_main(dom, at),
             Hint::Comments => kind != Kind::Forum && share < 90 && !holds_main(dom, at),
-            Hint::Byline => share < 20 && (kind == Kind::Article && (short || mass.linked_percent(at) > 30) || kind == Kind::Forum && short),
+            Hint::Byline => {
+                share < 20
+                    && (kind == Kind::Article && (short || mass.linked_percent(at) > 30)
+                        || kind == Kind::Forum && short)
+            }
         };
         if drop {
             dropped[at as usize] = true;
@@ -94,29 +133,40 @@ fn mark_boilerplate(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass, whole: u64
 
 /// A short block with a doubtful name: furniture in an article unless it holds a heading.
 fn is_furniture(dom: &Dom, id: NodeId, mass: &Mass, kind: Kind) -> bool {
-    kind == Kind::Article && mass.prose[id as usize] == 0 && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
+    kind == Kind::Article
+        && mass.prose[id as usize] == 0
+        && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
 }
 
 fn holds_main(dom: &Dom, id: NodeId) -> bool {
-    dom.below(id).any(|n| dom.tag(n) == Tag::Main || dom.attr(n, attr::ROLE) == Some("main"))
+    dom.below(id)
+        .any(|n| dom.tag(n) == Tag::Main || dom.attr(n, attr::ROLE) == Some("main"))
 }
 
 /// Where the walk down starts: `main`, the one big `article`, or `body`.
-fn believed(dom: &Dom, body: NodeId, mass: &Mass) -> NodeId {
+fn believed(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass) -> NodeId {
     let heaviest = |is: &dyn Fn(NodeId) -> bool, within: NodeId| {
-        dom.below(within).filter(|&n| is(n)).max_by_key(|&n| (mass.weight(n), std::cmp::Reverse(n)))
+        dom.below(within)
+            .filter(|&n| is(n))
+            .max_by_key(|&n| (mass.weight(n), std::cmp::Reverse(n)))
     };
-    let holds = |node: NodeId, within: NodeId, percent: u64| mass.weight(node) * 100 >= mass.weight(within) * percent;
+    let holds =
+        |node: NodeId, within: NodeId, percent: u64| mass.weight(node) * 100 >= mass.weight(within) * percent;
     let mut root = body;
-    let is_main = |n: NodeId| dom.tag(n) == Tag::Main || dom.attr(n, attr::ROLE) == Some("main") || dom.attr(n, attr::ITEMPROP) == Some("articleBody");
+    let is_main = |n: NodeId| {
+        dom.tag(n) == Tag::Main
+            || dom.attr(n, attr::ROLE) == Some("main")
+            || dom.attr(n, attr::ITEMPROP) == Some("articleBody")
+    };
     if let Some(main) = heaviest(&is_main, body)
         && holds(main, body, BELIEVED_PERCENT)
     {
         root = main;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article || dom.attr(n, attr::ROLE) == Some("article");
-    if let Some(article) = heaviest(&is_article, root)
-        && holds(article, root, 60)
+    if kind != Kind::Forum
+        && let Some(article) = heaviest(&is_article, root)
+        && holds(article, root, if kind == Kind::Article { 60 } else { 75 })
     {
         root = article;
     }
@@ -124,13 +174,22 @@ fn believed(dom: &Dom, body: NodeId, mass: &Mass) -> NodeId {
 }
 
 /// Down as long as one child holds nearly everything.
-fn descend(dom: &Dom, mass: &Mass, from: NodeId) -> NodeId {
+fn descend(dom: &Dom, mass: &Mass, from: NodeId, kind: Kind) -> NodeId {
+    let percent = if kind == Kind::Article {
+        DESCEND_PERCENT
+    } else {
+        DESCEND_LIST_PERCENT
+    };
     let mut root = from;
     loop {
         let weight = mass.weight(root);
-        let next = dom.children(root).max_by_key(|&child| (mass.weight(child), std::cmp::Reverse(child)));
+        let next = dom
+            .children(root)
+            .max_by_key(|&child| (mass.weight(child), std::cmp::Reverse(child)));
         match next {
-            Some(child) if is_container(dom.tag(child)) && mass.weight(child) * 100 >= weight * DESCEND_PERCENT => root = child,
+            Some(child) if is_container(dom.tag(child)) && mass.weight(child) * 100 >= weight * percent => {
+                root = child
+            }
             _ => return root,
         }
     }
@@ -138,13 +197,19 @@ fn descend(dom: &Dom, mass: &Mass, from: NodeId) -> NodeId {
 
 /// Elements that may be a root; a list or table keeps its own element.
 fn is_container(tag: Tag) -> bool {
-    matches!(tag, Tag::Div | Tag::Section | Tag::Article | Tag::Main | Tag::Form | Tag::Center | Tag::Body | Tag::Span | Tag::Other | Tag::Font)
-        || matches!(tag, Tag::Table | Tag::Tbody | Tag::Tr | Tag::Td)
-}
-
-/// A row or cell is shown with its table only when the table is wanted; alone it is a block like any other.
-fn widen(_dom: &Dom, root: NodeId) -> NodeId {
-    root
+    matches!(
+        tag,
+        Tag::Div
+            | Tag::Section
+            | Tag::Article
+            | Tag::Main
+            | Tag::Form
+            | Tag::Center
+            | Tag::Body
+            | Tag::Span
+            | Tag::Other
+            | Tag::Font
+    ) || matches!(tag, Tag::Table | Tag::Tbody | Tag::Tr | Tag::Td)
 }
 
 fn is_prose(mass: &Mass, root: NodeId) -> bool {
@@ -152,27 +217,55 @@ fn is_prose(mass: &Mass, root: NodeId) -> bool {
     mass.prose[at] > 1200 && u64::from(mass.prose[at]) * 100 >= u64::from(mass.text[at]) * 65
 }
 
-/// The page's title heading when it stands before the root: the first `h1`, or the one that the title repeats.
-fn title(dom: &Dom, body: NodeId, root: NodeId, kind: Kind, dropped: &[bool]) -> Option<NodeId> {
-    let has_own = dom.below(root).any(|n| dom.tag(n) == Tag::H1 && !is_dropped(dom, root, n, dropped));
-    if has_own || kind == Kind::Article && !TITLE_IN_ARTICLES {
-        return None;
-    }
-    let page_title = (0..dom.len()).find(|&n| dom.tag(n) == Tag::Title).map(|n| collapse(&dom.text_of(n, 1000)).to_lowercase()).unwrap_or_default();
-    let headings: Vec<NodeId> = dom.below(body).filter(|&n| dom.tag(n) == Tag::H1 && !(n > root && n < dom.end(root) && !is_dropped(dom, root, n, dropped))).collect();
-    let text = |n: NodeId| collapse(&dom.text_of(n, 1000)).to_lowercase();
-    headings
-        .iter()
-        .copied()
-        .find(|&n| {
-            let text = text(n);
-            text.len() > 3 && page_title.contains(&text)
-        })
-        .or_else(|| headings.iter().copied().find(|&n| n < root && text(n).len() > 3 && !dom.ancestors(n).any(|a| matches!(dom.tag(a), Tag::Nav))))
+/// The text of `title`, lower case.
+fn page_title(dom: &Dom) -> String {
+    let title = (0..dom.len()).find(|&n| dom.tag(n) == Tag::Title);
+    title.map(|n| heading_text(dom, n)).unwrap_or_default()
 }
 
-/// Whether the title heading is put before an article whose text stands apart from it.
-const TITLE_IN_ARTICLES: bool = true;
+fn heading_text(dom: &Dom, id: NodeId) -> String {
+    collapse(&dom.text_of(id, 1000)).to_lowercase()
+}
+
+/// An article's text begins below its title, which the metadata gives: an `h1` that only repeats it is left out.
+fn drop_repeated_title(dom: &Dom, root: NodeId, dropped: &mut [bool]) {
+    let title = page_title(dom);
+    let Some(heading) = dom
+        .below(root)
+        .find(|&n| dom.tag(n) == Tag::H1 && !is_dropped(dom, root, n, dropped))
+    else {
+        return;
+    };
+    let text = heading_text(dom, heading);
+    if text.len() > 3 && title.contains(&text) {
+        dropped[heading as usize] = true;
+    }
+}
+
+/// The page's title heading when it stands outside the root: the `h1` that the title repeats, else the first before it.
+fn title(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bool]) -> Option<NodeId> {
+    let is_inside = |n: NodeId| n >= root && n < dom.end(root) && !is_dropped(dom, root, n, dropped);
+    let headings: Vec<NodeId> = dom
+        .below(body)
+        .filter(|&n| dom.tag(n) == Tag::H1)
+        .take(50)
+        .collect();
+    if headings.iter().any(|&n| is_inside(n)) {
+        return None;
+    }
+    let page_title = page_title(dom);
+    let text = |n: NodeId| heading_text(dom, n);
+    let repeated = headings
+        .iter()
+        .copied()
+        .find(|&n| text(n).len() > 3 && page_title.contains(&text(n)));
+    repeated.or_else(|| {
+        headings
+            .iter()
+            .copied()
+            .find(|&n| n < root && text(n).len() > 3 && !dom.ancestors(n).any(|a| dom.tag(a) == Tag::Nav))
+    })
+}
 
 fn is_dropped(dom: &Dom, root: NodeId, id: NodeId, dropped: &[bool]) -> bool {
     let mut at = id;

@@ -7,6 +7,8 @@ mod escape;
 mod inline;
 mod shape;
 mod table;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use url::Url;
@@ -26,7 +28,7 @@ pub(crate) struct Request<'a> {
     pub(crate) remove_base64_images: bool,
 }
 
-/// Writes the subtrees as Markdown, with a line end at the end unless empty.
+/// Writes the subtrees as Markdown, without a line end at the end; empty when there is nothing.
 pub(crate) fn write(request: &Request<'_>) -> String {
     let max = request
         .dom

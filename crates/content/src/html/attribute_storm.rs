@@ -111,7 +111,12 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
             && (segment.len() >= QUIET_BYTES || has_quote(&segment[start..]))
         {
             let from = at + start;
-            let mut tag = Followed { state: State::Name, attributes: 0, since: from, surplus: None };
+            let mut tag = Followed {
+                state: State::Name,
+                attributes: 0,
+                since: from,
+                surplus: None,
+            };
             tag.advance(&segment[start..], from);
             followed.push(tag);
         }
@@ -146,9 +151,16 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
 }
 
 /// The followed tag that has surplus attributes and is one as far as can be told; the page is fed up to its surplus.
-fn verified(html: &str, followed: &mut Vec<Followed>, fed: &mut usize, out: &mut impl Feed) -> Option<Followed> {
+fn verified(
+    html: &str,
+    followed: &mut Vec<Followed>,
+    fed: &mut usize,
+    out: &mut impl Feed,
+) -> Option<Followed> {
     loop {
-        let index = (0..followed.len()).filter(|&i| followed[i].surplus.is_some()).min_by_key(|&i| followed[i].surplus)?;
+        let index = (0..followed.len())
+            .filter(|&i| followed[i].surplus.is_some())
+            .min_by_key(|&i| followed[i].surplus)?;
         let tag = followed[index];
         let surplus = tag.surplus.unwrap_or(*fed);
         let since = tag.since.max(*fed);
@@ -264,7 +276,10 @@ mod tests {
             "<svg><![CDATA[ <a b=' ]]></svg>",
             "<p a=\"\" =\"",
         ] {
-            for storm in [format!("<p c=\">\"{} d=\"1>\"{}>x</p>", bare(20_000), bare(20_000)), format!("<p{}>x", bare(40_000))] {
+            for storm in [
+                format!("<p c=\">\"{} d=\"1>\"{}>x</p>", bare(20_000), bare(20_000)),
+                format!("<p{}>x", bare(40_000)),
+            ] {
                 let dom = parse(&format!("{before}{storm}"));
                 assert!(longest(&dom) <= 256, "{before}: {}", longest(&dom));
             }

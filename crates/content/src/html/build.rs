@@ -274,6 +274,7 @@ impl Arena {
             names: self.names,
             truncated,
             input_bytes,
+            shows_noscript: false,
         }
     }
 }

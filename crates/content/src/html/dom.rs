@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::tag::Tag;
 
+/// Bytes of text in `noscript` from which it may be the page's.
+const NOSCRIPT_TEXT_BYTES: usize = 400;
+
 /// Index of a node in document order; 0 is the document itself.
 pub(crate) type NodeId = u32;
 
@@ -39,6 +42,8 @@ pub(crate) struct Dom {
     /// Names of elements and attributes; attribute names of `attr` come first.
     pub(crate) names: Vec<Box<str>>,
     pub(crate) truncated: bool,
+    /// The page's text stands in `noscript`: what scripts would show came without them.
+    pub(crate) shows_noscript: bool,
     /// Bytes of the input, for bounds that depend on it.
     pub(crate) input_bytes: usize,
 }
@@ -58,15 +63,15 @@ macro_rules! attribute_names {
 
 attribute_names! {
     HREF "href", SRC "src", CLASS "class", ID "id", REL "rel", NAME "name", PROPERTY "property", CONTENT "content",
-    ALT "alt", TITLE "title", SRCSET "srcset", DATA_SRC "data-src", DATA_SRCSET "data-srcset", LANG "lang",
+    ALT "alt", SRCSET "srcset", DATA_SRC "data-src", DATA_SRCSET "data-srcset", LANG "lang",
     TYPE "type", ROLE "role", HIDDEN "hidden", ARIA_HIDDEN "aria-hidden", STYLE "style", START "start",
     CHECKED "checked", COLSPAN "colspan", ROWSPAN "rowspan", DATETIME "datetime", ITEMPROP "itemprop",
-    ITEMTYPE "itemtype", ARIA_LABEL "aria-label", DATA_LANG "data-lang", DATA_LANGUAGE "data-language",
-    VALUE "value", HTTP_EQUIV "http-equiv", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
-    DATA_LAZY_SRCSET "data-lazy-srcset", REVERSED "reversed", ENCODING "encoding", DISPLAY "display", POSTER "poster",
-    DATA_TEX "data-tex", ALTTEXT "alttext", ARIA_MODAL "aria-modal", CITE "cite", DATA_ORIGINAL_SRC "data-original-src",
-    DATA_LAZY "data-lazy", WIDTH "width", HEIGHT "height", DATA_FOOTNOTE "data-footnote-id", HREFLANG "hreflang",
-    DATA_MATH "data-math", SIZES "sizes", DATA_LATEX "data-latex",
+    ITEMTYPE "itemtype", DATA_LANG "data-lang", DATA_LANGUAGE "data-language",
+    VALUE "value", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
+    DATA_LAZY_SRCSET "data-lazy-srcset",
+    ARIA_MODAL "aria-modal", DATA_ORIGINAL_SRC "data-original-src",
+    DATA_LAZY "data-lazy",
+
 }
 
 impl Dom {
@@ -175,6 +180,36 @@ impl Dom {
     /// The first element with this tag below `id`.
     pub(crate) fn first(&self, id: NodeId, tag: Tag) -> Option<NodeId> {
         self.below(id).find(|&n| self.tag(n) == tag)
+    }
+
+    /// True for elements whose contents are no text of this page.
+    pub(crate) fn is_never_text(&self, tag: Tag) -> bool {
+        tag.is_never_text() || (tag == Tag::Noscript && !self.shows_noscript)
+    }
+
+    /// Looks where the text is: sets `shows_noscript` when nearly all of it stands there.
+    pub(crate) fn look_at_noscript(&mut self) {
+        let (mut plain, mut inside) = (0usize, 0usize);
+        let mut end = 0;
+        let mut at = self.first(0, Tag::Body).unwrap_or(0);
+        while at < self.len() {
+            let tag = self.tag(at);
+            if tag.is_never_text() {
+                at = self.end(at);
+                continue;
+            }
+            if tag == Tag::Noscript {
+                end = self.end(at);
+            }
+            let count = self.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count();
+            if at < end {
+                inside += count;
+            } else {
+                plain += count;
+            }
+            at += 1;
+        }
+        self.shows_noscript = inside > NOSCRIPT_TEXT_BYTES && inside > plain * 3;
     }
 
     /// All text below `id` as it stands, scripts and styles left out, at most about `max` bytes.

@@ -27,6 +27,12 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     base.join(href).ok()
 }
 
+/// False for what leads to a place on the same page.
+fn leads_on(href: &str) -> bool {
+    let href = href.trim();
+    !href.is_empty() && !href.starts_with('#')
+}
+
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
@@ -34,12 +40,19 @@ fn is_web(url: &Url) -> bool {
 /// `a[href]` of the whole page: http(s), absolute, unique, document order, no fragment-only links. Fragments are removed
 /// (before looking for repeats) unless they are asked for.
 pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> {
-    let hrefs = (0..dom.len())
-        .filter(|&id| dom.tag(id) == Tag::A)
-        .filter_map(|id| dom.attr(id, attr::HREF));
+    // What stands in `noscript` or `template` is not there for a reader with scripts.
+    let mut hidden = 0;
+    let hrefs = (0..dom.len()).filter_map(|id| {
+        if matches!(dom.tag(id), Tag::Noscript | Tag::Template) && id >= hidden {
+            hidden = dom.end(id);
+        }
+        (dom.tag(id) == Tag::A && id >= hidden)
+            .then(|| dom.attr(id, attr::HREF))
+            .flatten()
+    });
     unique(
         hrefs
-            .filter(|href| !href.trim().starts_with('#'))
+            .filter(|href| leads_on(href))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
         keep_fragments,
@@ -78,7 +91,7 @@ pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
     let hrefs = (0..dom.len()).filter_map(target);
     unique(
         hrefs
-            .filter(|href| !href.trim().starts_with('#'))
+            .filter(|href| leads_on(href))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
         false,
@@ -251,8 +264,7 @@ mod tests {
             [
                 "https://site.test/docs/b.html",
                 "https://site.test/c%20d",
-                "https://other.test:80/x",
-                "https://site.test/docs/a.html?q=1"
+                "https://other.test:80/x"
             ]
         );
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::dom::{Dom, NodeId, attr, collapse};
+use super::json_ld;
 use super::links::resolve;
 use super::tag::Tag;
 use crate::limits;
@@ -133,6 +134,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
                 .insert("articleTag".to_owned(), MetadataValue::List(tags));
         }
     }
+    take_stated(&mut out, json_ld::stated(dom));
     if let Some(favicon) = favicon(dom, base) {
         out.other
             .insert("favicon".to_owned(), MetadataValue::Text(favicon));
@@ -180,6 +182,23 @@ fn take(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &st
             have.push_str(content);
         }
         _ => {}
+    }
+}
+
+/// Adds what the page says of its text: title, author, day. An author of JSON-LD is worth more than a `meta` value, that
+/// more than one of the markup; a `meta` value that is an address names nobody.
+fn take_stated(out: &mut PageMetadata, stated: json_ld::Stated) {
+    let named =
+        matches!(out.other.get("author"), Some(MetadataValue::Text(text)) if !text.starts_with("http"));
+    let author = stated.author.or(if named { None } else { stated.marked_author });
+    for (key, value) in [
+        ("articleTitle", stated.title),
+        ("author", author),
+        ("publishedDate", stated.published),
+    ] {
+        if let Some(value) = value {
+            out.other.insert(key.to_owned(), MetadataValue::Text(value));
+        }
     }
 }
 
@@ -261,7 +280,7 @@ mod tests {
         );
         assert_eq!(text(&meta, "author"), Some("A, B"));
         assert_eq!(text(&meta, "articleTag"), Some("t1"));
-        assert_eq!(meta.other.len(), 2);
+        assert_eq!(meta.other.keys().collect::<Vec<_>>(), ["articleTag", "author"]);
         let meta = read("<meta property='article:tag' content=t1><meta property='article:tag' content=t2>");
         assert_eq!(
             meta.other["articleTag"],

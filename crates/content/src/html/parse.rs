@@ -41,14 +41,19 @@ pub(crate) fn parse(html: &str) -> Dom {
         emitted: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
-    let mut feeder = Feeder { tokenizer, queue: BufferQueue::default() };
+    let mut feeder = Feeder {
+        tokenizer,
+        queue: BufferQueue::default(),
+    };
     cut |= attribute_storm::feed(html, &mut feeder);
     let Feeder { tokenizer, .. } = feeder;
     tokenizer.end();
     if cut {
         tokenizer.sink.builder.sink.mark_truncated();
     }
-    tokenizer.sink.builder.sink.finish()
+    let mut dom = tokenizer.sink.builder.sink.finish();
+    dom.look_at_noscript();
+    dom
 }
 
 /// A count that was exact when `created` elements existed; every element made since may have added one.

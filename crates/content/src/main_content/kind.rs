@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::html::dom::{attr, Dom};
+use crate::html::dom::{Dom, attr};
 use crate::html::tag::Tag;
 
 /// Sorts of pages that are pruned differently.
@@ -14,7 +14,9 @@ pub(super) enum Kind {
     Documentation,
     /// People talking: posts are content.
     Forum,
-    /// Anything else: shops, lists, start pages.
+    /// One thing for sale: its description is content, what buyers wrote is not.
+    Product,
+    /// Anything else: lists, start pages.
     Other,
 }
 
@@ -30,7 +32,10 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
                 if dom.attr(id, attr::PROPERTY).is_some_and(|p| p == "og:type") {
                     og_article |= content.eq_ignore_ascii_case("article");
                 }
-                if dom.attr(id, attr::NAME).is_some_and(|n| n.eq_ignore_ascii_case("generator")) {
+                if dom
+                    .attr(id, attr::NAME)
+                    .is_some_and(|n| n.eq_ignore_ascii_case("generator"))
+                {
                     generator.push_str(&content.to_ascii_lowercase());
                     generator.push(' ');
                 }
@@ -40,7 +45,14 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
                 types.extend(text.chars().filter(|c| !c.is_whitespace()).take(20_000));
             }
             _ if dom.attr(id, attr::ITEMTYPE).is_some() => {
-                types.push_str(&format!("\"@type\":\"{}\"", dom.attr(id, attr::ITEMTYPE).unwrap_or("").rsplit('/').next().unwrap_or("")));
+                types.push_str(&format!(
+                    "\"@type\":\"{}\"",
+                    dom.attr(id, attr::ITEMTYPE)
+                        .unwrap_or("")
+                        .rsplit('/')
+                        .next()
+                        .unwrap_or("")
+                ));
             }
             _ => {}
         }
@@ -48,30 +60,130 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
             break;
         }
     }
-    let has_type = |names: &[&str]| names.iter().any(|name| types.contains(&format!("\"@type\":\"{name}\"")) || types.contains(&format!("\"@type\":[\"{name}\"")));
+    let has_type = |names: &[&str]| {
+        names.iter().any(|name| {
+            types.contains(&format!("\"@type\":\"{name}\""))
+                || types.contains(&format!("\"@type\":[\"{name}\""))
+        })
+    };
     let in_path = |words: &[&str]| words.iter().any(|word| path.contains(word));
-    let forum_generators = ["phpbb", "vbulletin", "xenforo", "discourse", "mybb", "smf", "flarum", "nodebb", "invision"];
+    let forum_generators = [
+        "phpbb",
+        "vbulletin",
+        "xenforo",
+        "discourse",
+        "mybb",
+        "smf",
+        "flarum",
+        "nodebb",
+        "invision",
+    ];
     if has_type(&["DiscussionForumPosting", "QAPage"])
         || forum_generators.iter().any(|name| generator.contains(name))
-        || in_path(&["/forum", "/threads/", "/thread/", "/topic/", "/viewtopic", "/showthread", "/questions/", "/discussions/", "/comments/"])
-        || ["forum.", "forums.", "community.", "discuss.", "boards.", "discourse.", "talk."].iter().any(|start| host.starts_with(start))
+        || in_path(&[
+            "/forum",
+            "/threads/",
+            "/thread/",
+            "/topic/",
+            "/viewtopic",
+            "/showthread",
+            "/questions/",
+            "/discussions/",
+            "/comments/",
+        ])
+        || [
+            "forum.",
+            "forums.",
+            "community.",
+            "discuss.",
+            "boards.",
+            "discourse.",
+            "talk.",
+        ]
+        .iter()
+        .any(|start| host.starts_with(start))
     {
         return Kind::Forum;
     }
-    let doc_generators = ["sphinx", "docusaurus", "mkdocs", "vuepress", "vitepress", "starlight", "docbook", "doxygen", "gitbook", "javadoc", "mdbook", "antora", "rustdoc", "hugo docs"];
+    let doc_generators = [
+        "sphinx",
+        "docusaurus",
+        "mkdocs",
+        "vuepress",
+        "vitepress",
+        "starlight",
+        "docbook",
+        "doxygen",
+        "gitbook",
+        "javadoc",
+        "mdbook",
+        "antora",
+        "rustdoc",
+        "hugo docs",
+    ];
     if has_type(&["TechArticle", "APIReference"])
         || doc_generators.iter().any(|name| generator.contains(name))
-        || ["docs.", "doc.", "developer.", "developers.", "learn.", "wiki.", "api.", "help.", "support."].iter().any(|start| host.starts_with(start))
-        || in_path(&["/docs/", "/doc/", "/documentation", "/reference/", "/manual/", "/wiki/", "/guide/", "/guides/", "/tutorial", "/api/", "/handbook"])
+        || [
+            "docs.",
+            "doc.",
+            "developer.",
+            "developers.",
+            "learn.",
+            "wiki.",
+            "api.",
+            "help.",
+            "support.",
+        ]
+        .iter()
+        .any(|start| host.starts_with(start))
+        || in_path(&[
+            "/docs/",
+            "/doc/",
+            "/documentation",
+            "/reference/",
+            "/manual/",
+            "/wiki/",
+            "/guide/",
+            "/guides/",
+            "/tutorial",
+            "/api/",
+            "/handbook",
+        ])
         || host.ends_with("wikipedia.org")
         || host.ends_with("readthedocs.io")
     {
         return Kind::Documentation;
     }
-    if has_type(&["Product", "ItemList", "CollectionPage", "ProductGroup", "SearchResultsPage"]) && !has_type(&["NewsArticle", "BlogPosting", "Article"]) {
+    if has_type(&["Product", "ProductGroup"])
+        && !has_type(&[
+            "ItemList",
+            "CollectionPage",
+            "NewsArticle",
+            "BlogPosting",
+            "Article",
+        ])
+    {
+        return Kind::Product;
+    }
+    if has_type(&[
+        "Product",
+        "ItemList",
+        "CollectionPage",
+        "ProductGroup",
+        "SearchResultsPage",
+    ]) && !has_type(&["NewsArticle", "BlogPosting", "Article"])
+    {
         return Kind::Other;
     }
-    if has_type(&["NewsArticle", "BlogPosting", "Article", "ReportageNewsArticle", "OpinionNewsArticle", "Report"]) || og_article {
+    if has_type(&[
+        "NewsArticle",
+        "BlogPosting",
+        "Article",
+        "ReportageNewsArticle",
+        "OpinionNewsArticle",
+        "Report",
+    ]) || og_article
+    {
         return Kind::Article;
     }
     Kind::Other

@@ -1,6 +1,6 @@
 //! How much text hangs on each node, and of which sort. One sweep over the arena; the choice of content reads the sums.
 
-use crate::html::dom::{attr, Dom, NodeId};
+use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// Bytes of text directly in one block from which it reads as prose.
@@ -44,7 +44,7 @@ impl Mass {
         while at < dom.len() {
             let tag = dom.tag(at);
             let index = at as usize;
-            if tag.is_never_text() || matches!(tag, Tag::Noscript | Tag::Select | Tag::Textarea | Tag::Button) {
+            if dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button) {
                 // Nothing in here is text; its nodes still need a block for whoever asks.
                 let block = self.block[dom.parent(at) as usize];
                 for inside in at..dom.end(at) {
@@ -53,7 +53,11 @@ impl Mass {
                 at = dom.end(at);
                 continue;
             }
-            self.block[index] = if tag.is_block() { at } else { self.block[dom.parent(at) as usize] };
+            self.block[index] = if tag.is_block() {
+                at
+            } else {
+                self.block[dom.parent(at) as usize]
+            };
             if tag == Tag::A && dom.attr(at, attr::HREF).is_some() {
                 link_end = link_end.max(dom.end(at));
             }
@@ -74,7 +78,11 @@ impl Mass {
         for id in (1..dom.len()).rev() {
             let at = id as usize;
             let (text, linked) = (self.own_text[at], self.own_linked[at]);
-            let prose = if text >= PROSE_BYTES && linked * 2 < text { text - linked } else { 0 };
+            let prose = if text >= PROSE_BYTES && linked * 2 < text {
+                text - linked
+            } else {
+                0
+            };
             // The sums of children were added before, as they come later in document order.
             self.text[at] = self.text[at].saturating_add(text);
             self.linked[at] = self.linked[at].saturating_add(linked);
@@ -99,7 +107,11 @@ impl Mass {
     /// What a subtree weighs when content is looked for: prose counts double, links little.
     pub(super) fn weight(&self, id: NodeId) -> u64 {
         let at = id as usize;
-        let (text, linked, prose) = (u64::from(self.text[at]), u64::from(self.linked[at]), u64::from(self.prose[at]));
+        let (text, linked, prose) = (
+            u64::from(self.text[at]),
+            u64::from(self.linked[at]),
+            u64::from(self.prose[at]),
+        );
         (text - linked.min(text)) * 10 + prose * 10 + linked * 3
     }
 

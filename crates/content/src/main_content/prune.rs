@@ -3,7 +3,7 @@
 use super::hints;
 use super::kind::Kind;
 use super::mass::Mass;
-use crate::html::dom::{collapse, Dom, NodeId};
+use crate::html::dom::{Dom, NodeId, collapse};
 use crate::html::tag::Tag;
 
 /// Marks what goes.
@@ -19,21 +19,39 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, droppe
             continue;
         }
         if tag == Tag::Text {
-            before = before.saturating_add(dom.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32);
+            before = before
+                .saturating_add(dom.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32);
             at += 1;
             continue;
         }
         let text = mass.text[at as usize];
         let late = u64::from(before) * 100 >= u64::from(total) * 60;
-        if (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B)) && text > 0 && text <= 60 {
+        if (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B))
+            && text > 0
+            && text <= 60
+        {
             let content = collapse(&dom.text_of(at, 400));
-            if hints::is_scrap(&content) && tag.heading_level().is_none() && !matches!(tag, Tag::Td | Tag::Th | Tag::Dt | Tag::Strong | Tag::B | Tag::Span) {
+            if hints::is_scrap(&content)
+                && tag.heading_level().is_none()
+                && !matches!(
+                    tag,
+                    Tag::Td | Tag::Th | Tag::Dt | Tag::Strong | Tag::B | Tag::Span
+                )
+            {
                 dropped[at as usize] = true;
                 at = dom.end(at);
                 continue;
             }
-            let is_title = tag.heading_level().is_some() || matches!(tag, Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend);
-            if is_title && kind != Kind::Documentation && hints::leads_away(&content) && drop_section(dom, root, at, mass, dropped, late) {
+            let is_title = tag.heading_level().is_some()
+                || matches!(
+                    tag,
+                    Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend
+                );
+            if is_title
+                && kind != Kind::Documentation
+                && hints::leads_away(&content)
+                && drop_section(dom, root, at, mass, dropped, late)
+            {
                 at = dom.end(at);
                 continue;
             }
@@ -59,19 +77,30 @@ fn leads_away_by_links(dom: &Dom, id: NodeId, mass: &Mass, total: u32, late: boo
     let percent = mass.linked_percent(id);
     match tag {
         Tag::Ul | Tag::Ol | Tag::Dl => links >= 2 && percent >= if late { 70 } else { 85 },
-        Tag::Div | Tag::Section | Tag::Article | Tag::Table | Tag::Aside => links >= 2 && percent >= if late { 60 } else { 75 },
+        Tag::Div | Tag::Section | Tag::Article | Tag::Table | Tag::Aside => {
+            links >= 2 && percent >= if late { 60 } else { 75 }
+        }
         _ => false,
     }
 }
 
 /// Leaves out the title of a block that leads away and what follows it, up to the next heading of its rank. False when
 /// too much text would go.
-fn drop_section(dom: &Dom, root: NodeId, title: NodeId, mass: &Mass, dropped: &mut [bool], late: bool) -> bool {
+fn drop_section(
+    dom: &Dom,
+    root: NodeId,
+    title: NodeId,
+    mass: &Mass,
+    dropped: &mut [bool],
+    late: bool,
+) -> bool {
     // Climb while the title is the first thing in its parent: the section is then the parent.
     let mut top = title;
     while dom.parent(top) != root && dom.parent(top) != 0 {
         let parent = dom.parent(top);
-        let first = dom.children(parent).find(|&n| mass.text[n as usize] > 0 || !dom.text(n).trim().is_empty());
+        let first = dom
+            .children(parent)
+            .find(|&n| mass.text[n as usize] > 0 || !dom.text(n).trim().is_empty());
         if first != Some(top) || matches!(dom.tag(parent), Tag::Td | Tag::Tr | Tag::Li | Tag::Body) {
             break;
         }
@@ -87,8 +116,16 @@ fn drop_section(dom: &Dom, root: NodeId, title: NodeId, mass: &Mass, dropped: &m
     let parent = dom.parent(top);
     let mut section = vec![top];
     let mut sum = u64::from(mass.text[top as usize]);
-    for sibling in dom.children(parent).filter(|&n| n > top && !matches!(dom.tag(n), Tag::Text)) {
-        if dom.tag(sibling).heading_level().is_some_and(|level| level <= rank) || !short(sibling) {
+    for sibling in dom
+        .children(parent)
+        .filter(|&n| n > top && !matches!(dom.tag(n), Tag::Text))
+    {
+        if dom
+            .tag(sibling)
+            .heading_level()
+            .is_some_and(|level| level <= rank)
+            || !short(sibling)
+        {
             break;
         }
         sum += u64::from(mass.text[sibling as usize]);
@@ -99,7 +136,8 @@ fn drop_section(dom: &Dom, root: NodeId, title: NodeId, mass: &Mass, dropped: &m
     }
     // Only the title and no links after it: it may be a heading of the text.
     let linked = section.iter().skip(1).any(|&n| mass.linked_percent(n) >= 40);
-    if !linked && !(late && section.len() > 1) {
+    let has_more = late && section.len() > 1;
+    if !(linked || has_more) {
         return false;
     }
     for node in section {

@@ -161,7 +161,7 @@ impl Blocks {
         self.shared = self.containers.len();
     }
 
-    /// The finished text, with a line end when there is any, cut to the budget.
+    /// The finished text, cut to the budget.
     pub(super) fn finish(mut self) -> String {
         if self.text.len() > self.max {
             let mut at = self.max;

@@ -35,7 +35,7 @@ impl Shape {
             } else {
                 shape.flags[at] |= own(dom, id, tag);
             }
-            if tag.is_never_text() || tag == Tag::Noscript {
+            if dom.is_never_text(tag) {
                 (shape.flags[at], shape.text[at]) = (0, 0);
             }
             let parent = dom.parent(id) as usize;

@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
                 }
                 return false;
             }
-            Tag::Noscript => return self.shape_noscript(id),
+            Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
             Tag::Button => return self.button(id),
             _ if tag.is_never_text() => return false,
@@ -453,7 +453,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A `noscript` counts only where it holds the picture that a script would load.
-    fn shape_noscript(&self, id: NodeId) -> bool {
+    fn noscript(&self, id: NodeId) -> bool {
         let holds_picture = self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img);
         let beside = |n: NodeId| self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some();
         let parent = self.dom.parent(id);
@@ -621,7 +621,8 @@ impl<'a> Walk<'a> {
                 return false;
             }
         }
-        if self.shape.has_below(self.dom, id, shape::BLOCK) || !self.in_flow() {
+        let plain = self.shape.has_below(self.dom, id, shape::BLOCK | shape::LINK) || !self.in_flow();
+        if plain {
             self.on_leave(id, Leave::Term { marks: 0 });
             return true;
         }

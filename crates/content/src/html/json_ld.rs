@@ -1,0 +1,399 @@
+//! Title, author and date of a page's text, from JSON-LD, `meta` and the markup, in this order of trust.
+//! Reads what the page states; guesses nothing from prose.
+
+use serde_json::Value;
+
+use super::dom::{Dom, NodeId, attr, collapse};
+use super::tag::Tag;
+use crate::limits;
+
+/// Types whose fields speak of the page's text.
+const TEXT_TYPES: &[&str] = &[
+    "Article",
+    "NewsArticle",
+    "BlogPosting",
+    "TechArticle",
+    "Report",
+    "ScholarlyArticle",
+    "ReportageNewsArticle",
+    "OpinionNewsArticle",
+    "AnalysisNewsArticle",
+    "ReviewNewsArticle",
+    "LiveBlogPosting",
+    "Review",
+    "Recipe",
+    "HowTo",
+    "DiscussionForumPosting",
+    "MedicalWebPage",
+    "SocialMediaPosting",
+    "VideoObject",
+    "QAPage",
+    "Question",
+];
+/// Types that speak of the page when no text type does.
+const PAGE_TYPES: &[&str] = &[
+    "WebPage",
+    "CollectionPage",
+    "AboutPage",
+    "ItemPage",
+    "Product",
+    "ProfilePage",
+    "FAQPage",
+];
+
+/// What was found; absent values are `None`.
+#[derive(Debug, Default)]
+pub(crate) struct Stated {
+    pub(crate) title: Option<String>,
+    /// Of JSON-LD.
+    pub(crate) author: Option<String>,
+    /// Of the markup, for pages without the former.
+    pub(crate) marked_author: Option<String>,
+    /// As written in the page.
+    pub(crate) published: Option<String>,
+}
+
+/// Reads the page.
+pub(crate) fn stated(dom: &Dom) -> Stated {
+    let mut out = Stated::default();
+    let mut page = Stated::default();
+    for block in blocks(dom) {
+        let Ok(value) = serde_json::from_str::<Value>(&block) else {
+            continue;
+        };
+        let objects = objects(&value);
+        for object in &objects {
+            if is_type(object, TEXT_TYPES) {
+                fill(&mut out, object, &objects);
+            } else if is_type(object, PAGE_TYPES) {
+                fill(&mut page, object, &objects);
+            }
+        }
+    }
+    let meta = |names: &[&str]| {
+        names.iter().find_map(|name| {
+            (0..dom.len())
+                .filter(|&id| dom.tag(id) == Tag::Meta)
+                .find_map(|id| {
+                    let matches = [attr::PROPERTY, attr::NAME, attr::ITEMPROP]
+                        .into_iter()
+                        .filter_map(|key| dom.attr(id, key))
+                        .any(|have| have.trim().eq_ignore_ascii_case(name));
+                    matches
+                        .then(|| dom.attr(id, attr::CONTENT))
+                        .flatten()
+                        .map(collapse)
+                        .filter(|text| !text.is_empty())
+                })
+        })
+    };
+    if out.author.is_none() {
+        out.marked_author = meta(&[
+            "author",
+            "article:author",
+            "dc.creator",
+            "parsely-author",
+            "sailthru.author",
+            "byl",
+            "citation_author",
+            "twitter:creator_name",
+        ])
+        .filter(|text| !text.starts_with("http") && !text.starts_with('@'))
+        .or_else(|| byline(dom))
+        .or(page.author);
+    }
+    if out.published.is_none() {
+        out.published = meta(&[
+            "article:published_time",
+            "datepublished",
+            "og:article:published_time",
+            "date",
+            "dc.date",
+            "dc.date.issued",
+            "dcterms.created",
+            "pubdate",
+            "publishdate",
+            "publish-date",
+            "parsely-pub-date",
+            "sailthru.date",
+            "citation_publication_date",
+            "article.published",
+        ])
+        .filter(|text| day(text).is_some())
+        .or_else(|| marked_time(dom))
+        .or(page.published);
+    }
+    out.title = heading(dom)
+        .or(out.title)
+        .or_else(|| meta(&["og:title", "twitter:title"]).map(|t| without_site(&t)));
+    if out.title.is_none() {
+        let title = (0..dom.len()).find(|&id| dom.tag(id) == Tag::Title);
+        out.title = title
+            .map(|id| without_site(&collapse(&dom.text_of(id, 1000))))
+            .filter(|t| !t.is_empty());
+    }
+    out.published = out.published.as_deref().and_then(day);
+    out
+}
+
+fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
+    (0..dom.len())
+        .filter(|&id| {
+            dom.tag(id) == Tag::Script
+                && dom
+                    .attr(id, attr::TYPE)
+                    .is_some_and(|kind| kind.contains("ld+json"))
+        })
+        .map(|id| dom.below(id).map(|n| dom.text(n)).collect::<String>())
+        .filter(|text| text.len() <= limits::JSON_LD_BYTES)
+        .map(|text| {
+            let text = text
+                .trim()
+                .trim_start_matches("<!--")
+                .trim_start_matches("//<![CDATA[")
+                .trim_end_matches("-->")
+                .trim_end_matches("//]]>");
+            // Line ends inside strings are common and not JSON.
+            text.replace(['\n', '\r', '\t'], " ")
+        })
+}
+
+/// The objects of a block: itself, those of a list, of `@graph` and of `mainEntity`. The reader of JSON bounds its depth.
+fn objects(value: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(list) => open.extend(list.iter().rev()),
+            Value::Object(map) => {
+                found.push(value);
+                for key in ["mainEntityOfPage", "mainEntity", "@graph"] {
+                    open.extend(map.get(key));
+                }
+            }
+            _ => {}
+        }
+        if found.len() > limits::METADATA_KEYS {
+            break;
+        }
+    }
+    found
+}
+
+fn is_type(object: &Value, types: &[&str]) -> bool {
+    let is = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|name| types.contains(&name.rsplit(['/', ':']).next().unwrap_or(name)))
+    };
+    match &object["@type"] {
+        Value::Array(list) => list.iter().any(is),
+        one => is(one),
+    }
+}
+
+fn fill(out: &mut Stated, object: &Value, all: &[&Value]) {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(|t| collapse(&unescape(t)))
+            .filter(|t| !t.is_empty() && t.len() < 1000)
+    };
+    if out.title.is_none() {
+        out.title = text(&object["headline"]).or_else(|| text(&object["name"]));
+    }
+    if out.author.is_none() {
+        out.author = ["author", "creator"]
+            .into_iter()
+            .find_map(|key| names(&object[key], all));
+    }
+    if out.published.is_none() {
+        out.published = ["datePublished", "dateCreated", "uploadDate"]
+            .into_iter()
+            .find_map(|key| text(&object[key]));
+    }
+}
+
+/// Names of one or several people, joined with `, `.
+fn names(value: &Value, all: &[&Value]) -> Option<String> {
+    let list: Vec<&Value> = match value {
+        Value::Array(list) => list.iter().take(20).collect(),
+        Value::Null => return None,
+        one => vec![one],
+    };
+    let name = |value: &Value| match value {
+        Value::String(text) if !text.starts_with("http") => Some(collapse(text)),
+        Value::Object(map) => {
+            let direct = map
+                .get("name")
+                .and_then(|name| name.as_str().or_else(|| name.get(0)?.as_str()));
+            let by_id = || {
+                let id = map.get("@id")?;
+                all.iter()
+                    .find(|other| other.get("@id") == Some(id) && other["name"].is_string())?["name"]
+                    .as_str()
+            };
+            direct.or_else(by_id).map(|text| collapse(&unescape(text)))
+        }
+        _ => None,
+    };
+    let mut names: Vec<String> = Vec::new();
+    for found in list.into_iter().filter_map(name).filter(|n| !n.is_empty()) {
+        if !names.contains(&found) {
+            names.push(found);
+        }
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+fn unescape(text: &str) -> String {
+    text.replace("&amp;", "&")
+        .replace("&#39;", "'")
+        .replace("&#8217;", "’")
+        .replace("&quot;", "\"")
+}
+
+/// An author that the markup names: `rel=author`, `itemprop=author`, or a class that says so.
+fn byline(dom: &Dom) -> Option<String> {
+    let marked = |id: NodeId| {
+        dom.attr(id, attr::REL)
+            .is_some_and(|rel| rel.split_ascii_whitespace().any(|word| word == "author"))
+            || dom.attr(id, attr::ITEMPROP) == Some("author")
+            || dom.classes(id).any(|class| {
+                matches!(
+                    class,
+                    "author-name"
+                        | "byline-name"
+                        | "author__name"
+                        | "byline__name"
+                        | "p-author"
+                        | "authorname"
+                        | "article-author"
+                )
+            })
+    };
+    let id = (0..dom.len()).find(|&id| {
+        !matches!(dom.tag(id), Tag::Text | Tag::Meta | Tag::Link | Tag::Document) && marked(id)
+    })?;
+    let text = collapse(&dom.text_of(id, 200));
+    let text = text
+        .strip_prefix("By ")
+        .or_else(|| text.strip_prefix("by "))
+        .unwrap_or(&text)
+        .trim();
+    (text.len() > 2 && text.len() < 80).then(|| text.to_owned())
+}
+
+/// A date that the markup marks as the page's: `itemprop=datePublished`, or the first `time[datetime]` in `article` or header.
+fn marked_time(dom: &Dom) -> Option<String> {
+    let value = |id: NodeId| {
+        let text = dom
+            .attr(id, attr::DATETIME)
+            .or_else(|| dom.attr(id, attr::CONTENT))
+            .map(str::to_owned)
+            .unwrap_or_else(|| dom.text_of(id, 60));
+        day(&text).map(|_| text)
+    };
+    let published = (0..dom.len())
+        .filter(|&id| {
+            dom.attr(id, attr::ITEMPROP)
+                .is_some_and(|p| p.split_ascii_whitespace().any(|w| w == "datePublished"))
+        })
+        .find_map(value);
+    published.or_else(|| {
+        (0..dom.len())
+            .filter(|&id| dom.tag(id) == Tag::Time && dom.attr(id, attr::DATETIME).is_some())
+            .find_map(value)
+    })
+}
+
+/// The day of an ISO time, `2024-01-31`; also of `20240131` and `2024/1/31`.
+fn day(text: &str) -> Option<String> {
+    let text = text.trim();
+    let digits: Vec<&str> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .take(3)
+        .collect();
+    let (year, month, day) = match digits.as_slice() {
+        [date, ..] if date.len() == 8 && text.starts_with(date) => (&date[..4], &date[4..6], &date[6..]),
+        [year, month, day] if year.len() == 4 && text.starts_with(year) => (*year, *month, *day),
+        _ => return None,
+    };
+    let (year, month, day) = (
+        year.parse::<u16>().ok()?,
+        month.parse::<u8>().ok()?,
+        day.parse::<u8>().ok()?,
+    );
+    ((1900..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day))
+        .then(|| format!("{year}-{month:02}-{day:02}"))
+}
+
+/// The one `h1`, or of several the one that `title` repeats.
+fn heading(dom: &Dom) -> Option<String> {
+    let headings: Vec<String> = (0..dom.len())
+        .filter(|&id| dom.tag(id) == Tag::H1)
+        .take(20)
+        .map(|id| {
+            collapse(&dom.text_of(id, 1000))
+                .trim_end_matches('¶')
+                .trim()
+                .to_owned()
+        })
+        .filter(|text| text.len() > 2 && text.len() < 400)
+        .collect();
+    let title = (0..dom.len())
+        .find(|&id| dom.tag(id) == Tag::Title)
+        .map(|id| collapse(&dom.text_of(id, 1000)).to_lowercase())
+        .unwrap_or_default();
+    let repeated = headings.iter().find(|text| title.contains(&text.to_lowercase()));
+    repeated
+        .or(if headings.len() == 1 {
+            headings.first()
+        } else {
+            None
+        })
+        .cloned()
+}
+
+/// A title without the name of the site behind the last separator.
+fn without_site(title: &str) -> String {
+    for separator in [" | ", " - ", " – ", " — ", " :: ", " · ", " » "] {
+        if let Some(at) = title.rfind(separator)
+            && at >= title.len() / 3
+        {
+            return title[..at].trim().to_owned();
+        }
+    }
+    title.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::parse::parse;
+
+    #[test]
+    fn json_ld_is_read_before_the_markup() {
+        let found = stated(&parse(
+            r#"<title>A title - Site</title><script type="application/ld+json">{"@graph":[{"@type":"Person","@id":"p1","name":"Ann B"},
+            {"@type":["NewsArticle"],"headline":"A title","author":{"@id":"p1"},"datePublished":"2024-03-05T10:00:00Z"}]}</script>
+            <span class="author-name">Else</span>"#,
+        ));
+        assert_eq!(found.title.as_deref(), Some("A title"));
+        assert_eq!(found.author.as_deref(), Some("Ann B"));
+        assert_eq!(found.published.as_deref(), Some("2024-03-05"));
+    }
+
+    #[test]
+    fn without_json_ld_the_markup_is_read() {
+        let found = stated(&parse(
+            "<title>Title | Site</title><h1>Title</h1><a rel=author>By Ann</a><time datetime=2020-01-02T00:00>x</time>",
+        ));
+        assert_eq!(found.title.as_deref(), Some("Title"));
+        assert_eq!(found.marked_author.as_deref(), Some("Ann"));
+        assert_eq!(found.published.as_deref(), Some("2020-01-02"));
+        let nothing = stated(&parse("<script type='application/ld+json'>{broken</script><p>x"));
+        assert!(nothing.author.is_none() && nothing.published.is_none() && nothing.title.is_none());
+    }
+}

@@ -1,0 +1,263 @@
+//! Tables of HTML and the Markdown that comes of it.
+
+use expect_test::{Expect, expect};
+use url::Url;
+
+use crate::{Page, Selection};
+
+fn markdown(html: &str) -> String {
+    let url = Url::parse("https://site.test/docs/page.html").unwrap();
+    let selection = Selection {
+        remove_base64_images: true,
+        ..Selection::default()
+    };
+    Page::parse(html, &url).convert(&selection).markdown()
+}
+
+fn check(html: &str, expected: Expect) {
+    expected.assert_eq(&markdown(html));
+}
+
+#[test]
+fn paragraphs_headings_and_breaks() {
+    check(
+        "<h1>A  b</h1><p>one\n two<br>three<p>four<br><br>five<hr><h3><b>C</b> #</h3>",
+        expect![[r#"
+            # A b
+
+            one two  
+            three
+
+            four
+
+            five
+
+            ---
+
+            ### C \#"#]],
+    );
+}
+
+#[test]
+fn emphasis_keeps_spaces_outside_and_merges() {
+    check(
+        "a<b> b </b>c <i>d</i><i>e</i> <b>Note:</b>f <b></b><del>g</del> <b>h<b>i</b></b> x<b>(y)</b>",
+        expect!["a **b** c *de* **Note:** f ~~g~~ **hi** x **(y)**"],
+    );
+    check(
+        "<b>one<p>two</p>three</b>",
+        expect![[r#"
+        **one**
+
+        **two**
+
+        **three**"#]],
+    );
+    check(
+        "x<sup>2</sup> H<sub>2</sub>O <q>said</q>",
+        expect!["x<sup>2</sup> H<sub>2</sub>O “said”"],
+    );
+}
+
+#[test]
+fn only_what_would_be_markup_is_escaped() {
+    check(
+        "<p>1. a</p><p>- b</p><p># c</p><p>&gt; d</p><p>+1 and -2, #3, 4.5, a_b_c *x* _y_ 5 * 6 [z] [t](u) &lt;b> a &lt; b &amp;amp; &amp; c `d` \\* e\\f ~~g~~ ==</p>",
+        expect![[r#"
+            1\. a
+
+            \- b
+
+            \# c
+
+            \> d
+
+            +1 and -2, #3, 4.5, a_b_c \*x\* \_y\_ 5 * 6 [z] [t\](u) \<b> a < b \&amp; & c \`d\` \\\* e\f \~\~g\~\~ =="#]],
+    );
+    check(
+        "<p>===</p><p>a<br>- b<br>---</p><p>2024. It was</p>",
+        expect![[r#"
+            \===
+
+            a  
+            \- b  
+            \---
+
+            2024\. It was"#]],
+    );
+}
+
+#[test]
+fn links_and_pictures() {
+    check(
+        "<a href='../x?a=1&amp;b=2'>t [1]</a> <a href=#s>s</a> <a href='javascript:x()'>js</a> <a>none</a> <a href=y></a> !<a href='z(1).html'>z</a> <a href='a(b'>u</a>",
+        expect![[
+            r#"[t \[1\]](https://site.test/x?a=1&b=2) [s](https://site.test/docs/page.html#s) js none \![z](https://site.test/docs/z(1).html) [u](https://site.test/docs/a\(b)"#
+        ]],
+    );
+    check(
+        "<img src=a.png alt='A [b]'> <a href=p><img src='/i.png' alt=''></a> <img alt=no> <img src='data:image/png;base64,AAAA' alt='inline'><img src='data:image/png;base64,AAAA'><img src='data:,' data-src=l.jpg>",
+        expect![[
+            r#"![A \[b\]](https://site.test/docs/a.png) [![](https://site.test/i.png)](https://site.test/docs/p) ![inline](<Base64-Image-Removed>)![](https://site.test/docs/l.jpg)"#
+        ]],
+    );
+    check(
+        "<a href=c><div><img src=i.png><h3>Title</h3><p>Text</p></div></a><a href=d><div>One</div><div>two</div></a>",
+        expect![[r#"
+            ![](https://site.test/docs/i.png)
+
+            ### [Title](https://site.test/docs/c)
+
+            Text
+
+            [One two](https://site.test/docs/d)"#]],
+    );
+}
+
+#[test]
+fn lists() {
+    check(
+        "<ul><li>a<ul><li>b<ol start=3><li>c<li>d</ol></ul><li><p>e</p><p>f</p><pre>g\n h</pre></ul><ul><li>next</ul><ol><li>one</ol>",
+        expect![[r#"
+            - a
+              - b
+                3. c
+                4. d
+            - e
+
+              f
+
+              ```
+              g
+               h
+              ```
+
+            * next
+
+            1. one"#]],
+    );
+    check(
+        "<ul><li>a</li><ul><li>b</li></ul><li></li><li><input type=checkbox checked> done<li><input type=checkbox> open</ul>",
+        expect![[r#"
+            - a
+              - b
+            - [x] done
+            - [ ] open"#]],
+    );
+}
+
+#[test]
+fn quotes() {
+    check(
+        "<blockquote><p>a<p>b<blockquote>c</blockquote><ul><li>d</ul></blockquote><blockquote></blockquote>e",
+        expect![[r#"
+            > a
+            >
+            > b
+            >
+            > > c
+            >
+            > - d
+
+            e"#]],
+    );
+}
+
+#[test]
+fn code() {
+    check(
+        "<p>use <code>a  `b`</code>, <code><a href=x>T</a></code> and <kbd>Ctrl</kbd></p><pre><code class=language-rust>fn a() {\n    \"&lt;x>\"\n}\n</code></pre><pre>```</pre>",
+        expect![[r#"
+            use `` a `b` ``, [`T`](https://site.test/docs/x) and `Ctrl`
+
+            ```rust
+            fn a() {
+                "<x>"
+            }
+            ```
+
+            ````
+            ```
+            ````"#]],
+    );
+    check(
+        "<table class=highlighttable><tr><td class=linenos><pre>1\n2</pre></td><td class=code><div class='highlight-python'><pre>a\nb</pre></div></td></tr></table>",
+        expect![[r#"
+            ```python
+            a
+            b
+            ```"#]],
+    );
+}
+
+#[test]
+fn tables() {
+    check(
+        "<table><thead><tr><th>A<th>B|c</thead><tr><td>1<br>2<td><p>x</p><p>y</p><tr><td colspan=2>wide<tr><td rowspan=2>r<td>s<tr><td>t</table>",
+        expect![[r#"
+            | A | B\|c |
+            | --- | --- |
+            | 1<br>2 | x<br>y |
+            | wide | |
+            | r | s |
+            | | t |"#]],
+    );
+    check(
+        "<table><tr><td>k<td>v</table><table><tr><td><h2>Layout</h2><p>text</p></table><table role=presentation><tr><td>a<td>b</table>",
+        expect![[r#"
+            | | |
+            | --- | --- |
+            | k | v |
+
+            ## Layout
+
+            text
+
+            a
+
+            b"#]],
+    );
+    check(
+        "<table><caption>Cap</caption><tr><th>only<tr><td><code>a|b</code></table>",
+        expect![[r#"
+            Cap
+
+            | only |
+            | --- |
+            | `a\|b` |"#]],
+    );
+}
+
+#[test]
+fn definitions_and_signatures() {
+    check(
+        "<dl><dt>Term<dd>What it is<dt><a href=x>Linked</a><dd><p>one<p>two</dl><dl class='py function'><dt class='sig sig-object py'>json.<b>dump</b>(<em>obj</em>, *, x=None)<a class=headerlink href=#d>¶</a></dt><dd><p>Does.</dd></dl>",
+        expect![[r#"
+            **Term**
+
+            What it is
+
+            [Linked](https://site.test/docs/x)
+
+            one
+
+            two
+
+            `json.dump(obj, *, x=None)`
+
+            Does."#]],
+    );
+}
+
+#[test]
+fn permalinks_and_controls_are_left_out() {
+    check(
+        "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3>",
+        expect![[r#"
+            ## T
+
+            ## U
+
+            ### Fold"#]],
+    );
+}

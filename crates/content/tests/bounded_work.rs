@@ -1,0 +1,181 @@
+//! Hostile pages: whatever comes in, the work ends, sizes stay in bounds and the page says that it was cut.
+//! Sizes are asserted, not times.
+
+use harvestman_content::{Page, Selection, decode};
+use url::Url;
+
+fn page(html: &str) -> Page {
+    Page::parse(html, &Url::parse("https://site.test/").unwrap())
+}
+
+/// All outputs of a page, each within the output bound.
+fn outputs(html: &str) -> Vec<String> {
+    let page = page(html);
+    let max = html.len() * 3 + 1024 * 1024;
+    let mut outputs = Vec::new();
+    for only_main_content in [false, true] {
+        let selection = Selection {
+            only_main_content,
+            remove_base64_images: true,
+            ..Selection::default()
+        };
+        let content = page.convert(&selection);
+        outputs.push(content.markdown());
+        outputs.push(content.html());
+    }
+    for output in &outputs {
+        assert!(output.len() <= max + 70_000, "{} of {max}", output.len());
+    }
+    page.links();
+    page.metadata();
+    page.crawl_links();
+    outputs
+}
+
+#[test]
+fn deep_nesting_is_flattened_and_keeps_its_text() {
+    let html = format!("{}deep{}", "<div>".repeat(40_000), "</div>".repeat(40_000));
+    assert!(page(&html).truncated());
+    assert_eq!(outputs(&html)[0].trim(), "deep");
+}
+
+#[test]
+fn quotes_and_lists_in_each_other_stay_in_bounds() {
+    for open in [
+        "<blockquote>",
+        "<ul><li>",
+        "<ol><li>x",
+        "<dl><dd>",
+        "<table><tr><td>x",
+        "<b><i><u><s>",
+        "<a href=x><div>y",
+    ] {
+        let html = open.repeat(200_000 / open.len()) + "end";
+        let outputs = outputs(&html);
+        assert!(outputs[0].contains("end"), "{open}");
+    }
+}
+
+#[test]
+fn unclosed_formatting_does_not_multiply() {
+    let html: String = (0..7000).map(|n| format!("<b id={n}>")).collect::<String>() + &"<p>x".repeat(10_000);
+    assert!(page(&html).truncated());
+    let html_out = &outputs(&html)[1];
+    assert!(html_out.matches("<b ").count() < 2_000_000);
+}
+
+#[test]
+fn a_table_of_unclosed_formatting_and_foster_parents_ends() {
+    let html = "<table>".to_owned() + &"<b><i>x<tr>y".repeat(15_000);
+    outputs(&html);
+    let html = "<a><table>".repeat(20_000);
+    outputs(&html);
+    let html = format!("<b>{}{}", "<div>x".repeat(500), "</b><b>".repeat(20_000));
+    outputs(&html);
+}
+
+#[test]
+fn attribute_storms_are_cut() {
+    let storm: String = (0..200_000).map(|n| format!(" a{n}")).collect();
+    let page = page(&format!("<p{storm}>text</p>"));
+    assert!(page.truncated());
+    assert_eq!(page.convert(&Selection::default()).markdown().trim(), "text");
+    assert!(page.convert(&Selection::default()).html().len() < 3000);
+}
+
+#[test]
+fn many_copies_of_a_long_attribute_stay_in_bounds() {
+    let html = format!("<b title='{}'>", "x".repeat(100_000)) + &"<p>y".repeat(20_000);
+    assert!(outputs(&html).iter().all(|output| output.len() < 8_000_000));
+}
+
+#[test]
+fn huge_spans_stay_small() {
+    let cell = "<td colspan=99999999 rowspan=99999999>x</td>";
+    for html in [
+        format!("<table><tr>{}</tr></table>", cell.repeat(50)),
+        format!(
+            "<table>{}</table>",
+            format!("<tr>{cell}<td>y</td></tr>").repeat(3000)
+        ),
+        format!("<table>{}</table>", "<tr><td colspan=1000>a<td>b".repeat(5000)),
+    ] {
+        outputs(&html);
+    }
+}
+
+#[test]
+fn long_runs_of_markup_characters_end() {
+    for piece in [
+        "[",
+        "](",
+        "*",
+        "_",
+        "`",
+        "<",
+        "&",
+        "\\",
+        "~",
+        "![",
+        "> ",
+        "# ",
+        "|",
+        "a_b*",
+        "<code>`</code>",
+        "<pre>`",
+        "<br>",
+    ] {
+        let html = format!("<p>{}</p>", piece.repeat(100_000 / piece.len()));
+        outputs(&html);
+    }
+}
+
+#[test]
+fn broken_markup_of_every_sort_gives_something() {
+    for html in [
+        "",
+        "<",
+        "<!--",
+        "<!doctype",
+        "<a",
+        "<a href",
+        "<a href='",
+        "</",
+        "&",
+        "&#",
+        "&#x110000;",
+        "<![CDATA[",
+        "<script>",
+        "<style><p>",
+        "<title>",
+        "<textarea>",
+        "<plaintext>x",
+        "<svg><p>",
+        "<math><mi><p>",
+        "<template><p>x",
+        "<frameset><frame>",
+        "<select><option>a<p>b",
+        "\u{0}<p>\u{0}x",
+        "<table><p>x<tr><b>",
+        "<noscript><p>x",
+    ] {
+        outputs(html);
+    }
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(10_000).collect();
+    let decoded = decode(&bytes, None);
+    assert!(!decoded.text.contains('\0'));
+    outputs(&decoded.text);
+}
+
+#[test]
+fn a_list_of_numbers_saturates() {
+    let html = "<ol start=99999999999999999999><li>a<li value=999999999>b<li>c</ol><ol start=-5><li>d</ol>";
+    let markdown = &outputs(html)[0];
+    assert!(
+        markdown
+            .lines()
+            .filter_map(|line| line.split(['.', ')']).next())
+            .all(|number| number.len() <= 9),
+        "{markdown}"
+    );
+}

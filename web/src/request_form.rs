@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::components::field::field_id;
 use crate::components::format_chips::FormatChips;
-use crate::components::group::{FieldRow, GroupView};
+use crate::components::group::{FieldRows, GroupView};
 use crate::components::json_editor::JsonEditor;
 use crate::components::problems::Problems;
 use crate::components::tabs::{Tabs, tab};
@@ -46,15 +46,15 @@ pub fn RequestForm(
     view! {
         <form class="card" aria-label="Request" novalidate=true on:submit=submit>
             <Tabs name="request" label="Form or JSON" tabs=Signal::stored(tabs) chosen end/>
+            <Problems draft/>
             <div role="tabpanel" id="request-panel" aria-labelledby=move || format!("request-{}", chosen.get())>
                 {move || match chosen.get() {
                     "json" => view! { <JsonEditor draft/> }.into_any(),
                     _ => view! { <Fields draft/> }.into_any(),
                 }}
             </div>
-            <div class="pad gap">
-                <Problems draft/>
-                <div class="run">
+            <div class="pad">
+                <div class="send">
                     <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
                         {move || busy.get().then(|| view! { <span class="spin"></span> })}
                         {move || if busy.get() { busy_action } else { action }}
@@ -85,8 +85,8 @@ pub fn RequestForm(
 
 #[component]
 fn Fields(draft: Draft) -> impl IntoView {
-    let first =
-        (draft.endpoint == Endpoint::Crawl).then(|| view! { <FieldRow draft group=&fields::CRAWL_FIRST/> });
+    let first = (draft.endpoint == Endpoint::Crawl)
+        .then(|| view! { <div class="first-fields"><FieldRows draft group=&fields::CRAWL_FIRST/></div> });
     let groups = fields::groups(draft.endpoint)
         .iter()
         .map(|group| view! { <GroupView draft group/> });

@@ -55,6 +55,7 @@ pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
             "Default none.".to_owned()
         }
         (Kind::Number(unit), None) => format!("In {unit}; default none."),
+        (_, Some(Value::Array(items))) if items.is_empty() => "Default none.".to_owned(),
         (_, Some(Value::Array(items))) => {
             let items: Vec<String> = items.iter().map(plain).collect();
             format!("Default {}.", items.join(", "))

@@ -27,7 +27,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let (label_id, for_id) = (format!("{id}-name"), id.clone());
             let names = view! {
                 {field.label}
-                <code>{at()}</code>
+                <code>{api_name(&at())}</code>
                 {move || is_set.get().then(|| view! { <span class="set">"set"</span> })}
             };
             match field.kind {
@@ -188,7 +188,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                 .into_any(),
             };
             view! {
-                <div class="field">
+                <div class=if matches!(field.kind, Kind::LongText) { "field wide" } else { "field" }>
                     {name()}
                     {control}
                     {help()}
@@ -236,4 +236,12 @@ fn select(
 /// Whether an element of a list is a word, also as an object with `type`.
 fn is_word(value: &Value, word: &str) -> bool {
     value.as_str().or_else(|| value.get("type")?.as_str()) == Some(word)
+}
+
+/// A name of the API that may be broken after a dot.
+fn api_name(path: &str) -> AnyView {
+    let parts = path
+        .split_inclusive('.')
+        .map(|part| view! { {part.to_owned()}<wbr/> });
+    parts.collect_view().into_any()
 }

@@ -5,16 +5,21 @@ use leptos::prelude::*;
 
 use crate::components::field::FieldView;
 use crate::draft::Draft;
-use crate::fields::Group;
+use crate::fields::{Field, Group, Kind};
 
-/// The fields of a group in a row that wraps.
+/// The fields of a group in rows that wrap: what is typed or chosen first, then the switches.
 #[component]
-pub fn FieldRow(draft: Draft, group: &'static Group) -> impl IntoView {
-    let fields = group.fields.iter().map(|field| {
-        let path = group.path_of(draft.endpoint, field);
-        view! { <FieldView draft field=*field path/> }
-    });
-    view! { <div class="row">{fields.collect_view()}</div> }.into_any()
+pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
+    let row = move |switches: bool| {
+        let is_here = move |field: &&Field| matches!(field.kind, Kind::Switch) == switches;
+        let fields = group.fields.iter().filter(is_here).map(|field| {
+            let path = group.path_of(draft.endpoint, field);
+            view! { <FieldView draft field=*field path/> }
+        });
+        let fields = fields.collect_view();
+        (!fields.is_empty()).then(|| view! { <div class="row">{fields}</div> })
+    };
+    view! { <div class="field-rows">{row(false)} {row(true)}</div> }.into_any()
 }
 
 /// A group that opens.
@@ -46,7 +51,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
                 <span class="grow"></span>
                 <span class="group-about">{group.about}</span>
             </summary>
-            <FieldRow draft group/>
+            <FieldRows draft group/>
         </details>
     }
     .into_any()

@@ -15,8 +15,12 @@ pub enum Picture {
     Crawl,
     /// Sliders.
     Settings,
-    /// Sun, moon or both.
+    /// Half dark.
     Theme,
+    /// Two sheets.
+    Copy,
+    /// An arrow into a tray.
+    Save,
 }
 
 impl Picture {
@@ -40,6 +44,10 @@ impl Picture {
             Picture::Settings => {
                 r#"<path d="M2 4.500h7M12.500 4.500H14M2 11.500h1.500M7 11.500h7"/><circle cx="10.700" cy="4.500" r="1.800"/><circle cx="5.200" cy="11.500" r="1.800"/>"#
             }
+            Picture::Copy => {
+                r#"<rect x="5.500" y="5.500" width="8" height="8.500" rx="1.500"/><path d="M10.500 3V2.500h-8v9H3"/>"#
+            }
+            Picture::Save => r#"<path d="M8 2v8M4.500 7 8 10.500 11.500 7M2.500 13.500h11"/>"#,
             Picture::Theme => {
                 r#"<circle cx="8" cy="8" r="5.500"/><path d="M8 2.500a5.500 5.500 0 0 1 0 11z" fill="currentColor"/>"#
             }

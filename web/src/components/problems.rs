@@ -42,10 +42,12 @@ pub fn Problems(draft: Draft) -> impl IntoView {
             });
             let sentence = list.is_none().then(|| error.message.clone());
             view! {
-                <div class="notice bad" role="alert">
-                    <strong>{error.code.as_str()}</strong>
-                    {sentence.map(|sentence| view! { <span>{sentence}</span> })}
-                    {list}
+                <div class="pad notice-pad">
+                    <div class="notice bad" role="alert" tabindex="-1" data-problems="">
+                        <strong>{error.code.as_str()}</strong>
+                        {sentence.map(|sentence| view! { <span>{sentence}</span> })}
+                        {list}
+                    </div>
                 </div>
             }
         })

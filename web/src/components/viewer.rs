@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::code::{Code, copy};
+use crate::components::icon::{Icon, Picture};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::figures;
@@ -151,11 +152,11 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
     };
     let end = move || {
         view! {
-            <button type="button" class="btn small quiet" on:click=move |_| copy(console, text_of_tab())>
-                "Copy"
+            <button type="button" class="btn icon quiet" aria-label="Copy" title="Copy" on:click=move |_| copy(console, text_of_tab())>
+                <Icon picture=Picture::Copy/>
             </button>
-            <button type="button" class="btn small quiet" on:click=save>
-                "Save"
+            <button type="button" class="btn icon quiet" aria-label="Save as a file" title="Save as a file" on:click=save>
+                <Icon picture=Picture::Save/>
             </button>
         }
     };

@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::pages::settings::default_formats;
 use crate::request_form::RequestForm;
-use crate::{history, route, text};
+use crate::{browser, history, route, text};
 
 /// Shows the screen.
 #[component]
@@ -32,7 +32,7 @@ pub fn CrawlPage() -> impl IntoView {
             .ok()
             .and_then(|body| CrawlRequest::from_json(body.as_bytes()).ok())
         else {
-            console.say("The request is not complete");
+            browser::focus_soon("[data-problems]");
             return;
         };
         if busy.get_untracked() {
@@ -52,7 +52,10 @@ pub fn CrawlPage() -> impl IntoView {
                 Err(error) => {
                     console.note(&error);
                     match error.api() {
-                        Some(api) => _ = draft.refused.try_set(Some(api.clone())),
+                        Some(api) => {
+                            draft.refused.try_set(Some(api.clone()));
+                            browser::focus_soon("[data-problems]");
+                        }
                         None => console.say(error.to_string()),
                     }
                 }

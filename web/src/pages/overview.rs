@@ -153,6 +153,9 @@ fn health_cell(dot: &'static str, name: String, said: String) -> AnyView {
 }
 
 fn capital(name: &str) -> String {
+    if name == "llm" {
+        return "Model".to_owned();
+    }
     let mut letters = name.replace('_', " ").chars().collect::<Vec<_>>();
     if let Some(first) = letters.first_mut() {
         *first = first.to_ascii_uppercase();

@@ -51,7 +51,7 @@ pub fn ScrapePage() -> impl IntoView {
             .ok()
             .and_then(|body| ScrapeRequest::from_json(body.as_bytes()).ok())
         else {
-            console.say("The request is not complete");
+            browser::focus_soon("[data-problems]");
             return;
         };
         let controller = web_sys::AbortController::new().ok();

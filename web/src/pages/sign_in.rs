@@ -71,7 +71,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                     </label>
                     <p class="hint">"Otherwise the key is forgotten with this tab."</p>
                 </div>
-                <div class="run">
+                <div class="send">
                     <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
                         {move || busy.get().then(|| view! { <span class="spin"></span> })}
                         "Sign in"

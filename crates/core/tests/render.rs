@@ -97,6 +97,19 @@ fn an_error_page_is_a_document_that_says_so() {
 }
 
 #[test]
+fn an_error_with_a_picture_is_a_document_too() {
+    let url = Url::parse("https://a.test/gone.png").unwrap();
+    let page = RawPage {
+        status: 503,
+        ..page(&url, Some("image/png"), b"\x89PNG")
+    };
+    let id = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
+    let document = render(&page, &ScrapeOptions::default(), id).unwrap().document;
+    assert_eq!(document.metadata.status_code, Some(503));
+    assert_eq!(document.markdown.as_deref(), Some(""));
+}
+
+#[test]
 fn text_is_its_own_markdown_and_code_is_fenced() {
     let check = |content_type: &str, body: &str, expected: &str| {
         let document = rendered(json!({}), content_type, body.as_bytes())

@@ -125,3 +125,11 @@ fn bodies_that_are_no_json_are_told_apart() {
     check(b"\"https://a.test\"", ErrorCode::BadRequest);
     check(b"null", ErrorCode::BadRequest);
 }
+
+#[test]
+fn a_scrape_by_alexandria_is_not_offered() {
+    let error = ScrapeRequest::from_json(br#"{"alexandria": {"id": "x"}}"#).unwrap_err();
+    assert_eq!((error.code, error.status()), (ErrorCode::NotSupported, 501));
+    let (places, _) = refuse::<ScrapeRequest>(json!({"url": "a.test", "alexandria": {}}));
+    assert_eq!(places, ["alexandria"]);
+}

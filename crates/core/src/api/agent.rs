@@ -214,7 +214,7 @@ impl AgentsQuery {
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         Ok(Self {
             before: Query::parse(query)
-                .integer("before", 0..=u64::MAX)?
+                .integer("before", 0..=Slot::UNBOUNDED)?
                 .map(Timestamp),
         })
     }

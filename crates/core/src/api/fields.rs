@@ -37,12 +37,7 @@ pub trait Wire: Sized {
 
     /// Reads a parsed body. Errors: 400 with every problem in `details`.
     fn from_value(value: Value) -> Result<Self, ApiError> {
-        let mut problems = Vec::new();
-        let read = Slot::new(value, Vec::new(), &mut problems).object(Self::read);
-        match read {
-            Some(read) if problems.is_empty() => Ok(read),
-            _ => Err(bad_request(&problems)),
-        }
+        read_value(value)
     }
 
     /// The object as it is sent.
@@ -50,6 +45,16 @@ pub trait Wire: Sized {
         let mut body = Body::default();
         self.write(&mut body);
         body
+    }
+}
+
+/// Reads a parsed body with every problem in `details`.
+pub(crate) fn read_value<W: Wire>(value: Value) -> Result<W, ApiError> {
+    let mut problems = Vec::new();
+    let read = Slot::new(value, Vec::new(), &mut problems).object(W::read);
+    match read {
+        Some(read) if problems.is_empty() => Ok(read),
+        _ => Err(bad_request(&problems)),
     }
 }
 

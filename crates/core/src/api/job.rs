@@ -5,6 +5,7 @@ use url::Url;
 
 use crate::api::ApiError;
 use crate::api::error::ErrorCode;
+use crate::api::fields::Slot;
 use crate::api::page::Document;
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
@@ -95,7 +96,7 @@ impl StatusQuery {
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         let query = Query::parse(query);
         Ok(Self {
-            skip: query.integer("skip", 0..=u64::MAX)?.unwrap_or(0),
+            skip: query.integer("skip", 0..=Slot::UNBOUNDED)?.unwrap_or(0),
             limit: query.integer("limit", 1..=MAX_STATUS_LIMIT)?,
         })
     }

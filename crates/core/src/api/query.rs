@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 use url::form_urlencoded;
 
 use crate::api::error::ApiError;
+use crate::api::fields::Slot;
 use crate::api::problem::bad_field;
 use crate::api::wire_enum::WireEnum;
 
-/// A parsed query string. Of equal names the last counts; an empty value counts as absent.
+/// A parsed query string. Of equal names the last counts.
 #[derive(Clone, Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
@@ -21,13 +22,11 @@ impl Query {
 
     /// The text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
-        let value = self
-            .0
+        self.0
             .iter()
             .rev()
             .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str());
-        value.filter(|value| !value.is_empty())
+            .map(|(_, value)| value.as_str())
     }
 
     /// Boolean. Errors: 400.
@@ -40,7 +39,7 @@ impl Query {
         }
     }
 
-    /// Whole number within bounds. Errors: 400.
+    /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] is not told. Errors: 400.
     pub fn integer(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, ApiError> {
         let Some(text) = self.text(name) else {
             return Ok(None);
@@ -51,7 +50,7 @@ impl Query {
             _ => Err(bad_field(
                 name,
                 match *range.end() {
-                    u64::MAX => format!("must be a whole number of at least {}", range.start()),
+                    Slot::UNBOUNDED => format!("must be a whole number of at least {}", range.start()),
                     max => format!("must be a whole number from {} to {max}", range.start()),
                 },
             )),
@@ -71,5 +70,36 @@ impl Query {
                 format!("must be one of `{}`", words.join("`, `")),
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_parameters_are_strict_and_others_do_not_matter() {
+        let query = Query::parse("limit=5&limit=7&flag=1&x=y&skip=-1&empty=&name=a%20b");
+        assert_eq!(query.integer("limit", 1..=10).unwrap(), Some(7));
+        assert_eq!(query.integer("absent", 1..=10).unwrap(), None);
+        assert_eq!(query.bool("flag").unwrap(), Some(true));
+        assert_eq!(query.text("name"), Some("a b"));
+        for bad in [
+            query.integer("limit", 1..=6),
+            query.integer("skip", 0..=9),
+            query.integer("empty", 0..=9),
+        ] {
+            assert_eq!(bad.unwrap_err().status(), 400);
+        }
+        for bad in ["+5", "5.0", "0x5", "99999999999999999999", "five"] {
+            let query = Query::parse(&format!("limit={bad}"));
+            assert_eq!(
+                query.integer("limit", 0..=Slot::UNBOUNDED).unwrap_err().status(),
+                400,
+                "{bad}"
+            );
+        }
+        let error = query.bool("limit").unwrap_err();
+        assert_eq!(error.message, "`limit` must be true or false.");
     }
 }

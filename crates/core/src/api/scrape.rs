@@ -1,12 +1,13 @@
 //! `POST /v2/scrape` and `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::Enabled;
-use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::fields::{Fields, Wire, read_value, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::api::url_field::TargetUrl;
@@ -47,6 +48,17 @@ impl ScrapeRequest {
 }
 
 impl Wire for ScrapeRequest {
+    /// Errors: 501 for a body with `alexandria` instead of `url`, else as any request.
+    fn from_value(value: Value) -> Result<Self, ApiError> {
+        if is_alexandria(&value) {
+            return Err(ApiError::new(
+                ErrorCode::NotSupported,
+                "A scrape by `alexandria` is not offered by this server; give a `url`.",
+            ));
+        }
+        read_value(value)
+    }
+
     fn read(f: &mut Fields) -> Self {
         Self {
             url: f.url("url"),
@@ -67,7 +79,7 @@ impl Wire for ScrapeRequest {
 wire!(ScrapeRequest);
 
 /// Whether a body is the unsupported scrape by `alexandria` instead of `url` (501).
-pub fn is_alexandria(body: &serde_json::Value) -> bool {
+pub fn is_alexandria(body: &Value) -> bool {
     body.get("alexandria").is_some_and(|value| !value.is_null()) && body.get("url").is_none()
 }
 

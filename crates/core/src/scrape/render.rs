@@ -67,6 +67,10 @@ pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Resu
         {
             in_base64(page, options)
         }
+        // What a target says when it refuses is never an error of ours.
+        Kind::Pdf | Kind::Binary if page.status >= 400 => {
+            text(&RawPage { body: &[], ..*page }, options, None)
+        }
         Kind::Pdf | Kind::Binary => return Err(unsupported(page)),
     };
     rendered.credits = credits;

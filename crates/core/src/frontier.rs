@@ -130,6 +130,14 @@ impl Frontier {
         self.settle(key, now);
     }
 
+    /// Nothing of this host may be taken until it is opened: its robots.txt is not known.
+    pub fn close(&mut self, key: &HostKey, now: Timestamp) {
+        if let Some(host) = self.hosts.get_mut(key) {
+            host.open = false;
+            self.settle(key, now);
+        }
+    }
+
     /// Removes and returns the queued URLs of a host that `refused` is true for, in order.
     pub fn remove(
         &mut self,

@@ -137,6 +137,16 @@ impl Robots {
             .is_none_or(|rule| rule.allow)
     }
 
+    /// About how much memory this takes, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        let rules = self
+            .rules
+            .iter()
+            .map(|rule| rule.pattern.as_bytes().len() + size_of::<Rule>());
+        let sitemaps = self.sitemaps.iter().map(|line| line.len() + size_of::<String>());
+        size_of::<Self>() + rules.sum::<usize>() + sitemaps.sum::<usize>()
+    }
+
     /// `Crawl-delay` in ms, at most 60 s.
     pub fn crawl_delay_ms(&self) -> Option<u64> {
         self.crawl_delay_ms

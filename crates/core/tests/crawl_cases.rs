@@ -174,8 +174,11 @@ fn compare(case: &Value, store: &ModelStore) -> Vec<String> {
     let mut visited: BTreeMap<String, u32> = BTreeMap::new();
     let mut wrong = Vec::new();
     for page in &store.pages {
-        if visited.insert(page.url.to_string(), page.depth).is_some() {
-            wrong.push(format!("{} twice", page.url));
+        if visited
+            .insert(page.offer.url.to_string(), page.offer.depth)
+            .is_some()
+        {
+            wrong.push(format!("{} twice", page.offer.url));
         }
     }
     let required = texts(&expect["visited"]);

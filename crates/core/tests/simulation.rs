@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use run::{Faults, Run};
 
-const SEEDS: u64 = 3_000;
+const SEEDS: u64 = 2_000;
 
 /// Runs `check` for every seed, or for the one of the environment, and names the seed that fails.
 fn for_seeds(check: fn(u64)) {

@@ -102,15 +102,17 @@ impl Crawl {
         if admitted.source == Source::Seed && matches!(self.phase, Phase::Offered) {
             self.phase = Phase::Open;
         }
-        if self.hosts.access(&admitted.url) == Access::Refused {
-            self.drop_refused(admitted.key, admitted.url, admitted.source);
-            return;
-        }
         let host = HostKey::of(&admitted.url);
-        if self.frontier.push(admitted, now) {
-            if self.hosts.ignores_robots() || self.hosts.is_decided(&host) {
-                self.open_host(&host, now);
-            } else {
+        match self.hosts.access(&admitted.url) {
+            Access::Refused => self.drop_refused(admitted.key, admitted.url, admitted.source),
+            Access::Allowed => {
+                if self.frontier.push(admitted, now) {
+                    self.open_host(&host, now);
+                }
+            }
+            Access::Unknown => {
+                self.frontier.close(&host, now);
+                self.frontier.push(admitted, now);
                 self.hosts.want(&host, now);
             }
         }

@@ -1,12 +1,13 @@
 //! robots.txt of each host of a job: asked once, tried again while unreachable, then decided. It
 //! never fetches; it says which file is wanted and remembers what came.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use url::{Position, Url};
 
 use crate::crawl::RobotsOutcome;
+use crate::crawl::limits::ROBOTS_MEMORY_MAX_BYTES;
 use crate::host::HostKey;
 use crate::politeness::backoff_ms;
 use crate::robots::Robots;
@@ -30,6 +31,9 @@ pub(super) struct Hosts {
     /// Files to ask for, by time and by order of asking.
     wanted: BTreeSet<(Timestamp, u64, HostKey)>,
     asked: u64,
+    /// Known files, oldest first, with the memory they take.
+    kept: VecDeque<(HostKey, usize)>,
+    kept_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +55,8 @@ impl Hosts {
             states: HashMap::new(),
             wanted: BTreeSet::new(),
             asked: 0,
+            kept: VecDeque::new(),
+            kept_bytes: 0,
         }
     }
 
@@ -156,8 +162,24 @@ impl Hosts {
                 None => State::Unreachable,
             },
         };
+        if let State::Known(robots) = &state {
+            let bytes = robots.memory_bytes();
+            self.kept.push_back((host.clone(), bytes));
+            self.kept_bytes += bytes;
+        }
         self.states.insert(host.clone(), state);
+        self.forget_oldest();
         Some(Answer::Decided)
+    }
+
+    /// Keeps memory bounded however many hosts a site invents. The newest file always stays.
+    fn forget_oldest(&mut self) {
+        while self.kept_bytes > ROBOTS_MEMORY_MAX_BYTES && self.kept.len() > 1 {
+            if let Some((host, bytes)) = self.kept.pop_front() {
+                self.kept_bytes -= bytes;
+                self.states.remove(&host);
+            }
+        }
     }
 }
 
@@ -168,4 +190,58 @@ pub(super) enum Answer {
     Decided,
     /// It will be asked again.
     Again,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_invented_hosts_do_not_pile_up() {
+        let mut text = b"User-agent: *\n".to_vec();
+        for i in 0..20_000 {
+            text.extend_from_slice(format!("Disallow: /{i:010}\n").as_bytes());
+        }
+        let robots = Robots::parse(&text, "bot");
+        assert!(robots.memory_bytes() > 400_000);
+        let now = Timestamp(0);
+        let mut hosts = Hosts::new(false);
+        for i in 0..200 {
+            let host = HostKey::from(format!("http://h{i}.test").as_str());
+            hosts.want(&host, now);
+            assert_eq!(hosts.next(now), Some(host.clone()));
+            hosts.answer(&host, RobotsOutcome::Found(robots.clone()), now);
+            assert!(hosts.is_decided(&host));
+            assert!(hosts.kept_bytes <= ROBOTS_MEMORY_MAX_BYTES);
+        }
+        let first = HostKey::from("http://h0.test");
+        assert_eq!(
+            hosts.access(&Url::parse("http://h0.test/x").unwrap()),
+            Access::Unknown
+        );
+        hosts.want(&first, now);
+        assert_eq!(hosts.next(now), Some(first));
+    }
+
+    #[test]
+    fn an_unreachable_file_is_asked_for_three_times() {
+        let host = HostKey::from("http://site.test");
+        let mut hosts = Hosts::new(false);
+        hosts.want(&host, Timestamp(0));
+        for at in [0, 1_000, 3_000] {
+            assert_eq!(hosts.next(Timestamp(at)), Some(host.clone()));
+            assert_eq!(hosts.next(Timestamp(at)), None);
+            hosts.answer(&host, RobotsOutcome::Unreachable, Timestamp(at));
+            assert_eq!(
+                hosts.answer(&host, RobotsOutcome::Missing, Timestamp(at)),
+                None,
+                "not asked for"
+            );
+        }
+        assert!(hosts.is_unreachable(&host));
+        assert_eq!(
+            hosts.access(&Url::parse("http://site.test/").unwrap()),
+            Access::Refused
+        );
+    }
 }

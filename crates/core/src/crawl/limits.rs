@@ -6,6 +6,9 @@ pub const ROBOTS_MAX_BYTES: usize = 512 * 1024;
 pub const ROBOTS_LINE_MAX_BYTES: usize = 16 * 1024;
 /// `Sitemap:` lines kept of one robots.txt.
 pub const ROBOTS_SITEMAPS_MAX: usize = 500;
+/// Memory of all robots.txt rules of one job, in bytes; beyond it the oldest are forgotten, and
+/// asked for again when they are needed.
+pub const ROBOTS_MEMORY_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Longest `Crawl-delay` that is honoured, in ms.
 pub const CRAWL_DELAY_MAX_MS: u64 = 60_000;
 
@@ -48,12 +51,15 @@ pub const KNOWN_URLS_PER_PAGE: u64 = 20;
 /// URLs known to one job beside those by its limit.
 pub const KNOWN_URLS_BASE: u64 = 10_000;
 
+/// URLs known to one job, whatever its limit, unless the limit itself is larger: some 50 bytes each.
+pub const KNOWN_URLS_MAX: u64 = 10_000_000;
+
 /// URLs that a job with this `limit` may know; further ones are not offered.
 pub fn known_urls_max(limit: u64) -> usize {
-    let max = limit
+    let by_limit = limit
         .saturating_mul(KNOWN_URLS_PER_PAGE)
         .saturating_add(KNOWN_URLS_BASE);
-    usize::try_from(max).unwrap_or(usize::MAX)
+    usize::try_from(by_limit.min(KNOWN_URLS_MAX.max(limit))).unwrap_or(usize::MAX)
 }
 
 /// Outcomes in one batch.

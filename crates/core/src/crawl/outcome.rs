@@ -10,6 +10,7 @@ use crate::api::error::ErrorCode;
 use crate::crawl::batch::{PageError, Settled, SettledOutcome, Source};
 use crate::crawl::changes::{Change, Outcome};
 use crate::crawl::hosts::Access;
+use crate::crawl::limits::{BACKOFF_FIRST_MS, RETRY_AFTER_MAX_MS};
 use crate::crawl::{Crawl, FetchFailure, FetchedPage, PageOutcome, warnings};
 use crate::frontier::Entry;
 use crate::host::HostKey;
@@ -60,8 +61,7 @@ impl Crawl {
         match outcome {
             PageOutcome::Page(page) => {
                 if is_passing_status(page.status) {
-                    if let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503)) {
-                        let wait = wait.min(super::limits::RETRY_AFTER_MAX_MS);
+                    if let Some(wait) = quiet_ms(&page) {
                         self.frontier
                             .pause(&entry.host, now + Duration::from_millis(wait), now);
                     }
@@ -209,6 +209,15 @@ impl Crawl {
         if source == Source::Seed {
             self.seed_settled();
         }
+    }
+}
+
+/// How long the whole host is left alone after this answer, in ms.
+fn quiet_ms(page: &FetchedPage) -> Option<u64> {
+    match (page.status, page.retry_after_ms) {
+        (429 | 503, Some(wait)) => Some(wait.min(RETRY_AFTER_MAX_MS)),
+        (429, None) => Some(BACKOFF_FIRST_MS),
+        _ => None,
     }
 }
 

@@ -32,8 +32,7 @@ struct Row {
 /// A stored page.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredPage {
-    pub(crate) url: Url,
-    pub(crate) depth: u32,
+    pub(crate) offer: Offer,
     pub(crate) document: Document,
 }
 
@@ -172,8 +171,7 @@ impl ModelStore {
                     self.completed += 1;
                     self.credits += u64::from(*credits);
                     self.pages.push(StoredPage {
-                        url: settled.url.clone(),
-                        depth: row.offer.as_ref().map_or(0, |offer| offer.depth),
+                        offer: row.offer.clone().expect("what is open was offered"),
                         document: (**document).clone(),
                     });
                 }

@@ -8,7 +8,7 @@ use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, Policy
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
-use harvestman_core::url_key::UrlKey;
+use harvestman_core::url_key::{Identity, UrlKey};
 use url::Url;
 use uuid::Uuid;
 
@@ -408,9 +408,18 @@ impl Run {
     fn result(&self) -> Result {
         let set = |urls: Vec<&Url>| urls.into_iter().map(content_key).collect();
         for page in &self.store.pages {
+            assert_eq!(
+                Some(page.offer.url.as_str()),
+                page.document.metadata.source_url.as_deref()
+            );
             let landed = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
             assert!(self.world.robots_allow(&landed), "robots.txt refuses {landed}");
         }
+        let mut keys = BTreeSet::new();
+        let identity = Identity {
+            ignore_query: self.world.request.ignore_query_parameters,
+            merge_similar: self.world.request.deduplicate_similar_urls,
+        };
         let landed = |page: &crate::model_store::StoredPage| page.document.metadata.url.clone().unwrap();
         let landings: Vec<Url> = self
             .store
@@ -418,6 +427,12 @@ impl Run {
             .iter()
             .map(|page| Url::parse(&landed(page)).unwrap())
             .collect();
+        for url in &landings {
+            assert!(
+                keys.insert(UrlKey::of(url, identity)),
+                "{url} is in the result twice"
+            );
+        }
         Result {
             pages: set(landings.iter().collect()),
             failed: set(self.store.errors.iter().map(|(url, _)| url).collect()),

@@ -4,6 +4,8 @@
 
 #[path = "simulation/model_store.rs"]
 mod model_store;
+#[path = "simulation/oracle.rs"]
+mod oracle;
 #[path = "simulation/rng.rs"]
 mod rng;
 #[path = "simulation/run.rs"]
@@ -12,6 +14,7 @@ mod run;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use run::{Faults, Run};
 
@@ -35,8 +38,28 @@ fn for_seeds(check: fn(u64)) {
 }
 
 #[test]
-fn crawls_keep_every_rule_and_end() {
-    for_seeds(|seed| drop(Run::new(seed, Faults::None).finish()));
+fn crawls_keep_every_rule_find_every_page_and_end() {
+    static COMPARED: AtomicUsize = AtomicUsize::new(0);
+    static PAGES: AtomicUsize = AtomicUsize::new(0);
+    for_seeds(|seed| {
+        let mut run = Run::new(seed, Faults::None);
+        let result = run.finish();
+        PAGES.fetch_add(result.pages.len(), Ordering::Relaxed);
+        if run.is_comparable() {
+            COMPARED.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(result.pages, run.expected());
+        }
+    });
+    if std::env::var("HARVESTMAN_SIM_SEED").is_err() {
+        assert!(
+            COMPARED.load(Ordering::Relaxed) > 500,
+            "the worlds became too dull to compare"
+        );
+        assert!(
+            PAGES.load(Ordering::Relaxed) > 10_000,
+            "the worlds became too small"
+        );
+    }
 }
 
 #[test]

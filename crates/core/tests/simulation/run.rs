@@ -100,6 +100,10 @@ impl Run {
         self.world.comparable
     }
 
+    pub(crate) fn expected(&self) -> BTreeSet<String> {
+        self.world.expected()
+    }
+
     /// Runs to the end.
     pub(crate) fn finish(&mut self) -> Result {
         for _ in 0..MAX_STEPS {

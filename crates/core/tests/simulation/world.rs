@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use harvestman_core::api::crawl::{CrawlRequest, SitemapMode};
+use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome, RobotsOutcome};
@@ -34,37 +34,37 @@ pub(crate) struct World {
     pub(crate) concurrency: u32,
     /// Two runs must visit the same pages: no limit, depth or trap decides by order.
     pub(crate) comparable: bool,
-    hosts: HashMap<String, Host>,
-    pages: HashMap<String, Page>,
+    pub(crate) hosts: HashMap<String, Host>,
+    pub(crate) pages: HashMap<String, Page>,
     asked: HashMap<String, u32>,
     traps: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Host {
+pub(crate) struct Host {
     /// `None`: 404.
-    robots: Option<Rules>,
+    pub(crate) robots: Option<Rules>,
     /// The file cannot be had so many times.
-    robots_faults: u32,
-    latency_ms: u64,
-    sitemaps: HashMap<String, Sitemap>,
+    pub(crate) robots_faults: u32,
+    pub(crate) latency_ms: u64,
+    pub(crate) sitemaps: HashMap<String, Sitemap>,
 }
 
 #[derive(Clone, Debug)]
-struct Rules {
-    disallow: Vec<String>,
-    crawl_delay_ms: Option<u64>,
-    sitemap_line: bool,
+pub(crate) struct Rules {
+    pub(crate) disallow: Vec<String>,
+    pub(crate) crawl_delay_ms: Option<u64>,
+    pub(crate) sitemap_line: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Page {
-    links: Vec<String>,
-    kind: Kind,
+pub(crate) struct Page {
+    pub(crate) links: Vec<String>,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     Plain,
     Status(u16),
     /// Answers so the first `times`, then plainly.
@@ -248,7 +248,7 @@ impl World {
         }
     }
 
-    fn host(&self, url: &Url) -> &Host {
+    pub(crate) fn host(&self, url: &Url) -> &Host {
         &self.hosts[bare_host(url)]
     }
 
@@ -287,19 +287,6 @@ impl World {
             text.push_str("Sitemap: /s1.xml\nSitemap: http://nowhere.test/x.xml\n");
         }
         RobotsOutcome::Found(Robots::parse(text.as_bytes(), agent))
-    }
-
-    /// What robots.txt says, told by the world itself.
-    pub(crate) fn robots_allow(&self, url: &Url) -> bool {
-        let host = self.host(url);
-        self.request.ignore_robots_txt
-            || (host.robots_faults != ALWAYS
-                && host.robots.as_ref().is_none_or(|rules| {
-                    !rules
-                        .disallow
-                        .iter()
-                        .any(|path| url.path().starts_with(path.as_str()))
-                }))
     }
 
     /// The `Crawl-delay` that a crawl has to keep once it knows the file.
@@ -362,7 +349,7 @@ impl World {
     }
 
     /// Follows redirects; nothing when they go around.
-    fn land(&self, url: &Url) -> Option<(Url, Page)> {
+    pub(crate) fn land(&self, url: &Url) -> Option<(Url, Page)> {
         let mut url = url.clone();
         for _ in 0..20 {
             let page = self.content(&url);
@@ -395,46 +382,6 @@ impl World {
                 kind: Kind::Status(404),
             },
         }
-    }
-
-    /// The scope root, told by the world itself.
-    pub(crate) fn root(&self) -> Url {
-        let seed = self.request.url.url.clone();
-        match self.land(&seed) {
-            Some((landed, page)) if bare_host(&landed).ends_with("site.test") => match page.kind {
-                Kind::Dead | Kind::Timeout { times: ALWAYS } => seed,
-                _ => landed,
-            },
-            _ => seed,
-        }
-    }
-
-    /// Why this URL may not be fetched, told by the world itself. The start page is not asked for.
-    pub(crate) fn out_of_scope(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
-        let request = &self.request;
-        if request.max_discovery_depth.is_some_and(|max| depth > max) {
-            return Some("too deep");
-        }
-        if request.sitemap == SitemapMode::Only && depth > 0 {
-            return Some("a link, with sitemap only");
-        }
-        if url.path().ends_with(".png") {
-            return Some("a picture");
-        }
-        if request
-            .exclude_paths
-            .iter()
-            .any(|pattern| url.path().starts_with(&pattern[1..]))
-        {
-            return Some("excluded");
-        }
-        if bare_host(url) == bare_host(root) {
-            let base = root.path().trim_end_matches('/');
-            let child = url.path() == base || url.path().starts_with(&format!("{base}/"));
-            return (!request.crawl_entire_domain && !child).then_some("not a child");
-        }
-        let family = request.allow_subdomains && bare_host(url).ends_with("site.test");
-        (!family && !request.allow_external_links).then_some("another host")
     }
 }
 

@@ -1,0 +1,157 @@
+//! The rules once more, told by the world itself and without any of the crawl's machinery: what
+//! must not be fetched, and what a crawl without a limit finds in the end.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use harvestman_core::api::crawl::SitemapMode;
+use harvestman_core::url_key::{bare_host, resolve_link};
+use url::Url;
+
+use crate::world::{ALWAYS, Kind, World, content_key};
+
+impl World {
+    /// What robots.txt says, told by the world itself.
+    pub(crate) fn robots_allow(&self, url: &Url) -> bool {
+        let host = self.host(url);
+        self.request.ignore_robots_txt
+            || (host.robots_faults != ALWAYS
+                && host.robots.as_ref().is_none_or(|rules| {
+                    !rules
+                        .disallow
+                        .iter()
+                        .any(|path| url.path().starts_with(path.as_str()))
+                }))
+    }
+
+    /// The scope root, told by the world itself.
+    pub(crate) fn root(&self) -> Url {
+        let seed = self.request.url.url.clone();
+        match self.land(&seed) {
+            Some((landed, page)) if bare_host(&landed).ends_with("site.test") => match page.kind {
+                Kind::Dead | Kind::Timeout { times: ALWAYS } => seed,
+                _ => landed,
+            },
+            _ => seed,
+        }
+    }
+
+    /// Why this URL may not be fetched, told by the world itself. The start page is not asked for.
+    pub(crate) fn out_of_scope(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
+        if url.path().ends_with(".png") {
+            return Some("a picture");
+        }
+        self.misplaced(root, url, depth)
+    }
+
+    /// The same for where a redirect leads: a picture is no page to link to, but may be there.
+    fn misplaced(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
+        let request = &self.request;
+        if request.max_discovery_depth.is_some_and(|max| depth > max) {
+            return Some("too deep");
+        }
+        if request.sitemap == SitemapMode::Only && depth > 0 {
+            return Some("a link, with sitemap only");
+        }
+        if request
+            .exclude_paths
+            .iter()
+            .any(|pattern| url.path().starts_with(&pattern[1..]))
+        {
+            return Some("excluded");
+        }
+        if bare_host(url) == bare_host(root) {
+            let base = root.path().trim_end_matches('/');
+            let child = url.path() == base || url.path().starts_with(&format!("{base}/"));
+            return (!request.crawl_entire_domain && !child).then_some("not a child");
+        }
+        let family = request.allow_subdomains && bare_host(url).ends_with("site.test");
+        (!family && !request.allow_external_links).then_some("another host")
+    }
+
+    /// Pages that a crawl without a limit and without a depth must find, whatever happens.
+    pub(crate) fn expected(&self) -> BTreeSet<String> {
+        let seed = self.request.url.url.clone();
+        let mut found = BTreeSet::new();
+        let patterns = &self.request.include_paths;
+        let included = |url: &Url| {
+            patterns.is_empty()
+                || url.path() == "/"
+                || url.path().contains("/p")
+                || url.path().starts_with("/d")
+        };
+        let excluded = self
+            .request
+            .exclude_paths
+            .iter()
+            .any(|path| seed.path().starts_with(&path[1..]));
+        if excluded || !included(&seed) || !self.robots_allow(&seed) {
+            return found;
+        }
+        let root = self.root();
+        let belongs = |url: &Url, depth: u32| {
+            let foreign_home = !self.is_ours(&root, url) && url.path() == "/" && url.query().is_none();
+            self.misplaced(&root, url, depth).is_none() && !foreign_home && included(url)
+        };
+        let mut todo: VecDeque<(Url, u32)> = VecDeque::from([(seed.clone(), 0)]);
+        todo.extend(self.sitemap_entries(&root).into_iter().map(|url| (url, 0)));
+        let mut seen = HashSet::new();
+        while let Some((mut url, depth)) = todo.pop_front() {
+            url.set_fragment(None);
+            if !seen.insert(url.clone())
+                || (url != seed && (!belongs(&url, depth) || url.path().ends_with(".png")))
+                || !self.robots_allow(&url)
+            {
+                continue;
+            }
+            let Some((landed, page)) = self.land(&url) else {
+                continue;
+            };
+            if landed != url && (!belongs(&landed, 0) || !self.robots_allow(&landed)) {
+                continue;
+            }
+            let status = match page.kind {
+                Kind::Plain | Kind::Redirect(_) => 200,
+                Kind::Status(status) => status,
+                Kind::Busy { status, times, .. } if times == ALWAYS => status,
+                Kind::Timeout { times } if times == ALWAYS => continue,
+                Kind::Dead => continue,
+                Kind::Busy { .. } | Kind::Timeout { .. } => 200,
+            };
+            found.insert(content_key(&landed));
+            if status == 200 && self.is_ours(&root, &landed) && self.request.sitemap != SitemapMode::Only {
+                todo.extend(
+                    page.links
+                        .iter()
+                        .filter_map(|href| Some((resolve_link(&landed, href)?, 1))),
+                );
+            }
+        }
+        found
+    }
+
+    /// A host whose links are followed.
+    fn is_ours(&self, root: &Url, url: &Url) -> bool {
+        bare_host(url) == bare_host(root)
+            || (self.request.allow_subdomains && bare_host(url).ends_with("site.test"))
+    }
+
+    fn sitemap_entries(&self, root: &Url) -> Vec<Url> {
+        let host = self.host(root);
+        let unreadable =
+            host.robots_faults == ALWAYS || (self.request.ignore_robots_txt && host.robots_faults > 0);
+        if self.request.sitemap == SitemapMode::Skip || (unreadable && !self.request.ignore_robots_txt) {
+            return Vec::new();
+        }
+        let by_line = !unreadable && host.robots.as_ref().is_some_and(|rules| rules.sitemap_line);
+        let mut todo = VecDeque::from([if by_line { "/s1.xml" } else { "/sitemap.xml" }.to_owned()]);
+        let mut seen = HashSet::new();
+        let mut entries = Vec::new();
+        while let Some(path) = todo.pop_front() {
+            if let (true, Some(sitemap)) = (seen.insert(path.clone()), host.sitemaps.get(&path)) {
+                entries.extend(sitemap.pages.iter().cloned());
+                todo.extend(sitemap.children.iter().map(|url| url.path().to_owned()));
+            }
+        }
+        entries
+    }
+}

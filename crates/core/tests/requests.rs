@@ -1,7 +1,7 @@
 //! Request bodies as callers send them: what is accepted, what is refused and in which words.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
-use harvestman_core::api::{CrawlRequest, ErrorCode, ScrapeRequest, Wire};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ErrorCode, ScrapeRequest, Wire};
 use serde_json::{Value, json};
 
 /// Reads a body that must be fine and gives back what would be sent for it.
@@ -132,4 +132,33 @@ fn a_scrape_by_alexandria_is_not_offered() {
     assert_eq!((error.code, error.status()), (ErrorCode::NotSupported, 501));
     let (places, _) = refuse::<ScrapeRequest>(json!({"url": "a.test", "alexandria": {}}));
     assert_eq!(places, ["alexandria"]);
+}
+
+#[test]
+fn hostile_bodies_get_short_answers_in_time() {
+    let long = "k".repeat(1_000_000);
+    let many: serde_json::Map<String, Value> = (0..100_000).map(|n| (format!("key{n}"), json!(n))).collect();
+    let mut unknown = Value::Object(many.clone());
+    unknown["url"] = json!("a.test");
+    for body in [
+        json!({"url": "a.test", long.clone(): 1}),
+        json!({"url": "a.test", "headers": {long.clone(): 1}}),
+        json!({"url": "a.test", "headers": {format!("{long} "): "v"}}),
+        json!({"url": "a.test", "headers": many}),
+        json!({"url": "a.test", "proxy": long.clone()}),
+        json!({"url": format!("ftp{long}://a.test")}),
+        json!({"url": "a.test", "includeTags": vec![1; 1000]}),
+        unknown,
+    ] {
+        let error = ScrapeRequest::from_value(body).unwrap_err();
+        assert!(error.message.len() < 500, "{} bytes", error.message.len());
+        assert!(
+            error.body().to_string().len() < 50_000,
+            "{} bytes",
+            error.body().to_string().len()
+        );
+    }
+    let urls = json!({"urls": vec!["ftp://a"; 100_000], "ignoreInvalidURLs": false});
+    let error = BatchScrapeRequest::from_value(urls).unwrap_err();
+    assert_eq!(error.details.unwrap().as_array().unwrap().len(), 100);
 }

@@ -19,8 +19,8 @@ use crate::api::problem::{PathPart, Problem, bad_request, unknown_field};
 use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
 
-use slot::MAX_PROBLEMS;
 pub use slot::{Decimal, Slot};
+use slot::{MAX_PROBLEMS, shorten};
 
 /// A JSON object of the wire that is read strictly and written sparsely.
 pub trait Wire: Sized {
@@ -139,7 +139,7 @@ impl Fields {
             .filter(|(name, _)| !name.starts_with("__"))
             .take(MAX_PROBLEMS)
             .map(|(name, _)| Problem {
-                path: join(&self.path, name),
+                path: join(&self.path, &shorten(name)),
                 message: unknown_field(name, &self.known),
             })
             .collect();

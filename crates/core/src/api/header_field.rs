@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::api::fields::slot::shorten;
 use crate::api::fields::{Fields, Slot};
 use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
 
@@ -44,7 +45,10 @@ fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTree
     let mut bytes = 0;
     for (name, value) in map {
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(format!("has a name that is no HTTP header name: {name:?}"));
+            return Err(format!(
+                "has a name that is no HTTP header name: `{}`",
+                shorten(name)
+            ));
         }
         if REFUSED.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(format!(
@@ -52,11 +56,15 @@ fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTree
             ));
         }
         let Value::String(value) = value else {
-            return Err(format!("must have strings as values; `{name}` has none"));
+            return Err(format!(
+                "must have strings as values; `{}` has none",
+                shorten(name)
+            ));
         };
         if value.chars().any(|c| c.is_control() && c != '\t') {
             return Err(format!(
-                "must not contain line breaks or control characters; `{name}` does"
+                "must not contain line breaks or control characters; `{}` does",
+                shorten(name)
             ));
         }
         bytes += name.len() + value.len() + ": \r\n".len();

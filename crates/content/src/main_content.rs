@@ -7,6 +7,7 @@ mod hints;
 mod kind;
 mod mass;
 mod prune;
+mod words;
 
 use url::Url;
 

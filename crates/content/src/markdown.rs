@@ -1,9 +1,12 @@
 //! The arena to Markdown in one walk: CommonMark with GFM tables, strike-through and task lists.
 //! Nothing recurses, output is bounded, addresses are absolute. It judges nothing: what is content was chosen before.
 
+mod anchors;
 mod blocks;
+mod callout;
 pub(crate) mod code;
 mod escape;
+mod footnotes;
 mod inline;
 mod shape;
 mod table;

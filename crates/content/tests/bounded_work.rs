@@ -5,7 +5,7 @@ use harvestman_content::{Page, Selection, decode};
 use url::Url;
 
 fn page(html: &str) -> Page {
-    Page::parse(html, &Url::parse("https://site.test/").unwrap())
+    Page::parse(html, &Url::parse("https://site.test/").expect("an address"))
 }
 
 /// All outputs of a page, each within the output bound.

@@ -187,6 +187,12 @@ const NO_LANGUAGE: &[&str] = &[
     "line-numbers",
     "output",
     "literal",
+    "wrap",
+    "inline",
+    "snippet",
+    "content",
+    "example",
+    "sample",
 ];
 
 /// The language of a code block: from the block, the `code` in it, or up to three elements around it.
@@ -201,7 +207,7 @@ pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
         places.insert(0, first);
     }
     let mut around = pre;
-    for _ in 0..4 {
+    for _ in 0..8 {
         let parent = dom.parent(around);
         if parent == 0
             || matches!(

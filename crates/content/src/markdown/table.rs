@@ -76,6 +76,32 @@ pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
     Kind::Data
 }
 
+/// The one code block of a table that highlighters make of line numbers and code.
+pub(super) fn gutter_table(dom: &Dom, table: NodeId) -> Option<NodeId> {
+    let rows = rows(dom, table);
+    let [row] = rows.as_slice() else {
+        // One row a line: number cell and code cell.
+        let is_line = |row: &NodeId| {
+            let cells: Vec<NodeId> = dom.children(*row).filter(|&n| dom.tag(n) == Tag::Td).collect();
+            cells.len() == 2 && super::code::is_gutter(dom, cells[0])
+        };
+        return (rows.len() > 1 && rows.iter().all(is_line)).then_some(table);
+    };
+    let cells: Vec<NodeId> = dom.children(*row).filter(|&n| dom.tag(n) == Tag::Td).collect();
+    let [gutter, code] = cells.as_slice() else {
+        return None;
+    };
+    let gutter_text = dom.text_of(*gutter, 1 << 16);
+    let numbers = gutter_text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b.is_ascii_whitespace())
+        && !gutter_text.trim().is_empty();
+    let pre = dom
+        .first(*code, Tag::Pre)
+        .or_else(|| dom.has_class(*code, "code").then_some(*code))?;
+    (numbers || super::code::is_gutter(dom, *gutter)).then_some(pre)
+}
+
 /// True when the first rows of a table are its head.
 fn is_head(dom: &Dom, row: NodeId) -> bool {
     dom.tag(dom.parent(row)) == Tag::Thead || {

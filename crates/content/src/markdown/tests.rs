@@ -261,3 +261,35 @@ fn permalinks_and_controls_are_left_out() {
             ### Fold"#]],
     );
 }
+
+#[test]
+fn footnotes_stand_at_the_end() {
+    check(
+        "<p>a<sup><a href=#fn1 id=r1>1</a></sup> b<a class=footnote-ref href=#fn2>[2]</a> c<sup><a href=#gone>3</a></sup></p><section class=footnotes><h2>Notes</h2><ol><li id=fn1><p>One <a href=#r1 class=footnote-backref>↩</a></p><li id=fn2>Two</ol></section><p>end",
+        expect![[r#"
+            a[^1] b[^2] c<sup>[3](https://site.test/docs/page.html#gone)</sup>
+
+            end
+
+            [^1]: One
+            [^2]: Two"#]],
+    );
+}
+
+#[test]
+fn callouts_are_quotes_with_a_kind() {
+    check(
+        "<div class='admonition warning'><p class=admonition-title>Warning</p><p>Take care.</p></div><div class='alert alert-info'><strong>Mind</strong> this</div><div class=note><h3 class=title>Note</h3><p>DocBook</p></div><div class=note>plain</div>",
+        expect![[r#"
+            > [!WARNING]
+            > Take care.
+
+            > [!NOTE]
+            > **Mind** this
+
+            > [!NOTE]
+            > DocBook
+
+            plain"#]],
+    );
+}

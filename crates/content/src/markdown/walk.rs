@@ -1,14 +1,20 @@
 //! The walk itself: enters and leaves elements in document order with a stack of its own and says what each one means.
 
+mod controls;
+mod structures;
+
 use super::Request;
+use super::anchors;
 use super::blocks::{Blocks, Gap};
+use super::callout;
 use super::code;
 use super::escape;
+use super::footnotes::Footnotes;
 use super::inline::{Inline, Mark};
 use super::shape::{self, Shape};
-use super::table::{self, Grid};
+use super::table::Grid;
 use crate::html::dom::{Dom, NodeId, attr};
-use crate::html::links::{image_source, resolve};
+use crate::html::links::resolve;
 use crate::html::tag::Tag;
 use crate::limits;
 
@@ -61,6 +67,11 @@ pub(super) struct Walk<'a> {
     open: Vec<(NodeId, Leave)>,
     lists: Vec<List>,
     grid: Option<Grid>,
+    footnotes: Footnotes,
+    /// Numbers of the notes whose marks were written, in order.
+    marked: Vec<usize>,
+    /// The title of a callout that says no more than its kind.
+    passed: Option<NodeId>,
     /// Open elements whose text is inline code.
     code: usize,
     /// The link that waits for the heading inside it.
@@ -80,6 +91,9 @@ impl<'a> Walk<'a> {
             open: Vec::new(),
             lists: Vec::new(),
             grid: None,
+            footnotes: Footnotes::of(request.dom),
+            marked: Vec::new(),
+            passed: None,
             code: 0,
             heading_link: None,
             last_list: None,
@@ -88,13 +102,17 @@ impl<'a> Walk<'a> {
 
     /// Walks one subtree, its root included.
     pub(super) fn subtree(&mut self, root: NodeId) {
-        let end = self.dom.end(root);
-        let mut at = root;
+        self.range(root, self.dom.end(root));
+    }
+
+    /// Walks the nodes from `at` to `end`, which must be whole subtrees.
+    fn range(&mut self, mut at: NodeId, end: NodeId) {
         while at < end && !self.blocks.is_full() {
             while self.open.last().is_some_and(|(end, _)| *end <= at) {
                 self.leave();
             }
-            let skip = self.request.dropped[at as usize] || !self.enter(at);
+            let passed = self.footnotes.is_passed(at) || self.passed == Some(at);
+            let skip = passed || self.request.dropped[at as usize] || !self.enter(at);
             at = if skip { self.dom.end(at) } else { at + 1 };
         }
         while !self.open.is_empty() {
@@ -103,8 +121,46 @@ impl<'a> Walk<'a> {
         self.flush();
     }
 
-    pub(super) fn finish(self) -> String {
+    /// Writes the notes whose marks were written and ends the text.
+    pub(super) fn finish(mut self) -> String {
+        // A note whose mark was left out, but which itself was to be written, comes last.
+        for number in self.footnotes.numbers() {
+            let chosen = self
+                .footnotes
+                .note(number)
+                .is_some_and(|note| self.is_chosen(note));
+            if chosen && !self.marked.contains(&number) {
+                self.marked.push(number);
+            }
+        }
+        let mut next = 0;
+        // Notes may hold marks of further notes.
+        while let Some(&number) = self.marked.get(next) {
+            next += 1;
+            let Some(note) = self.footnotes.note(number) else {
+                continue;
+            };
+            if next > 1 {
+                self.blocks.set_gap(Gap::Line);
+            }
+            let opened = self
+                .blocks
+                .open_item(format!("[^{}]: ", self.footnotes.label(number)));
+            self.range(note + 1, self.dom.end(note));
+            if opened {
+                self.blocks.close();
+            }
+        }
         self.blocks.finish()
+    }
+
+    /// True for a node that the walk would have come to.
+    fn is_chosen(&self, id: NodeId) -> bool {
+        let dropped = |n: NodeId| self.request.dropped[n as usize];
+        self.request.roots.iter().any(|&root| {
+            let inside = id >= root && id < self.dom.end(root);
+            inside && !dropped(id) && !self.dom.ancestors(id).take_while(|&n| n > root).any(dropped)
+        })
     }
 
     fn on_leave(&mut self, id: NodeId, leave: Leave) {
@@ -179,6 +235,7 @@ impl<'a> Walk<'a> {
             Tag::B | Tag::Strong => self.mark(id, Mark::Strong),
             Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.mark(id, Mark::Emphasis),
             Tag::Del | Tag::S | Tag::Strike => self.mark(id, Mark::Deleted),
+            Tag::Sup if self.footnotes.has_mark(self.dom, id) => true,
             Tag::Sup => self.mark(id, Mark::Html("sup")),
             Tag::Sub => self.mark(id, Mark::Html("sub")),
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.inline_code(id),
@@ -213,11 +270,7 @@ impl<'a> Walk<'a> {
                 true
             }
             Tag::Dt => self.term(id),
-            _ if tag.is_block() => {
-                self.flush();
-                self.on_leave(id, Leave::Block);
-                true
-            }
+            _ if tag.is_block() || tag == Tag::Other => self.block(id, tag),
             _ => true,
         }
     }
@@ -293,6 +346,24 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// A block without a form of its own, or a callout.
+    fn block(&mut self, id: NodeId, tag: Tag) -> bool {
+        if self.in_flow()
+            && let Some(callout) = callout::of(self.dom, id)
+        {
+            self.flush();
+            self.passed = callout.title;
+            let opened = self.blocks.open_quote();
+            self.blocks.block(&format!("[!{}]", callout.kind));
+            self.blocks.set_gap(Gap::Line);
+            self.on_leave(id, Leave::Quote { opened });
+        } else if tag.is_block() {
+            self.flush();
+            self.on_leave(id, Leave::Block);
+        }
+        true
+    }
+
     /// True where blocks can be written, not inside a cell or a one-line place.
     fn in_flow(&self) -> bool {
         !self.inline.cell && self.inline.one_line == 0
@@ -366,7 +437,14 @@ impl<'a> Walk<'a> {
         let Some(href) = self.dom.attr(id, attr::HREF) else {
             return true;
         };
-        if is_permalink(self.dom, id, href) {
+        if let Some(number) = self.footnotes.mark(id) {
+            self.inline.raw(&format!("[^{}]", self.footnotes.label(number)));
+            if !self.marked.contains(&number) {
+                self.marked.push(number);
+            }
+            return false;
+        }
+        if anchors::is_permalink(self.dom, id, href) {
             return false;
         }
         if self.inline.in_link() {
@@ -402,72 +480,6 @@ impl<'a> Walk<'a> {
             );
         }
         true
-    }
-
-    fn image(&mut self, id: NodeId) {
-        let Some(source) = image_source(self.dom, id) else {
-            return;
-        };
-        let alt = crate::html::dom::collapse(self.dom.attr(id, attr::ALT).unwrap_or(""));
-        let is_data = source
-            .get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-        let url = if is_data && self.request.remove_base64_images {
-            if alt.is_empty() {
-                return;
-            }
-            "<Base64-Image-Removed>".to_owned()
-        } else if is_data {
-            escape::destination(source, self.inline.cell)
-        } else {
-            match resolve(self.request.base, source) {
-                Some(url) => escape::destination(url.as_str(), self.inline.cell),
-                None => return,
-            }
-        };
-        let mut text = Inline::default();
-        (text.cell, text.one_line) = (self.inline.cell, 1);
-        text.open(Mark::Link(String::new()), false);
-        text.text(&alt);
-        let escaped = text.take();
-        let escaped = escaped
-            .strip_prefix('[')
-            .and_then(|t| t.strip_suffix("]()"))
-            .unwrap_or(&escaped);
-        self.inline.raw(&format!("![{escaped}]({url})"));
-    }
-
-    fn input(&mut self, id: NodeId) {
-        let is_checkbox = self
-            .dom
-            .attr(id, attr::TYPE)
-            .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
-        if is_checkbox && self.inline.is_empty() && self.blocks.is_at_item_start() && self.in_flow() {
-            self.inline.raw(if self.dom.attr(id, attr::CHECKED).is_some() {
-                "[x]"
-            } else {
-                "[ ]"
-            });
-            self.inline.space();
-        }
-    }
-
-    /// A `noscript` counts only where it holds the picture that a script would load.
-    fn noscript(&self, id: NodeId) -> bool {
-        let holds_picture = self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img);
-        let beside = |n: NodeId| self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some();
-        let parent = self.dom.parent(id);
-        let has_text = self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty());
-        holds_picture && !has_text && !self.dom.children(parent).any(beside)
-    }
-
-    /// Buttons are controls; only in headings and terms (accordions) is their text content.
-    fn button(&mut self, id: NodeId) -> bool {
-        let titled = self
-            .open
-            .iter()
-            .any(|(_, leave)| matches!(leave, Leave::Heading(_) | Leave::Term { .. }));
-        titled || self.shape.has_below(self.dom, id, shape::HEADING)
     }
 
     fn inline_code(&mut self, id: NodeId) -> bool {
@@ -516,201 +528,4 @@ impl<'a> Walk<'a> {
         let language = code::language(self.dom, id);
         self.blocks.block(&code::fenced(&text, &language));
     }
-
-    fn list(&mut self, id: NodeId, ordered: bool) -> bool {
-        self.flush();
-        if !self.in_flow() {
-            self.on_leave(id, Leave::Block);
-            return true;
-        }
-        // A list right in a list belongs to the item before it.
-        let in_list = matches!(self.open.last(), Some((_, Leave::List { .. })));
-        let width = self.lists.last().map_or(2, |list| list.width);
-        let continued = in_list
-            && self.lists.last().is_some_and(|list| list.items > 0)
-            && self.blocks.open_continued_item(width);
-        if continued || matches!(self.open.last(), Some((_, Leave::Item { .. }))) {
-            self.blocks.set_gap(Gap::Line);
-        }
-        let start = self
-            .dom
-            .attr(id, attr::START)
-            .and_then(|s| s.trim().parse::<u64>().ok())
-            .unwrap_or(1);
-        // Two lists one after the other would read as one: the second gets another mark.
-        let after = self
-            .last_list
-            .filter(|(at, kind, _)| *at == self.blocks.len() && *kind == ordered)
-            .map(|(_, _, mark)| mark);
-        self.lists.push(List {
-            ordered,
-            next: start.min(999_999_999),
-            delimiter: if after == Some('.') { ')' } else { '.' },
-            bullet: if after == Some('-') { '*' } else { '-' },
-            width: 2,
-            items: 0,
-        });
-        self.on_leave(id, Leave::List { continued });
-        true
-    }
-
-    fn item(&mut self, id: NodeId) -> bool {
-        self.flush();
-        if !self.in_flow() {
-            self.on_leave(id, Leave::Block);
-            return true;
-        }
-        let has_content = self.shape.text(id) > 0 || self.shape.has(id, shape::IMAGE);
-        if !has_content {
-            return false;
-        }
-        let marker = match self.lists.last_mut() {
-            Some(list) if list.ordered => {
-                let value = self
-                    .dom
-                    .attr(id, attr::VALUE)
-                    .and_then(|v| v.trim().parse::<u64>().ok());
-                let number = value.unwrap_or(list.next).min(999_999_999);
-                list.next = number + 1;
-                format!("{number}{} ", list.delimiter)
-            }
-            Some(list) => format!("{} ", list.bullet),
-            None => "- ".to_owned(),
-        };
-        if let Some(list) = self.lists.last_mut() {
-            list.width = marker.len();
-            list.items += 1;
-        }
-        let opened = self.blocks.open_item(marker);
-        self.on_leave(id, Leave::Item { opened });
-        true
-    }
-
-    fn table(&mut self, id: NodeId) -> bool {
-        self.flush();
-        if self.in_flow() && self.grid.is_none() {
-            if let Some(code) = gutter_table(self.dom, id) {
-                self.code_block(code);
-                return false;
-            }
-            if table::kind(self.dom, &self.shape, id) == table::Kind::Data {
-                // A caption stands before the table as a paragraph.
-                if let Some(caption) = self.dom.children(id).find(|&n| self.dom.tag(n) == Tag::Caption) {
-                    let text = self.dom.text_of(caption, usize::MAX);
-                    self.inline.text(&text);
-                    self.flush();
-                }
-                self.grid = Some(Grid::default());
-                self.inline.cell = true;
-                self.on_leave(id, Leave::Table);
-                return true;
-            }
-        }
-        self.on_leave(id, Leave::Block);
-        true
-    }
-
-    /// A term is a bold line; an API signature is code.
-    fn term(&mut self, id: NodeId) -> bool {
-        self.flush();
-        let is_signature = self.dom.has_class(id, "sig") || self.dom.has_class(id, "sig-object");
-        if is_signature && self.in_flow() {
-            let signature = signature(self.dom, id);
-            if !signature.is_empty() {
-                self.blocks.block(&code::span(&signature, false));
-                return false;
-            }
-        }
-        let plain = self.shape.has_below(self.dom, id, shape::BLOCK | shape::LINK) || !self.in_flow();
-        if plain {
-            self.on_leave(id, Leave::Term { marks: 0 });
-            return true;
-        }
-        self.inline.open(Mark::Strong, false);
-        self.on_leave(id, Leave::Term { marks: 1 });
-        true
-    }
-}
-
-/// The one code block of a table that highlighters make of line numbers and code.
-fn gutter_table(dom: &Dom, table: NodeId) -> Option<NodeId> {
-    let rows = table::rows(dom, table);
-    let [row] = rows.as_slice() else {
-        // One row a line: number cell and code cell.
-        let is_line = |row: &NodeId| {
-            let cells: Vec<NodeId> = dom.children(*row).filter(|&n| dom.tag(n) == Tag::Td).collect();
-            cells.len() == 2 && code::is_gutter(dom, cells[0])
-        };
-        return (rows.len() > 1 && rows.iter().all(is_line)).then_some(table);
-    };
-    let cells: Vec<NodeId> = dom.children(*row).filter(|&n| dom.tag(n) == Tag::Td).collect();
-    let [gutter, code] = cells.as_slice() else {
-        return None;
-    };
-    let gutter_text = dom.text_of(*gutter, 1 << 16);
-    let numbers = gutter_text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b.is_ascii_whitespace())
-        && !gutter_text.trim().is_empty();
-    let pre = dom
-        .first(*code, Tag::Pre)
-        .or_else(|| dom.has_class(*code, "code").then_some(*code))?;
-    (numbers || code::is_gutter(dom, *gutter)).then_some(pre)
-}
-
-/// The text of an API signature without its permalink and source link.
-fn signature(dom: &Dom, id: NodeId) -> String {
-    let mut out = String::new();
-    let mut at = id + 1;
-    while at < dom.end(id) {
-        let skip = dom.tag(at) == Tag::A
-            && (dom.has_class(at, "headerlink")
-                || dom.has_class(at, "viewcode-link")
-                || dom.has_class(at, "reference") && dom.has_class(at, "external"));
-        if skip {
-            at = dom.end(at);
-            continue;
-        }
-        out.push_str(dom.text(at));
-        at += 1;
-    }
-    crate::html::dom::collapse(&out)
-}
-
-/// True for links that stand beside a heading to point at it.
-fn is_permalink(dom: &Dom, id: NodeId, href: &str) -> bool {
-    const CLASSES: &[&str] = &[
-        "headerlink",
-        "anchor-link",
-        "header-anchor",
-        "hash-link",
-        "heading-anchor",
-        "anchorjs-link",
-        "permalink",
-        "id_link",
-        "heading-link",
-        "header-link",
-        "toc-anchor",
-        "sl-anchor-link",
-        "direct-link",
-    ];
-    if dom.classes(id).any(|class| CLASSES.contains(&class)) && href.contains('#') {
-        return true;
-    }
-    if !href.starts_with('#') {
-        return false;
-    }
-    let text = dom.text_of(id, 64);
-    let text = text.trim();
-    let is_sign = matches!(
-        text,
-        "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}" | "link" | "Link" | "Anchor" | "Permalink" | "​"
-    );
-    let in_heading = || {
-        dom.ancestors(id)
-            .take(3)
-            .any(|n| dom.tag(n).heading_level().is_some())
-    };
-    let has_picture = dom.below(id).any(|n| matches!(dom.tag(n), Tag::Img));
-    matches!(text, "#" | "¶") || ((is_sign || (text.is_empty() && !has_picture)) && in_heading())
 }

@@ -1,0 +1,300 @@
+//! Footnotes: which links are marks, which blocks are their notes, and what of a note is only the way back.
+//! Found before the walk; a mark without a note stays the link it is.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// Bytes of text of one note; a longer target is a section and not a note.
+const NOTE_BYTES: usize = 4000;
+
+/// The footnotes of a page.
+#[derive(Default)]
+pub(super) struct Footnotes {
+    /// Marks, by their `a`, with the number of their note from 1.
+    marks: HashMap<NodeId, usize>,
+    /// The blocks that hold the notes with the labels that the page gives them, by number.
+    notes: Vec<(NodeId, String)>,
+    /// What the walk passes over: notes in place, their labels, ways back, the title of their section.
+    passed: HashSet<NodeId>,
+}
+
+impl Footnotes {
+    /// Finds the footnotes of a page.
+    pub(super) fn of(dom: &Dom) -> Footnotes {
+        let mut out = Footnotes::default();
+        let candidates: Vec<NodeId> = (0..dom.len())
+            .filter(|&id| dom.tag(id) == Tag::A && is_mark(dom, id))
+            .collect();
+        if candidates.is_empty() {
+            return out;
+        }
+        let mut targets: HashMap<&str, NodeId> = HashMap::new();
+        for id in 0..dom.len() {
+            for name in [attr::ID, attr::NAME] {
+                if let Some(value) = dom.attr(id, name) {
+                    targets.entry(value).or_insert(id);
+                }
+            }
+        }
+        let mut numbers: HashMap<NodeId, usize> = HashMap::new();
+        for mark in candidates {
+            let Some(fragment) = fragment(dom, mark) else {
+                continue;
+            };
+            let Some(note) = targets.get(fragment).and_then(|&target| note_of(dom, target)) else {
+                continue;
+            };
+            if note < mark || dom.text_of(note, NOTE_BYTES + 1).len() > NOTE_BYTES || holds(dom, note, mark) {
+                continue;
+            }
+            let number = *numbers.entry(note).or_insert_with(|| {
+                let own = label(dom, mark);
+                let usable = own.chars().all(|c| c.is_ascii_alphanumeric())
+                    && !out.notes.iter().any(|(_, have)| *have == own);
+                let name = if usable {
+                    own
+                } else {
+                    format!("n{}", out.notes.len() + 1)
+                };
+                out.notes.push((note, name));
+                out.passed.insert(note);
+                pass_label(dom, note, &label(dom, mark), &mut out.passed);
+                out.notes.len()
+            });
+            out.marks.insert(mark, number);
+        }
+        out.pass_sections(dom);
+        out
+    }
+
+    /// The number of the note that a link marks.
+    pub(super) fn mark(&self, id: NodeId) -> Option<usize> {
+        self.marks.get(&id).copied()
+    }
+
+    /// True when a mark is below the element.
+    pub(super) fn has_mark(&self, dom: &Dom, id: NodeId) -> bool {
+        !self.marks.is_empty() && dom.below(id).take(8).any(|n| self.marks.contains_key(&n))
+    }
+
+    /// True for what the walk passes over.
+    pub(super) fn is_passed(&self, id: NodeId) -> bool {
+        !self.passed.is_empty() && self.passed.contains(&id)
+    }
+
+    /// The label of the note with this number.
+    pub(super) fn label(&self, number: usize) -> &str {
+        number
+            .checked_sub(1)
+            .and_then(|at| self.notes.get(at))
+            .map_or("", |(_, label)| label)
+    }
+
+    /// The numbers of all notes.
+    pub(super) fn numbers(&self) -> std::ops::RangeInclusive<usize> {
+        1..=self.notes.len()
+    }
+
+    /// The block of the note with this number.
+    pub(super) fn note(&self, number: usize) -> Option<NodeId> {
+        self.notes.get(number.checked_sub(1)?).map(|(note, _)| *note)
+    }
+
+    /// Passes over sections that hold nothing but notes and a title.
+    fn pass_sections(&mut self, dom: &Dom) {
+        let Some(&(first, _)) = self.notes.first() else {
+            return;
+        };
+        let mut at = first;
+        for _ in 0..4 {
+            let parent = dom.parent(at);
+            if matches!(
+                dom.tag(parent),
+                Tag::Body | Tag::Article | Tag::Main | Tag::Document | Tag::Td
+            ) {
+                break;
+            }
+            let only_notes = dom.children(parent).all(|child| {
+                self.passed.contains(&child)
+                    || dom.tag(child) == Tag::Hr
+                    || dom.tag(child).heading_level().is_some()
+                    || dom.text_of(child, 64).trim().len() < 24
+            });
+            if !only_notes {
+                break;
+            }
+            self.passed.insert(parent);
+            at = parent;
+        }
+        // A title right before the notes belongs to them.
+        let parent = dom.parent(at);
+        let before = dom
+            .children(parent)
+            .take_while(|&child| child < at)
+            .filter(|&n| !dom.text_of(n, 16).trim().is_empty())
+            .last();
+        if let Some(title) = before
+            && dom.tag(title).heading_level().is_some()
+        {
+            let text = dom.text_of(title, 64).trim().to_lowercase();
+            if ["footnotes", "notes", "endnotes", "references", "footnote"].contains(&text.as_str()) {
+                self.passed.insert(title);
+            }
+        }
+    }
+}
+
+fn fragment(dom: &Dom, id: NodeId) -> Option<&str> {
+    dom.attr(id, attr::HREF)?
+        .trim()
+        .strip_prefix('#')
+        .filter(|fragment| !fragment.is_empty())
+}
+
+/// A mark's or label's text without its brackets.
+fn label(dom: &Dom, id: NodeId) -> String {
+    let text = dom.text_of(id, 64);
+    text.trim()
+        .trim_matches(|c: char| matches!(c, '[' | ']' | '(' | ')' | '^' | '.' | ':') || c.is_whitespace())
+        .to_owned()
+}
+
+/// A short link within the page that looks like a footnote mark by its place, class, role or target.
+fn is_mark(dom: &Dom, id: NodeId) -> bool {
+    let Some(fragment) = fragment(dom, id) else {
+        return false;
+    };
+    let text = label(dom, id);
+    let short = !text.is_empty()
+        && text.chars().count() <= 4
+        && (text.chars().all(|c| c.is_ascii_digit())
+            || text.chars().all(|c| !c.is_alphanumeric())
+            || text.len() <= 2);
+    if !short || matches!(text.as_str(), "↩" | "↑" | "¶" | "#" | "↵") || is_way_back(dom, id) {
+        return false;
+    }
+    let raised = dom.ancestors(id).take(2).any(|n| dom.tag(n) == Tag::Sup)
+        || dom.below(id).take(3).any(|n| dom.tag(n) == Tag::Sup);
+    let classed = dom.classes(id).any(|class| {
+        matches!(
+            class,
+            "footnote-ref"
+                | "footnote-reference"
+                | "footnote"
+                | "noteref"
+                | "fn-ref"
+                | "footnote-anchor"
+                | "footref"
+        )
+    }) || dom.attr(id, attr::ROLE) == Some("doc-noteref");
+    let named = [
+        "fn",
+        "footnote",
+        "note",
+        "cite_note",
+        "_ftn",
+        "ftn",
+        "user-content-fn",
+        "sdfootnote",
+        "endnote",
+        "_edn",
+    ]
+    .iter()
+    .any(|start| fragment.to_ascii_lowercase().starts_with(start));
+    let bracketed = dom.text_of(id, 16).trim().starts_with('[');
+    classed || raised || (named && (bracketed || text.chars().all(|c| c.is_ascii_digit())))
+}
+
+/// The block that a target stands for: itself, or the nearest block around an anchor.
+fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
+    let is_note = |id: NodeId| {
+        matches!(
+            dom.tag(id),
+            Tag::Li | Tag::P | Tag::Div | Tag::Aside | Tag::Dd | Tag::Section
+        )
+    };
+    let note = if is_note(target) {
+        target
+    } else {
+        dom.ancestors(target)
+            .take(4)
+            .find(|&id| is_note(id) || dom.tag(id).is_block())?
+    };
+    if !is_note(note) || dom.text_of(note, 64).trim().len() < 3 {
+        return None;
+    }
+    // Several notes in one block cannot be told apart.
+    let marks = dom
+        .below(note)
+        .filter(|&n| dom.tag(n) == Tag::A && dom.attr(n, attr::NAME).is_some())
+        .take(3)
+        .count();
+    (marks <= 1).then_some(note)
+}
+
+fn holds(dom: &Dom, node: NodeId, inside: NodeId) -> bool {
+    inside >= node && inside < dom.end(node)
+}
+
+/// True for a link in a note that leads back to its mark.
+pub(super) fn is_way_back(dom: &Dom, id: NodeId) -> bool {
+    let classed = dom.classes(id).any(|class| {
+        matches!(
+            class,
+            "footnote-backref"
+                | "footnote-back"
+                | "reversefootnote"
+                | "footnote-return"
+                | "data-footnote-backref"
+                | "backref"
+                | "fn-backref"
+                | "mw-cite-backlink"
+        )
+    });
+    if classed || dom.attr(id, attr::ROLE) == Some("doc-backlink") {
+        return true;
+    }
+    let text = dom.text_of(id, 32);
+    let text = text.trim().trim_end_matches('\u{fe0e}');
+    let back = fragment(dom, id).is_some_and(|f| {
+        let lower = f.to_ascii_lowercase();
+        [
+            "fnref",
+            "footnote-ref",
+            "cite_ref",
+            "_ftnref",
+            "user-content-fnref",
+            "ref",
+            "footnote-anchor",
+            "fr",
+            "fndef",
+        ]
+        .iter()
+        .any(|start| lower.starts_with(start))
+    });
+    matches!(text, "↩" | "↩︎" | "↑" | "↵" | "⏎" | "^" | "⤴" | "🔙") || (back && text.len() <= 8)
+}
+
+/// Passes over the label at the start of a note and over the ways back in it.
+fn pass_label(dom: &Dom, note: NodeId, mark: &str, passed: &mut HashSet<NodeId>) {
+    for id in dom.below(note) {
+        if dom.tag(id) == Tag::A && is_way_back(dom, id) {
+            passed.insert(id);
+        }
+    }
+    for id in dom.below(note).take(8) {
+        match dom.tag(id) {
+            Tag::Text if dom.text(id).trim().is_empty() => {}
+            Tag::A | Tag::Sup | Tag::Span | Tag::B | Tag::Strong | Tag::Td | Tag::Dt
+                if label(dom, id) == mark =>
+            {
+                passed.insert(id);
+                return;
+            }
+            Tag::P | Tag::Span | Tag::Div | Tag::Cite => {}
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What stands in the text without being text: pictures, check boxes, buttons, and what scripts would replace.
+
+use super::{Leave, Walk};
+use crate::html::dom::{NodeId, attr};
+use crate::html::links::{image_source, resolve};
+use crate::html::tag::Tag;
+use crate::markdown::inline::{Inline, Mark};
+use crate::markdown::{escape, shape};
+
+impl Walk<'_> {
+    pub(super) fn image(&mut self, id: NodeId) {
+        let Some(source) = image_source(self.dom, id) else {
+            return;
+        };
+        let alt = crate::html::dom::collapse(self.dom.attr(id, attr::ALT).unwrap_or(""));
+        let is_data = source
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        let url = if is_data && self.request.remove_base64_images {
+            if alt.is_empty() {
+                return;
+            }
+            "<Base64-Image-Removed>".to_owned()
+        } else if is_data {
+            escape::destination(source, self.inline.cell)
+        } else {
+            match resolve(self.request.base, source) {
+                Some(url) => escape::destination(url.as_str(), self.inline.cell),
+                None => return,
+            }
+        };
+        let mut text = Inline::default();
+        (text.cell, text.one_line) = (self.inline.cell, 1);
+        text.open(Mark::Link(String::new()), false);
+        text.text(&alt);
+        let escaped = text.take();
+        let escaped = escaped
+            .strip_prefix('[')
+            .and_then(|t| t.strip_suffix("]()"))
+            .unwrap_or(&escaped);
+        self.inline.raw(&format!("![{escaped}]({url})"));
+    }
+
+    pub(super) fn input(&mut self, id: NodeId) {
+        let is_checkbox = self
+            .dom
+            .attr(id, attr::TYPE)
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
+        if is_checkbox && self.inline.is_empty() && self.blocks.is_at_item_start() && self.in_flow() {
+            self.inline.raw(if self.dom.attr(id, attr::CHECKED).is_some() {
+                "[x]"
+            } else {
+                "[ ]"
+            });
+            self.inline.space();
+        }
+    }
+
+    /// A `noscript` counts only where it holds the picture that a script would load.
+    pub(super) fn noscript(&self, id: NodeId) -> bool {
+        let holds_picture = self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img);
+        let beside = |n: NodeId| self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some();
+        let parent = self.dom.parent(id);
+        let has_text = self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty());
+        holds_picture && !has_text && !self.dom.children(parent).any(beside)
+    }
+
+    /// Buttons are controls; only in headings and terms (accordions) is their text content.
+    pub(super) fn button(&mut self, id: NodeId) -> bool {
+        let titled = self
+            .open
+            .iter()
+            .any(|(_, leave)| matches!(leave, Leave::Heading(_) | Leave::Term { .. }));
+        titled || self.shape.has_below(self.dom, id, shape::HEADING)
+    }
+}

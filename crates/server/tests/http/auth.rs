@@ -1,0 +1,88 @@
+//! Who may come in.
+
+use axum::body::Body;
+use axum::http::Method;
+
+use crate::app::TestApp;
+
+async fn with_header(app: &TestApp, value: &str) -> crate::app::Answer {
+    let request = app
+        .anonymous(Method::GET, "/v2/crawl/active")
+        .header("authorization", value);
+    app.send(request.body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn missing_malformed_and_unknown_keys_are_refused_alike() {
+    let app = TestApp::start().await;
+    let missing = app
+        .send(
+            app.anonymous(Method::GET, "/v2/crawl/active")
+                .body(Body::empty())
+                .unwrap(),
+        )
+        .await;
+    missing.is_error(401, "UNAUTHORIZED");
+    assert_eq!(missing.header("www-authenticate"), "Bearer");
+    let long = format!("Bearer fc-{}", "x".repeat(5_000));
+    for bad in ["Bearer fc-unknown", "Bearer", "Basic Zm9v", &app.key, &long] {
+        with_header(&app, bad).await.is_error(401, "UNAUTHORIZED");
+    }
+    assert_eq!(
+        with_header(&app, &format!("bearer {}", app.key)).await.status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_never_repeats_the_key() {
+    let app = TestApp::start().await;
+    let answer = with_header(&app, "Bearer fc-very-secret").await;
+    assert!(!String::from_utf8_lossy(&answer.body).contains("very-secret"));
+}
+
+#[tokio::test]
+async fn a_revoked_key_opens_nothing() {
+    let app = TestApp::start().await;
+    let store = app.app.store();
+    let key = store.keys().await.unwrap().remove(0);
+    assert_eq!(
+        (key.team_name.as_str(), key.name.as_str()),
+        ("default", "first key")
+    );
+    assert!(store.revoke_key(key.id, harvestman_engine::now()).await.unwrap());
+    assert!(!store.revoke_key(key.id, harvestman_engine::now()).await.unwrap());
+    with_header(&app, &format!("Bearer {}", app.key))
+        .await
+        .is_error(401, "UNAUTHORIZED");
+    assert!(!store.has_keys().await.unwrap());
+}
+
+#[tokio::test]
+async fn configured_keys_belong_to_their_teams_and_no_other_key_is_made() {
+    let app = TestApp::with(&[("HARVESTMAN_API_KEYS", "fc-a=red:ci, b.c_d=blue")]).await;
+    assert_eq!(app.key, "", "no first key beside configured ones");
+    for (key, team, name) in [("fc-a", "red", "ci"), ("b.c_d", "blue", "configured")] {
+        let request = app
+            .anonymous(Method::GET, "/console/api/info")
+            .header("authorization", format!("Bearer {key}"));
+        let info = app.send(request.body(Body::empty()).unwrap()).await.json();
+        assert_eq!((&info["team"], &info["keyName"]), (&team.into(), &name.into()));
+    }
+}
+
+#[tokio::test]
+async fn open_mode_asks_for_nothing_and_ignores_the_header() {
+    let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
+    let none = app
+        .send(
+            app.anonymous(Method::GET, "/v2/crawl/active")
+                .body(Body::empty())
+                .unwrap(),
+        )
+        .await;
+    assert_eq!(none.status, 200);
+    assert_eq!(with_header(&app, "Bearer nonsense").await.status, 200);
+    let info = app.get("/console/api/info").await.json();
+    assert_eq!((&info["open"], &info["team"]), (&true.into(), &"default".into()));
+}

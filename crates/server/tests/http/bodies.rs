@@ -1,0 +1,116 @@
+//! Request bodies: size, coding, content type, slowness.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::Method;
+use futures_util::stream::{self, StreamExt};
+use serde_json::json;
+
+use crate::app::TestApp;
+
+const LIMIT: usize = 10 * 1024 * 1024;
+
+fn padded(size: usize) -> String {
+    let body = json!({ "url": "ftp://x/" }).to_string();
+    let spaces = " ".repeat(size - body.len());
+    body + &spaces
+}
+
+#[tokio::test]
+async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_refused() {
+    let app = TestApp::start().await;
+    for streamed in [false, true] {
+        let send = async |size: usize| {
+            let text = padded(size);
+            let body = if streamed {
+                let parts: Vec<_> = text
+                    .as_bytes()
+                    .chunks(64 * 1024)
+                    .map(|part| Ok::<_, std::io::Error>(Bytes::copy_from_slice(part)))
+                    .collect();
+                Body::from_stream(stream::iter(parts))
+            } else {
+                Body::from(text)
+            };
+            let mut request = app.request(Method::POST, "/v2/scrape");
+            if !streamed {
+                request = request.header("content-length", size);
+            }
+            app.send(request.body(body).unwrap()).await
+        };
+        send(LIMIT).await.is_error(400, "BAD_REQUEST");
+        let refused = send(LIMIT + 1).await;
+        refused.is_error(413, "PAYLOAD_TOO_LARGE");
+        assert_eq!(refused.header("connection"), "close");
+    }
+}
+
+#[tokio::test]
+async fn the_content_type_does_not_matter_and_what_is_no_json_is_told_so() {
+    let app = TestApp::start().await;
+    for kind in [
+        "application/json",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "",
+    ] {
+        let mut request = app.request(Method::POST, "/v2/scrape");
+        if !kind.is_empty() {
+            request = request.header("content-type", kind);
+        }
+        let answer = app
+            .send(request.body(Body::from(r#"{"url":"ftp://x/"}"#)).unwrap())
+            .await;
+        answer.is_error(400, "BAD_REQUEST");
+        assert_eq!(answer.json()["details"][0]["path"], json!(["url"]));
+    }
+    for bad in ["", "{", "no", "\u{feff}{}x"] {
+        let request = app
+            .request(Method::POST, "/v2/crawl")
+            .body(Body::from(bad))
+            .unwrap();
+        app.send(request).await.is_error(400, "BAD_REQUEST_INVALID_JSON");
+    }
+}
+
+#[tokio::test]
+async fn encoded_bodies_are_refused() {
+    let app = TestApp::start().await;
+    for coding in ["gzip", "br", "gzip, identity"] {
+        let request = app
+            .request(Method::POST, "/v2/scrape")
+            .header("content-encoding", coding);
+        app.send(request.body(Body::from("{}")).unwrap())
+            .await
+            .is_error(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    let request = app
+        .request(Method::POST, "/v2/scrape")
+        .header("content-encoding", "identity");
+    app.send(request.body(Body::from("{}")).unwrap())
+        .await
+        .is_error(400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn a_caller_who_stops_in_the_middle_is_told_and_let_go() {
+    let app = TestApp::start().await;
+    let start = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{\"url\":"))]);
+    let body = Body::from_stream(start.chain(stream::pending()));
+    let request = app.request(Method::POST, "/v2/crawl").body(body).unwrap();
+    let answer = tokio::time::timeout(Duration::from_secs(5), app.send(request))
+        .await
+        .unwrap();
+    answer.is_error(408, "REQUEST_TIMEOUT");
+    assert_eq!(answer.header("connection"), "close");
+}
+
+#[tokio::test]
+async fn scrapes_by_alexandria_are_not_offered() {
+    let app = TestApp::start().await;
+    let body = json!({ "alexandria": { "id": 1 } });
+    app.post("/v2/scrape", &body)
+        .await
+        .is_error(501, "FEATURE_NOT_SUPPORTED");
+}

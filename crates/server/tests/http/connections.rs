@@ -1,0 +1,138 @@
+//! Slow, idle and too many connections, over real sockets.
+
+use std::time::{Duration, Instant};
+
+use harvestman_server::listen::Patience;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::app::TestApp;
+
+fn patience() -> Patience {
+    Patience {
+        connections: 2,
+        head: Duration::from_millis(300),
+        idle: Duration::from_millis(900),
+        write: Duration::from_millis(300),
+    }
+}
+
+/// Everything until the other side closes.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut text)).await;
+    read.expect("the server closes").expect("no reset");
+    String::from_utf8(text).unwrap()
+}
+
+/// One answer of a kept connection.
+async fn one_answer(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    while !text.ends_with("{\"status\":\"ok\"}") {
+        let mut part = [0; 1024];
+        let count = stream.read(&mut part).await.unwrap();
+        assert_ne!(count, 0, "closed early: {text}");
+        text += std::str::from_utf8(&part[..count]).unwrap();
+    }
+    text
+}
+
+const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+
+#[tokio::test]
+async fn a_slow_head_is_told_408_and_the_connection_ends() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app.listen(patience()).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nho").await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+    assert!(answer.contains("\"code\":\"REQUEST_TIMEOUT\""), "{answer}");
+}
+
+#[tokio::test]
+async fn a_silent_connection_ends_without_a_word() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app.listen(patience()).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    assert_eq!(rest(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn a_kept_connection_serves_again_and_ends_after_its_idle_time() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app.listen(patience()).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    for _ in 0..2 {
+        stream.write_all(HEALTH).await.unwrap();
+        let answer = one_answer(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        // Longer than a head may take, shorter than idle.
+        tokio::time::sleep(Duration::from_millis(450)).await;
+    }
+    let since = Instant::now();
+    assert_eq!(rest(&mut stream).await, "");
+    assert!(since.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn above_the_limit_a_caller_is_told_503_and_others_go_on() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app
+        .listen(Patience {
+            idle: Duration::from_secs(60),
+            ..patience()
+        })
+        .await;
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(HEALTH).await.unwrap();
+        one_answer(&mut stream).await;
+        kept.push(stream);
+    }
+    let mut third = TcpStream::connect(address).await.unwrap();
+    third.write_all(HEALTH).await.unwrap();
+    let answer = rest(&mut third).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("retry-after: 1\r\n") && answer.contains("SERVICE_UNAVAILABLE"),
+        "{answer}"
+    );
+
+    kept[0].write_all(HEALTH).await.unwrap();
+    one_answer(&mut kept[0]).await;
+    kept.clear();
+    let mut later = TcpStream::connect(address).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), async {
+        loop {
+            later.write_all(HEALTH).await.unwrap();
+            let mut first = [0; 12];
+            later.read_exact(&mut first).await.unwrap();
+            if &first == b"HTTP/1.1 200" {
+                break;
+            }
+            later = TcpStream::connect(address).await.unwrap();
+        }
+    })
+    .await
+    .expect("a place that was left is given again");
+}
+
+#[tokio::test]
+async fn stopping_closes_idle_connections() {
+    let app = TestApp::start().await;
+    let (address, stop) = app.listen(Patience::default()).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(HEALTH).await.unwrap();
+    one_answer(&mut stream).await;
+    stop.cancel();
+    assert_eq!(rest(&mut stream).await, "");
+    assert!(
+        TcpStream::connect(address).await.is_err(),
+        "nobody listens any more"
+    );
+}

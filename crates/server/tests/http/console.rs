@@ -1,0 +1,190 @@
+//! The console's files and its own few calls.
+
+use axum::body::Body;
+use axum::http::Method;
+use serde_json::json;
+
+use crate::app::{Answer, TestApp};
+use crate::crawl::ALLOW;
+use crate::site::Site;
+
+async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> Answer {
+    app.send(
+        app.anonymous(Method::GET, path)
+            .header(name, value)
+            .body(Body::empty())
+            .unwrap(),
+    )
+    .await
+}
+
+#[tokio::test]
+async fn every_screen_is_the_page_with_its_policy() {
+    let app = TestApp::start().await;
+    for path in [
+        "/console/",
+        "/console/index.html",
+        "/console/jobs/0192",
+        "/console/settings?x=a.b",
+    ] {
+        let answer = app.get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+        assert_eq!(answer.header("cache-control"), "no-cache");
+        let policy = answer.header("content-security-policy");
+        assert!(
+            policy.contains("script-src 'self' 'wasm-unsafe-eval' 'sha256-"),
+            "{policy}"
+        );
+        assert!(
+            policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline"),
+            "{policy}"
+        );
+        assert_eq!(answer.header("referrer-policy"), "no-referrer");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+}
+
+#[tokio::test]
+async fn files_with_a_hash_stay_for_a_year_and_come_in_the_callers_coding() {
+    let app = TestApp::start().await;
+    let path = "/console/web-0123456789abcdef.js";
+    for (accepts, coding, bytes) in [
+        ("gzip, br", "br", "brotli bytes"),
+        ("gzip", "gzip", "gzip bytes"),
+        ("identity", "", "plain script"),
+    ] {
+        let answer = with(&app, path, "accept-encoding", accepts).await;
+        assert_eq!(
+            (answer.header("content-encoding"), answer.body.as_slice()),
+            (coding, bytes.as_bytes())
+        );
+        assert_eq!(
+            answer.header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+        assert_eq!(answer.header("content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(answer.header("vary"), "accept-encoding");
+    }
+}
+
+#[tokio::test]
+async fn a_known_file_is_not_sent_again() {
+    let app = TestApp::start().await;
+    for path in ["/console/", "/console/favicon.svg"] {
+        let tag = app.get(path).await.header("etag").to_owned();
+        let again = with(&app, path, "if-none-match", &tag).await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+        assert_eq!(again.header("etag"), tag);
+        assert_eq!(with(&app, path, "if-none-match", "\"other\"").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn missing_files_and_calls_are_not_screens() {
+    let app = TestApp::start().await;
+    for path in [
+        "/console/web-ffffffffffffffff.js",
+        "/console/api/nothing",
+        "/console/../secret.txt",
+        "/console/a/../x.js",
+    ] {
+        app.get(path).await.is_error(404, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn browsers_find_the_console_at_the_front_door() {
+    let app = TestApp::start().await;
+    let browser = with(&app, "/", "accept", "text/html,application/xhtml+xml,*/*;q=0.8").await;
+    assert_eq!(
+        (browser.status.as_u16(), browser.header("location")),
+        (307, "/console/")
+    );
+    assert_eq!(app.get("/console").await.header("location"), "/console/");
+    with(&app, "/", "accept", "*/*").await.is_error(404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn the_sign_in_code_gives_a_key_once() {
+    let app = TestApp::start().await;
+    let redeem = async |code: &str| {
+        let request = app.anonymous(Method::POST, "/console/api/start");
+        app.send(
+            request
+                .body(Body::from(json!({ "code": code }).to_string()))
+                .unwrap(),
+        )
+        .await
+    };
+    redeem("wrong").await.is_error(401, "UNAUTHORIZED");
+    let key = redeem(&app.code).await.json()["apiKey"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(key.starts_with("fc-") && key != app.key);
+    redeem(&app.code).await.is_error(401, "UNAUTHORIZED");
+
+    let info = with(
+        &app,
+        "/console/api/info",
+        "authorization",
+        &format!("Bearer {key}"),
+    )
+    .await
+    .json();
+    assert_eq!(
+        (&info["keyName"], &info["team"], &info["open"]),
+        (&"Console".into(), &"default".into(), &false.into())
+    );
+    assert_eq!(info["version"], env!("CARGO_PKG_VERSION"));
+
+    let bad = app
+        .anonymous(Method::POST, "/console/api/start")
+        .body(Body::from("[]"))
+        .unwrap();
+    app.send(bad).await.is_error(400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn the_overview_lists_jobs_of_the_team_newest_first() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let mut ids = Vec::new();
+    for path in ["/a", "/b", "/c"] {
+        let started = app
+            .post("/v2/crawl", &json!({ "url": site.url(path), "limit": 1 }))
+            .await;
+        ids.push(started.json()["id"].as_str().unwrap().to_owned());
+    }
+    let listed = |answer: &Answer| -> Vec<String> {
+        answer.json()["jobs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|job| job["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all = app.get("/console/api/jobs").await;
+    ids.reverse();
+    assert_eq!(listed(&all), ids);
+    let first = &all.json()["jobs"][0];
+    assert_eq!(
+        (&first["kind"], &first["url"]),
+        (&"crawl".into(), &site.url("/c").into())
+    );
+    assert_eq!(listed(&app.get("/console/api/jobs?limit=2").await), ids[..2]);
+    app.get("/console/api/jobs?limit=0")
+        .await
+        .is_error(400, "BAD_REQUEST");
+
+    let stranger = app.other_key("strangers").await;
+    let theirs = with(
+        &app,
+        "/console/api/jobs",
+        "authorization",
+        &format!("Bearer {stranger}"),
+    )
+    .await;
+    assert_eq!(listed(&theirs), Vec::<String>::new());
+}

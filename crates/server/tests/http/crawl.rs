@@ -1,0 +1,295 @@
+//! Crawls and scrapes from start to end, against a site on this machine.
+
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, TestApp};
+use crate::site::Site;
+
+pub(crate) const ALLOW: &[(&str, &str)] = &[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")];
+
+/// Starts a crawl and gives its id.
+pub(crate) async fn start(app: &TestApp, body: Value) -> String {
+    let answer = app.post("/v2/crawl", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.json());
+    answer.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// The status once `enough` says so.
+pub(crate) async fn until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bool) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let status = app.get(&format!("/v2/crawl/{id}")).await.json();
+        if enough(&status) {
+            return status;
+        }
+        assert!(Instant::now() < deadline, "{status}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn ended(status: &Value) -> bool {
+    status["status"] != "scraping"
+}
+
+/// The path of a `next` address below this server.
+fn path_of(next: &str) -> String {
+    next.strip_prefix("http://hm.test:3002")
+        .unwrap_or_else(|| panic!("{next}"))
+        .to_owned()
+}
+
+#[tokio::test]
+async fn a_crawl_is_started_followed_by_next_and_each_document_comes_once() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(6).await;
+    let started = app
+        .post("/v2/crawl", &json!({ "url": site.url("/"), "limit": 5 }))
+        .await;
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        started.json()["url"],
+        format!("http://hm.test:3002/v2/crawl/{id}")
+    );
+
+    let status = until(&app, &id, ended).await;
+    assert_eq!(
+        (&status["status"], &status["total"], &status["completed"]),
+        (&"completed".into(), &5.into(), &5.into())
+    );
+    assert_eq!(
+        (&status["creditsUsed"], &status["next"]),
+        (&5.into(), &Value::Null)
+    );
+    let all = status["data"].as_array().unwrap().clone();
+    assert_eq!(all.len(), 5);
+    assert_eq!(all[0]["metadata"]["sourceURL"], site.url("/"));
+
+    let mut walked = Vec::new();
+    let mut next = Some(format!("/v2/crawl/{id}?limit=2"));
+    while let Some(path) = next {
+        let page = app.get(&path).await.json();
+        walked.extend(page["data"].as_array().unwrap().iter().cloned());
+        next = page["next"].as_str().map(path_of);
+    }
+    assert_eq!(walked, all);
+
+    let beyond = app.get(&format!("/v2/crawl/{id}?skip=99")).await.json();
+    assert_eq!((&beyond["data"], &beyond["next"]), (&json!([]), &Value::Null));
+    let errors = app.get(&format!("/v2/crawl/{id}/errors")).await.json();
+    assert_eq!(
+        errors,
+        json!({ "success": true, "errors": [], "robotsBlocked": [] })
+    );
+}
+
+#[tokio::test]
+async fn bad_windows_are_refused() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
+    for bad in ["limit=0", "limit=1001", "limit=x", "skip=-1", "skip=1.5"] {
+        app.get(&format!("/v2/crawl/{id}?{bad}"))
+            .await
+            .is_error(400, "BAD_REQUEST");
+    }
+}
+
+#[tokio::test]
+async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(3).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 4 })).await;
+    let first = until(&app, &id, |status| status["completed"] == 1).await;
+    let next = path_of(first["next"].as_str().unwrap());
+    assert!(next.ends_with("?skip=1"), "{next}");
+
+    let since = Instant::now();
+    let empty = app.get(&next).await.json();
+    assert!(
+        since.elapsed() >= Duration::from_millis(900),
+        "held: {:?}",
+        since.elapsed()
+    );
+    assert!(since.elapsed() < Duration::from_secs(3));
+    assert_eq!(
+        (&empty["data"], &path_of(empty["next"].as_str().unwrap())),
+        (&json!([]), &next)
+    );
+
+    site.let_go(1);
+    let second = app.get(&next).await.json();
+    assert_eq!(second["data"].as_array().unwrap().len(), 1, "{second}");
+
+    let first_look = Instant::now();
+    app.get(&format!("/v2/crawl/{id}")).await;
+    assert!(
+        first_look.elapsed() < Duration::from_millis(500),
+        "a look without skip is not held"
+    );
+    site.let_go(10);
+    until(&app, &id, ended).await;
+}
+
+#[tokio::test]
+async fn a_running_crawl_is_active_and_cancelled_once_for_good() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(3).await;
+    let id = start(
+        &app,
+        json!({ "url": site.url("/"), "limit": 4, "scrapeOptions": { "formats": ["html"] } }),
+    )
+    .await;
+    until(&app, &id, |status| status["completed"] == 1).await;
+    for path in ["/v2/crawl/active", "/v2/crawl/ongoing"] {
+        let active = app.get(path).await.json();
+        let crawl = &active["crawls"][0];
+        assert_eq!((&active["success"], &crawl["id"]), (&true.into(), &json!(id)));
+        assert_eq!(
+            (&crawl["options"]["limit"], &crawl["options"]["sitemap"]),
+            (&4.into(), &"include".into())
+        );
+        assert!(crawl["options"]["scrapeOptions"].is_object() && crawl["teamId"].is_string());
+    }
+
+    let cancel = async || {
+        let request = app
+            .request(Method::DELETE, &format!("/v2/crawl/{id}"))
+            .body(Body::empty())
+            .unwrap();
+        app.send(request).await
+    };
+    for _ in 0..2 {
+        assert_eq!(
+            cancel().await.json(),
+            json!({ "success": true, "status": "cancelled" })
+        );
+    }
+    let status = until(&app, &id, ended).await;
+    assert_eq!(
+        (&status["status"], &status["next"]),
+        (&"cancelled".into(), &Value::Null)
+    );
+    assert_eq!(
+        status["data"].as_array().unwrap().len(),
+        1,
+        "what was there stays"
+    );
+    assert_eq!(app.get("/v2/crawl/active").await.json()["crawls"], json!([]));
+}
+
+#[tokio::test]
+async fn a_finished_crawl_cannot_be_cancelled() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
+    until(&app, &id, ended).await;
+    let request = app
+        .request(Method::DELETE, &format!("/v2/crawl/{id}"))
+        .body(Body::empty())
+        .unwrap();
+    app.send(request).await.is_error(409, "CONFLICT");
+}
+
+#[tokio::test]
+async fn the_same_idempotency_key_gives_the_same_crawl() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let post = async |key: &str, limit: u32| -> Answer {
+        let body = json!({ "url": site.url("/"), "limit": limit }).to_string();
+        let request = app
+            .request(Method::POST, "/v2/crawl")
+            .header("x-idempotency-key", key);
+        app.send(request.body(Body::from(body)).unwrap()).await
+    };
+    let first = post("once", 1).await.json();
+    assert_eq!(post("once", 1).await.json(), first);
+    post("once", 2).await.is_error(409, "IDEMPOTENCY_KEY_REUSED");
+    assert_ne!(post("twice", 1).await.json()["id"], first["id"]);
+    post(&"x".repeat(257), 1).await.is_error(400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn a_scrape_is_answered_and_stays_readable() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(1).await;
+    let answer = app
+        .post("/v2/scrape", &json!({ "url": site.url("/page/1") }))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.json());
+    let json = answer.json();
+    assert_eq!(
+        (&json["success"], &json["data"]["markdown"]),
+        (&true.into(), &"# Page 1".into())
+    );
+    let id = json["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let stored = app.get(&format!("/v2/scrape/{id}")).await;
+    assert_eq!(
+        (stored.status.as_u16(), stored.json()["data"]["markdown"].clone()),
+        (200, json!("# Page 1"))
+    );
+    app.get(&format!("/v2/crawl/{id}"))
+        .await
+        .is_error(404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_failed_scrape_is_answered_the_same_way_again() {
+    let app = TestApp::with(ALLOW).await;
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", free.local_addr().unwrap());
+    drop(free);
+    let failed = app.post("/v2/scrape", &json!({ "url": url })).await;
+    assert!(failed.status.is_server_error(), "{}", failed.json());
+    let jobs = app.get("/console/api/jobs").await.json();
+    let id = jobs["jobs"][0]["id"].as_str().unwrap();
+    let again = app.get(&format!("/v2/scrape/{id}")).await;
+    assert_eq!((again.status, again.json()), (failed.status, failed.json()));
+}
+
+#[tokio::test]
+async fn private_targets_are_refused_unless_allowed() {
+    let app = TestApp::start().await;
+    let site = Site::open(0).await;
+    for path in ["/v2/scrape", "/v2/crawl"] {
+        app.post(path, &json!({ "url": site.url("/") }))
+            .await
+            .is_error(403, "UNSAFE_TARGET");
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_did_not_enable_is_refused() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    for option in [
+        json!({ "ignoreRobotsTxt": true }),
+        json!({ "zeroDataRetention": true }),
+    ] {
+        let mut body = option;
+        body["url"] = site.url("/").into();
+        app.post("/v2/crawl", &body).await.is_error(403, "FORBIDDEN");
+    }
+}
+
+#[tokio::test]
+async fn links_use_the_public_address_when_there_is_one() {
+    let settings = [
+        ALLOW[0],
+        ("HARVESTMAN_PUBLIC_URL", "https://data.example.com/hm/"),
+    ];
+    let app = TestApp::with(&settings).await;
+    let site = Site::open(0).await;
+    let started = app
+        .post("/v2/crawl", &json!({ "url": site.url("/"), "limit": 1 }))
+        .await
+        .json();
+    let id = started["id"].as_str().unwrap();
+    assert_eq!(
+        started["url"],
+        format!("https://data.example.com/hm/v2/crawl/{id}")
+    );
+}

@@ -1,0 +1,151 @@
+//! What every answer has: ids, CORS, security headers, compression.
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+
+use crate::app::TestApp;
+
+#[tokio::test]
+async fn every_answer_has_an_id_and_the_headers_of_the_api() {
+    let app = TestApp::start().await;
+    for path in ["/health", "/nowhere", "/v2/crawl/active"] {
+        let answer = app.get(path).await;
+        assert!(
+            uuid::Uuid::try_parse(answer.header("x-request-id")).is_ok(),
+            "{path}"
+        );
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), "*", "{path}");
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_good_request_id_is_echoed() {
+    let app = TestApp::start().await;
+    let request = app
+        .anonymous(Method::GET, "/health")
+        .header("x-request-id", "my:id-1._");
+    let answer = app.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.header("x-request-id"), "my:id-1._");
+}
+
+#[tokio::test]
+async fn options_is_answered_without_a_key() {
+    let app = TestApp::start().await;
+    for path in ["/v2/crawl", "/v2/scrape/x", "/nowhere"] {
+        let request = app
+            .anonymous(Method::OPTIONS, path)
+            .header("origin", "https://app.example");
+        let answer = app.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::NO_CONTENT, "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), "*");
+        assert!(answer.header("access-control-allow-methods").contains("DELETE"));
+        for name in [
+            "Authorization",
+            "Content-Type",
+            "x-idempotency-key",
+            "x-request-id",
+        ] {
+            assert!(
+                answer.header("access-control-allow-headers").contains(name),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_console_is_not_open_to_other_origins() {
+    let app = TestApp::start().await;
+    let answer = app.get("/console/api/info").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.header("access-control-allow-origin"), "");
+}
+
+#[tokio::test]
+async fn answers_are_compressed_for_those_who_take_it() {
+    let app = TestApp::start().await;
+    let request = app
+        .anonymous(Method::GET, "/metrics")
+        .header("accept-encoding", "gzip");
+    let answer = app.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.header("content-encoding"), "gzip");
+    assert_eq!(answer.body[..2], [0x1f, 0x8b]);
+    assert_eq!(app.get("/metrics").await.header("content-encoding"), "");
+}
+
+#[tokio::test]
+async fn a_panic_becomes_an_answer_with_the_request_id() {
+    let mut app = TestApp::start().await;
+    app.router = axum::Router::new()
+        .route(
+            "/boom",
+            axum::routing::get(|| async { panic!("as the test wants it") as () }),
+        )
+        .layer(axum::middleware::from_fn_with_state(
+            app.app.clone(),
+            harvestman_server::edge::edge,
+        ));
+    let request = app
+        .anonymous(Method::GET, "/boom")
+        .header("x-request-id", "find-me");
+    let answer = app.send(request.body(Body::empty()).unwrap()).await;
+    answer.is_error(500, "UNKNOWN_ERROR");
+    assert!(answer.json()["error"].as_str().unwrap().contains("find-me"));
+    assert!(!String::from_utf8_lossy(&answer.body).contains("as the test wants it"));
+}
+
+#[tokio::test]
+async fn metrics_are_for_this_machine_unless_opened() {
+    let app = TestApp::start().await;
+    app.get("/nowhere").await;
+    let local = app.get("/metrics").await;
+    let text = String::from_utf8(local.body).unwrap();
+    assert!(
+        text.contains("harvestman_http_requests_total{status=\"404\"} 1"),
+        "{text}"
+    );
+
+    let mut far = app
+        .anonymous(Method::GET, "/metrics")
+        .body(Body::empty())
+        .unwrap();
+    far.extensions_mut()
+        .insert(harvestman_server::listen::Peer("192.0.2.1:5".parse().unwrap()));
+    app.send(far).await.is_error(403, "FORBIDDEN");
+    let proxied = app
+        .anonymous(Method::GET, "/metrics")
+        .header("x-forwarded-for", "192.0.2.1");
+    app.send(proxied.body(Body::empty()).unwrap())
+        .await
+        .is_error(403, "FORBIDDEN");
+
+    let open = TestApp::with(&[("HARVESTMAN_METRICS_PUBLIC", "1")]).await;
+    let proxied = open
+        .anonymous(Method::GET, "/metrics")
+        .header("x-forwarded-for", "192.0.2.1");
+    assert_eq!(open.send(proxied.body(Body::empty()).unwrap()).await.status, 200);
+}
+
+#[tokio::test]
+async fn ready_says_how_each_part_is() {
+    let app = TestApp::start().await;
+    for path in ["/ready", "/health/ready"] {
+        let answer = app.get(path).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["database"]),
+            (200, &"ok".into())
+        );
+    }
+    for path in ["/health", "/health/live"] {
+        assert_eq!(app.get(path).await.json(), serde_json::json!({ "status": "ok" }));
+    }
+    app.app.stopping().cancel();
+    let answer = app.get("/ready").await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["queue"]),
+        (503, &"stopping".into())
+    );
+}

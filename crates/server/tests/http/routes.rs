@@ -1,0 +1,176 @@
+//! The route table against the documented one, and what routes do without looking at the work.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use axum::http::Method;
+use harvestman_server::router::{Access, routes};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::app::TestApp;
+use crate::crawl::ALLOW;
+use crate::site::Site;
+
+/// `(method, path, state)` of every row of the documentation.
+fn documented() -> BTreeSet<(String, String, bool)> {
+    let text = include_str!("../../../../docs/ROUTES.md");
+    text.lines()
+        .filter_map(|line| {
+            let mut cells = line.split('|').skip(1).map(str::trim);
+            let method = cells.next()?;
+            let path = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+            let state = cells.next()?;
+            Some((method.to_owned(), nameless(path), state == "served"))
+        })
+        .collect()
+}
+
+fn nameless(path: &str) -> String {
+    let part = |part: &str| {
+        if part.starts_with('{') {
+            "{}".to_owned()
+        } else {
+            part.to_owned()
+        }
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// A path of the table with its parameters filled in.
+fn filled(path: &str) -> String {
+    let id = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001);
+    let part = |part: &str| match part {
+        "{*rest}" | "{*path}" => "anything".to_owned(),
+        part if part.starts_with('{') => id.to_string(),
+        part => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn the_table_is_the_documented_one() {
+    let table: BTreeSet<_> = routes()
+        .into_iter()
+        .filter_map(|route| Some((route.method?.to_string(), nameless(route.path), route.offered)))
+        .filter(|(_, path, _)| path != "/")
+        .collect();
+    let documented = documented();
+    assert!(documented.len() > 60, "the documentation is read");
+    assert_eq!(
+        table.difference(&documented).collect::<Vec<_>>(),
+        Vec::<&_>::new(),
+        "not documented"
+    );
+    assert_eq!(
+        documented.difference(&table).collect::<Vec<_>>(),
+        Vec::<&_>::new(),
+        "not in the table"
+    );
+}
+
+#[tokio::test]
+async fn routes_that_ask_for_a_key_refuse_without_one_before_anything_else() {
+    let app = TestApp::start().await;
+    for route in routes() {
+        let method = route.method.clone().unwrap_or(Method::POST);
+        let request = app
+            .anonymous(method.clone(), &filled(route.path))
+            .body(Body::from("{"))
+            .unwrap();
+        let answer = app.send(request).await;
+        match route.access {
+            Access::Key | Access::KeyOrSocket => {
+                answer.is_error(401, "UNAUTHORIZED");
+            }
+            Access::Public if route.path != "/console/api/start" => {
+                assert_ne!(answer.status, 401, "{method} {}", route.path);
+            }
+            Access::Public => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_offered_says_so_and_what_is_offered_does_not() {
+    let app = TestApp::start().await;
+    for route in routes() {
+        let method = route.method.clone().unwrap_or(Method::PUT);
+        let request = app
+            .request(method.clone(), &filled(route.path))
+            .body(Body::from("{}"))
+            .unwrap();
+        let answer = app.send(request).await;
+        if route.offered {
+            assert_ne!(answer.status, 501, "{method} {}", route.path);
+        } else if route.path.starts_with("/v2/") || route.access == Access::Public && route.method.is_some() {
+            answer.is_error(501, "FEATURE_NOT_SUPPORTED");
+        } else {
+            answer.is_error(404, "NOT_FOUND");
+            assert!(answer.json()["error"].as_str().unwrap().contains("/v2/"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn ids_of_other_teams_and_unknown_ids_are_not_found_on_every_route() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let key = app.other_key("strangers").await;
+    let started = app
+        .post("/v2/crawl", &json!({ "url": site.url("/"), "limit": 1 }))
+        .await;
+    assert_eq!(started.status, 200, "{:?}", started);
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    for route in routes()
+        .into_iter()
+        .filter(|route| route.offered && route.path.contains("{id}"))
+    {
+        let method = route.method.clone().unwrap();
+        let request = app
+            .anonymous(method, &route.path.replace("{id}", &id))
+            .header("authorization", format!("Bearer {key}"));
+        app.send(request.body(Body::empty()).unwrap())
+            .await
+            .is_error(404, "NOT_FOUND");
+        let unknown = app.request(route.method.clone().unwrap(), &filled(route.path));
+        app.send(unknown.body(Body::empty()).unwrap())
+            .await
+            .is_error(404, "NOT_FOUND");
+        for bad in ["x", "0192", "%FF", "{0192}"] {
+            let request = app.request(route.method.clone().unwrap(), &route.path.replace("{id}", bad));
+            let Ok(request) = request.body(Body::empty()) else {
+                continue;
+            };
+            let answer = app.send(request).await;
+            answer.is_error(400, "BAD_REQUEST");
+            assert_eq!(answer.json()["details"][0]["path"], json!(["id"]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_and_wrong_methods_are_json_errors() {
+    let app = TestApp::start().await;
+    for path in ["/nowhere", "/v2", "/v2/nowhere", "/v3/crawl", "/"] {
+        app.get(path).await.is_error(404, "NOT_FOUND");
+    }
+    for (method, path) in [
+        (Method::GET, "/v2/crawl"),
+        (Method::PUT, "/v2/crawl"),
+        (Method::GET, "/v2/crawl/params-preview"),
+        (Method::DELETE, "/health"),
+    ] {
+        let request = app.request(method, path).body(Body::empty()).unwrap();
+        let answer = app.send(request).await;
+        answer.is_error(405, "METHOD_NOT_ALLOWED");
+        assert_ne!(answer.header("allow"), "");
+    }
+    let old = app.get("/v1/scrape").await;
+    assert!(
+        old.is_error(404, "NOT_FOUND").json()["error"]
+            .as_str()
+            .unwrap()
+            .contains("/v2/scrape")
+    );
+}

@@ -1,0 +1,55 @@
+//! A small site on this machine: `/` links to `/page/1` .. `/page/N`; pages wait until they are let go.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::response::Html;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// A running site.
+pub(crate) struct Site {
+    pub(crate) address: SocketAddr,
+    gate: Arc<Semaphore>,
+}
+
+impl Site {
+    /// A site whose pages answer at once.
+    pub(crate) async fn open(pages: usize) -> Site {
+        let site = Site::closed(pages).await;
+        site.let_go(Semaphore::MAX_PERMITS);
+        site
+    }
+
+    /// A site whose pages below the start answer one for each permit.
+    pub(crate) async fn closed(pages: usize) -> Site {
+        let gate = Arc::new(Semaphore::new(0));
+        let links: String = (1..=pages)
+            .map(|n| format!("<p><a href=\"/page/{n}\">{n}</a>"))
+            .collect();
+        let start = format!("<title>Start</title><h1>Start</h1>{links}");
+        let waiting = gate.clone();
+        let page = move |Path(n): Path<u32>| async move {
+            waiting.acquire().await.unwrap().forget();
+            Html(format!("<title>Page {n}</title><h1>Page {n}</h1>"))
+        };
+        let router = Router::new()
+            .route("/", get(|| async { Html(start) }))
+            .route("/page/{n}", get(page));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Site { address, gate }
+    }
+
+    pub(crate) fn let_go(&self, pages: usize) {
+        self.gate.add_permits(pages);
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}

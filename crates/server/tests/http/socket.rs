@@ -1,0 +1,155 @@
+//! The live socket of a crawl, over a real connection.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use harvestman_server::listen::Patience;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use crate::app::TestApp;
+use crate::crawl::{ALLOW, start, until};
+use crate::site::Site;
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// Connects; the second value is the subprotocol that the server chose.
+async fn connect(address: SocketAddr, id: &str, header: (&'static str, String)) -> (Socket, Option<String>) {
+    let mut request = format!("ws://{address}/v2/crawl/{id}")
+        .into_client_request()
+        .unwrap();
+    if !header.1.is_empty() {
+        request.headers_mut().insert(header.0, header.1.parse().unwrap());
+    }
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (socket, response) = client_async(request, stream).await.unwrap();
+    let chosen = response
+        .headers()
+        .get("sec-websocket-protocol")
+        .map(|name| name.to_str().unwrap().to_owned());
+    (socket, chosen)
+}
+
+async fn message(socket: &mut Socket) -> Message {
+    let next = tokio::time::timeout(Duration::from_secs(20), socket.next());
+    next.await
+        .expect("a message in time")
+        .expect("the socket is open")
+        .unwrap()
+}
+
+async fn text(socket: &mut Socket) -> Value {
+    match message(socket).await {
+        Message::Text(text) => serde_json::from_str(&text).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn closed(socket: &mut Socket) -> (u16, String) {
+    match message(socket).await {
+        Message::Close(Some(frame)) => (frame.code.into(), frame.reason.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_watcher_hears_what_is_there_each_document_and_the_end() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(2).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
+    until(&app, &id, |status| status["completed"] == 1).await;
+
+    let (mut socket, chosen) = connect(address, &id, ("sec-websocket-protocol", app.key.clone())).await;
+    assert_eq!(
+        chosen.as_deref(),
+        Some(app.key.as_str()),
+        "the offered key is echoed"
+    );
+    let catchup = text(&mut socket).await;
+    assert_eq!(
+        (&catchup["type"], &catchup["data"]["success"]),
+        (&"catchup".into(), &true.into())
+    );
+    assert_eq!(catchup["data"]["data"].as_array().unwrap().len(), 1);
+    for _ in 0..2 {
+        site.let_go(1);
+        let document = text(&mut socket).await;
+        assert_eq!(document["type"], "document");
+        assert!(
+            document["data"]["markdown"]
+                .as_str()
+                .unwrap()
+                .starts_with("# Page"),
+            "{document}"
+        );
+    }
+    let done = text(&mut socket).await;
+    assert_eq!(
+        (&done["type"], &done["data"]["status"]),
+        (&"done".into(), &"completed".into())
+    );
+    assert_eq!(
+        (&done["data"]["data"], &done["data"]["completed"]),
+        (&json!([]), &3.into())
+    );
+    assert_eq!(closed(&mut socket).await.0, 1000);
+}
+
+#[tokio::test]
+async fn a_cancelled_crawl_is_told_as_an_error_and_then_closed() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(2).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    assert_eq!(text(&mut socket).await["type"], "catchup");
+    let request = app.request(axum::http::Method::DELETE, &format!("/v2/crawl/{id}"));
+    app.send(request.body(axum::body::Body::empty()).unwrap()).await;
+    loop {
+        let told = text(&mut socket).await;
+        if told["type"] == "error" {
+            assert!(told["error"].as_str().unwrap().contains("cancelled"));
+            break;
+        }
+        assert_eq!(told["type"], "document");
+    }
+    assert_eq!(closed(&mut socket).await.0, 1000);
+}
+
+#[tokio::test]
+async fn refusals_come_after_the_upgrade_as_close_frames() {
+    let app = TestApp::with(ALLOW).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let unknown = "01920000-0000-7000-8000-000000000001";
+    let key = ("authorization", format!("Bearer {}", app.key));
+    for (id, header, code) in [
+        (unknown, ("authorization", "Bearer fc-wrong".to_owned()), 3000),
+        (unknown, ("sec-websocket-protocol", "fc-wrong".to_owned()), 3000),
+        (unknown, ("authorization", String::new()), 3000),
+        (unknown, key.clone(), 1008),
+        ("not-an-id", key, 1008),
+    ] {
+        let (mut socket, _) = connect(address, id, header).await;
+        let (given, reason) = closed(&mut socket).await;
+        assert_eq!(given, code, "{id}: {reason}");
+        assert!(!reason.is_empty() && reason.len() <= 123);
+    }
+}
+
+#[tokio::test]
+async fn a_stopping_server_says_goodbye_to_watchers() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(2).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
+    until(&app, &id, |status| status["completed"] == 1).await;
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    assert_eq!(text(&mut socket).await["type"], "catchup");
+    app.app.stopping().cancel();
+    assert_eq!(closed(&mut socket).await.0, 1001);
+}

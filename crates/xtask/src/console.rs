@@ -1,7 +1,7 @@
 //! Builds the console into `dist/`: trunk, wasm-opt, compressed twins. Done again only when something it is made of
 //! has changed.
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::process::CommandExt, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
@@ -32,21 +32,30 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources, &dist).is_ok_and(|now| now == text)) {
         return Ok(());
     }
-    let target = tools.wasm_target()?;
-    let trunk = tools.trunk()?;
-    tools.wasm_bindgen(project)?;
     run::say("building the console (trunk build --release)");
-    let mut command = run::command(trunk);
-    command
-        .current_dir(project.root())
-        .args(["build", "--release", "--offline=false"])
-        .env_remove("NO_COLOR");
-    target.configure(&mut command, project, tools)?;
-    run::run(&mut command)?;
+    run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false"]))?;
     shrink(&dist, tools)?;
     compress_tree(&dist)?;
     print_sizes(project, &dist)?;
     fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
+}
+
+/// Serves the console while it is worked on, rebuilt at every change; the API comes from a server that runs beside.
+pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
+    let mut command = trunk(project, tools)?;
+    tools.release()?;
+    Err(command.args(["serve", "--offline=false"]).exec()).context("cannot start trunk")
+}
+
+/// trunk with everything it needs in its environment.
+fn trunk(project: &Project, tools: &Tools) -> Result<Command> {
+    let target = tools.wasm_target()?;
+    let mut command = run::command(tools.trunk()?);
+    tools.wasm_bindgen(project)?;
+    // trunk reads this variable too, and knows only `true` and `false`.
+    command.current_dir(project.root()).env_remove("NO_COLOR");
+    target.configure(&mut command, project, tools)?;
+    Ok(command)
 }
 
 fn sources(project: &Project) -> Result<String> {

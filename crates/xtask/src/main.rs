@@ -31,6 +31,7 @@ usage: cargo xtask <task>
   test [FILTER]     all tests: crates, whole product, npm package; FILTER is a part of test names
   check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
   console           build the console into dist/
+  dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
   npm               build the npm package into <target>/npm/harvestman
   wasm              compile everything that runs in wasm, without building packages
   tidy              structure rules only (seconds)
@@ -65,6 +66,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" => test::test(&project, &Tools::open()?, rest),
         "check" => check::check(&project, &Tools::open()?),
         "console" => console::build(&project, &Tools::open()?),
+        "dev" => console::develop(&project, &Tools::open()?),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
         "wasm" => wasm::check(&project, &Tools::open()?),
         "tidy" => tidy::tidy(&project),

@@ -57,6 +57,11 @@ impl Source {
         self.path.starts_with(Path::new(folder))
     }
 
+    /// Whether the file is part of a test program of its own.
+    pub(crate) fn is_test(&self) -> bool {
+        self.path.iter().any(|part| part == "tests")
+    }
+
     /// Numbers of the lines that contain `words`, as whole words.
     pub(crate) fn lines_with(&self, words: &str) -> Vec<usize> {
         let lines = self.code.lines().enumerate();

@@ -2,11 +2,15 @@
 //! acceptable, what the defaults are and how the body is written is asked of the core; half-typed
 //! values stay in the body as they are until the core accepts them.
 
-use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest};
+use harvestman_core::api::body::Body;
+use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::storage;
+
+/// Stands for an address where none was given.
+const EXAMPLE: &str = "https://example.com";
 
 /// What a form is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,7 +48,7 @@ impl Endpoint {
 
     /// Every option with its default, as the core has them.
     fn defaults(self) -> Map<String, Value> {
-        let Ok(nowhere) = harvestman_core::api::TargetUrl::parse("https://example.com") else {
+        let Ok(nowhere) = TargetUrl::parse(EXAMPLE) else {
             return Map::new();
         };
         let mut options = CrawlRequest::new(nowhere).filled_options();
@@ -58,13 +62,13 @@ impl Endpoint {
         }
     }
 
-    /// The body as the core would send it, pretty-printed; or what the core has against it.
-    fn check(self, body: &[u8]) -> Result<String, ApiError> {
-        let written = match self {
-            Endpoint::Scrape => serde_json::to_string_pretty(&ScrapeRequest::from_json(body)?),
-            Endpoint::Crawl => serde_json::to_string_pretty(&CrawlRequest::from_json(body)?),
-        };
-        Ok(written.unwrap_or_default())
+    /// The body as the core would send it; or what the core has against it.
+    fn check(self, body: Map<String, Value>) -> Result<Body, ApiError> {
+        let body = Value::Object(body);
+        Ok(match self {
+            Endpoint::Scrape => ScrapeRequest::from_value(body)?.to_body(),
+            Endpoint::Crawl => CrawlRequest::from_value(body)?.to_body(),
+        })
     }
 }
 
@@ -85,7 +89,9 @@ pub struct Draft {
     /// The body.
     pub body: RwSignal<Map<String, Value>>,
     /// The body as the core would send it, or what is wrong with it.
-    pub checked: Memo<Result<String, ApiError>>,
+    pub checked: Memo<Result<Body, ApiError>>,
+    /// The last body that was acceptable, for code; a missing address is filled in.
+    pub shown: Memo<Body>,
     /// What the server had against it, since the last change.
     pub refused: RwSignal<Option<ApiError>>,
     /// The user asked to send it, so that missing fields are told too.
@@ -119,9 +125,15 @@ impl Draft {
         }
         let body = RwSignal::new(body);
         let refused = RwSignal::new(None);
-        let checked = Memo::new(move |_| {
-            let bytes = body.with(|body| serde_json::to_vec(body).unwrap_or_default());
-            endpoint.check(&bytes)
+        let checked = Memo::new(move |_| endpoint.check(body.get()));
+        let shown = Memo::new(move |last: Option<&Body>| {
+            let with_address = || {
+                let mut body = body.get();
+                body.entry("url").or_insert_with(|| Value::from(EXAMPLE));
+                endpoint.check(body).ok()
+            };
+            let found = checked.get().ok().or_else(with_address).or_else(|| last.cloned());
+            found.unwrap_or_default()
         });
         Effect::new(move |before: Option<()>| {
             body.with(|body| {
@@ -135,6 +147,7 @@ impl Draft {
             endpoint,
             body,
             checked,
+            shown,
             refused,
             asked: RwSignal::new(false),
             defaults: StoredValue::new(endpoint.defaults()),
@@ -187,14 +200,9 @@ impl Draft {
             .map(|problem| problem.message)
     }
 
-    /// The body to send, pretty-printed; what cannot be sent is shown as it stands.
-    pub fn written(self) -> String {
-        self.checked.with(|checked| match checked {
-            Ok(written) => written.clone(),
-            Err(_) => self
-                .body
-                .with(|body| serde_json::to_string_pretty(body).unwrap_or_default()),
-        })
+    /// The request, if it is acceptable.
+    pub fn request<R: Wire>(self) -> Option<R> {
+        R::from_value(Value::Object(self.body.get_untracked())).ok()
     }
 
     /// Clears everything.
@@ -296,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_core_tells_what_is_wrong_and_where() {
-        let error = Endpoint::Crawl.check(br#"{"url":"x","limit":"many","scrapeOptions":{"timeout":1}}"#);
+        let error = Endpoint::Crawl.check(object(json!({"url": "x", "limit": "many", "scrapeOptions": {"timeout": 1}})));
         let problems = problems_of(&error.unwrap_err());
         let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
         assert!(
@@ -308,13 +316,9 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_written() {
-        let written = Endpoint::Scrape
-            .check(br#"{"url":"https://e.com","mobile":false,"timeout":5000}"#)
-            .unwrap();
-        assert_eq!(
-            written,
-            "{\n  \"url\": \"https://e.com\",\n  \"timeout\": 5000\n}"
-        );
+        let body = object(json!({"url": "https://e.com", "mobile": false, "timeout": 5000}));
+        let written = serde_json::to_string(&Endpoint::Scrape.check(body).unwrap()).unwrap();
+        assert_eq!(written, r#"{"url":"https://e.com","timeout":5000}"#);
     }
 
     #[test]

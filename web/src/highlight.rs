@@ -1,4 +1,4 @@
-//! Colours for JSON and shell code, as escaped HTML: strings, keys, numbers, words. It never
+//! Colours for JSON and code, as escaped HTML: strings, keys, numbers, words. It never
 //! produces a tag from its input.
 
 use crate::limits::HIGHLIGHT_CHARS;
@@ -59,31 +59,25 @@ pub fn json(text: &str) -> String {
     html
 }
 
-/// A curl command with a JSON body.
-pub fn curl(text: &str) -> String {
-    let Some((command, body)) = text.split_once("-d '") else {
-        return escape(text);
-    };
-    let mut html = String::new();
-    for (index, line) in command.split_inclusive('\n').enumerate() {
-        let rest = match (index, line.strip_prefix("curl")) {
-            (0, Some(rest)) => {
-                push_span(&mut html, "k", "curl");
-                rest
-            }
-            _ => line,
+/// Shell, JavaScript or Python: strings of any quote, and the words that begin a statement.
+pub fn code(text: &str) -> String {
+    const WORDS: [&str; 5] = ["curl", "const", "await", "import", "print"];
+    let mut html = String::with_capacity(text.len() * 2);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' | '\'' | '`' => string_end(rest),
+            c if c.is_ascii_alphabetic() => run(rest, |c| c.is_ascii_alphanumeric() || c == '_'),
+            _ => first.len_utf8(),
         };
-        match (rest.find('"'), rest.rfind('"')) {
-            (Some(from), Some(to)) if from < to => {
-                push_escaped(&mut html, &rest[..from]);
-                push_span(&mut html, "s", &rest[from..=to]);
-                push_escaped(&mut html, &rest[to + 1..]);
-            }
-            _ => push_escaped(&mut html, rest),
+        let (token, after) = rest.split_at(end);
+        match first {
+            '"' | '\'' | '`' => push_span(&mut html, "s", token),
+            _ if WORDS.contains(&token) => push_span(&mut html, "k", token),
+            _ => push_escaped(&mut html, token),
         }
+        rest = after;
     }
-    html.push_str("-d '");
-    html.push_str(&json(body));
     html
 }
 
@@ -93,12 +87,13 @@ fn run(text: &str, keep: impl Fn(char) -> bool) -> usize {
 
 /// End of the string that `text` begins with; the end of the text when it is not closed.
 fn string_end(text: &str) -> usize {
+    let quote = text.chars().next();
     let mut escaped = false;
     for (index, c) in text.char_indices().skip(1) {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => return index + 1,
+            _ if Some(c) == quote => return index + 1,
             _ => {}
         }
     }
@@ -128,7 +123,8 @@ mod tests {
                     .contains('<'),
                 "{text}"
             );
-            assert!(!curl(&format!("curl x -d '{text}")).contains("<s>"));
+            let plain = code(&format!("curl x -d '{text}"));
+            assert!(!plain.replace("<span class=\"", "").replace("</span>", "").contains('<'), "{text}");
         }
     }
 }

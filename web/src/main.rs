@@ -26,7 +26,6 @@ mod request_form;
 mod route;
 mod shortcuts;
 mod sign_in;
-mod snippet;
 mod storage;
 mod text;
 mod theme;

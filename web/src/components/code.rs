@@ -1,14 +1,20 @@
 //! Code to read and to copy.
 
+use harvestman_core::api::snippet::{Call, SnippetLanguage};
+use harvestman_core::api::wire_enum::WireEnum;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
+use crate::components::icon::{Icon, Picture};
+use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::highlight;
-use crate::snippet;
+use crate::storage;
 use crate::text;
+
+const LAST_LANGUAGE: &str = "code-language";
 
 /// Copies text and says so.
 pub fn copy(console: Console, what: String) {
@@ -37,32 +43,68 @@ pub fn Code(
     .into_any()
 }
 
-/// The request of a form as a command line.
+/// The request of a form as code; the language is remembered.
 #[component]
 pub fn CodeCard(draft: Draft) -> impl IntoView {
     let console = Console::get();
-    let command = Memo::new(move |_| {
-        let with_key = console.key.with(Option::is_some);
-        snippet::curl(
-            &browser::origin(),
-            draft.endpoint.path(),
-            &draft.written(),
-            with_key,
-        )
+    let tabs = SnippetLanguage::ALL
+        .iter()
+        .map(|language| tab(language.as_str(), name_of(*language)));
+    let tabs: Vec<Tab> = tabs.collect();
+    let kept: Option<String> = storage::read(LAST_LANGUAGE);
+    let kept = kept.and_then(|kept| SnippetLanguage::parse(&kept));
+    let chosen = RwSignal::new(kept.unwrap_or(SnippetLanguage::Curl).as_str());
+    Effect::new(move |before: Option<()>| {
+        let now = chosen.get();
+        if before.is_some() {
+            storage::write(LAST_LANGUAGE, &now);
+        }
     });
-    let html = Signal::derive(move || command.with(|command| highlight::curl(command)));
+    let code = Memo::new(move |_| {
+        let language = SnippetLanguage::parse(chosen.get()).unwrap_or(SnippetLanguage::Curl);
+        draft.shown.with(|body| {
+            let call = Call {
+                method: "POST",
+                base: &browser::origin(),
+                path: draft.endpoint.path(),
+                body: Some(body),
+                with_key: console.key.with(Option::is_some),
+            };
+            call.snippet(language)
+        })
+    });
+    let html = Signal::derive(move || code.with(|code| highlight::code(code)));
+    let end = move || {
+        view! {
+            <button
+                type="button"
+                class="btn icon quiet"
+                aria-label="Copy the code"
+                title="Copy the code"
+                on:click=move |_| copy(console, code.get_untracked())
+            >
+                <Icon picture=Picture::Copy/>
+            </button>
+        }
+    };
     view! {
         <section class="card" aria-label="Code">
-            <div class="card-head">
-                <h2>"curl"</h2>
-                <span class="grow"></span>
-                <button type="button" class="btn small quiet" on:click=move |_| copy(console, command.get_untracked())>
-                    "Copy"
-                </button>
+            <Tabs name="code" label="Language" tabs=Signal::stored(tabs) chosen end/>
+            <div role="tabpanel" id="code-panel" aria-labelledby=move || format!("code-{}", chosen.get())>
+                <Code html label="Code of the request"/>
             </div>
-            <Code html label="curl command"/>
-            <p class="card-foot">{text::ONLY_CHANGES}</p>
+            <p class="card-foot">
+                {move || if draft.checked.with(Result::is_ok) { text::ONLY_CHANGES } else { text::NOT_YET }}
+            </p>
         </section>
     }
     .into_any()
+}
+
+fn name_of(language: SnippetLanguage) -> &'static str {
+    match language {
+        SnippetLanguage::Curl => "curl",
+        SnippetLanguage::Node => "Node",
+        SnippetLanguage::Python => "Python",
+    }
 }

@@ -27,11 +27,7 @@ pub fn CrawlPage() -> impl IntoView {
     let busy = RwSignal::new(false);
     let run = Callback::new(move |()| {
         draft.asked.set(true);
-        let written = draft.checked.get_untracked();
-        let Some(request) = written
-            .ok()
-            .and_then(|body| CrawlRequest::from_json(body.as_bytes()).ok())
-        else {
+        let Some(request) = draft.request::<CrawlRequest>() else {
             browser::focus_soon("[data-problems]");
             return;
         };

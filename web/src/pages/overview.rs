@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use harvestman_client::{ConsoleJob, Readiness};
 use harvestman_core::api::crawl::ActiveCrawl;
+use harvestman_core::api::snippet::{Call, SnippetLanguage};
+use harvestman_core::api::{ScrapeRequest, TargetUrl, Wire};
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -15,11 +17,12 @@ use crate::components::dialog::Confirm;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
+use crate::draft::Endpoint;
 use crate::figures;
 use crate::limits::RECENT_JOBS;
 use crate::route::{self, Screen};
 use crate::sign_in::numbers_only;
-use crate::{snippet, text};
+use crate::text;
 
 /// Numbers of a running crawl.
 #[derive(Clone, Copy, PartialEq, Default)]
@@ -285,13 +288,15 @@ fn Active(progress: RwSignal<BTreeMap<JobId, Progress>>) -> impl IntoView {
 fn FirstRun() -> impl IntoView {
     let console = Console::get();
     let command = move || {
-        let body = "{ \"url\": \"https://example.com\" }";
-        snippet::curl(
-            &browser::origin(),
-            "/v2/scrape",
-            body,
-            console.key.with_untracked(Option::is_some),
-        )
+        let example = TargetUrl::parse("https://example.com").ok()?;
+        let call = Call {
+            method: "POST",
+            base: &browser::origin(),
+            path: Endpoint::Scrape.path(),
+            body: Some(&ScrapeRequest::new(example).to_body()),
+            with_key: console.key.with_untracked(Option::is_some),
+        };
+        Some(call.snippet(SnippetLanguage::Curl))
     };
     view! {
         <section class="card" aria-label="First steps">
@@ -312,7 +317,7 @@ fn FirstRun() -> impl IntoView {
                 <li>
                     <h3>"Do the same from your code"</h3>
                     <p>"The console uses only the public API. Every form shows its curl command."</p>
-                    <button class="btn small" on:click=move |_| copy(console, command())>"Copy a curl command"</button>
+                    <button class="btn small" on:click=move |_| _ = command().map(|command| copy(console, command))>"Copy a curl command"</button>
                 </li>
             </ol>
         </section>

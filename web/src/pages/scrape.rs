@@ -46,11 +46,7 @@ pub fn ScrapePage() -> impl IntoView {
 
     let run = Callback::new(move |()| {
         draft.asked.set(true);
-        let written = draft.checked.get_untracked();
-        let Some(request) = written
-            .ok()
-            .and_then(|body| ScrapeRequest::from_json(body.as_bytes()).ok())
-        else {
+        let Some(request) = draft.request::<ScrapeRequest>() else {
             browser::focus_soon("[data-problems]");
             return;
         };

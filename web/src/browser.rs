@@ -60,6 +60,19 @@ pub fn focus_soon(selector: &'static str) {
     });
 }
 
+/// Scrolls to the first element that a selector finds when its beginning is out of sight, as below the
+/// form on a phone.
+pub fn reveal_soon(selector: &'static str) {
+    leptos::prelude::request_animation_frame(move || {
+        let Some(element) = find(selector) else { return };
+        let top = element.get_bounding_client_rect().top();
+        let height = window().inner_height().ok().and_then(|height| height.as_f64());
+        if top < 0.0 || height.is_some_and(|height| top > height * 0.7) {
+            element.scroll_into_view();
+        }
+    });
+}
+
 /// Copies text; false when the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));

@@ -304,7 +304,9 @@ mod tests {
 
     #[test]
     fn the_core_tells_what_is_wrong_and_where() {
-        let error = Endpoint::Crawl.check(object(json!({"url": "x", "limit": "many", "scrapeOptions": {"timeout": 1}})));
+        let error = Endpoint::Crawl.check(object(
+            json!({"url": "x", "limit": "many", "scrapeOptions": {"timeout": 1}}),
+        ));
         let problems = problems_of(&error.unwrap_err());
         let paths: Vec<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
         assert!(

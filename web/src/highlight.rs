@@ -124,7 +124,13 @@ mod tests {
                 "{text}"
             );
             let plain = code(&format!("curl x -d '{text}"));
-            assert!(!plain.replace("<span class=\"", "").replace("</span>", "").contains('<'), "{text}");
+            assert!(
+                !plain
+                    .replace("<span class=\"", "")
+                    .replace("</span>", "")
+                    .contains('<'),
+                "{text}"
+            );
         }
     }
 }

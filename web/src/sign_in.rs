@@ -80,15 +80,12 @@ pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(
     Ok(())
 }
 
-/// A server in open mode answers without a key.
+/// A server in open mode needs no key; it says so where it says how it is.
 async fn try_open(console: Console, problem: Option<String>) {
-    console.access.set(match console.client().active_crawls().await {
-        Ok(active) => {
-            console.active.set(active.crawls);
-            Access::In
-        }
-        Err(error) if error.is_unauthorized() => Access::SignedOut(problem),
-        Err(error) => Access::SignedOut(Some(error.to_string())),
+    console.access.set(match console.client().ready().await {
+        Ok(readiness) if readiness.open == Some(true) => Access::In,
+        Ok(_) => Access::SignedOut(problem),
+        Err(error) => Access::SignedOut(problem.or(Some(error.to_string()))),
     });
 }
 
@@ -152,8 +149,8 @@ pub async fn look(console: Console) {
             }
             Err(error) => console.note(&error),
         }
-        if console.info.with_untracked(|info| info.version.is_empty())
-            && let Ok(info) = client.console_info().await
+        if let Ok(info) = client.console_info().await
+            && console.info.with_untracked(|known| *known != info)
         {
             console.info.set(info);
         }

@@ -24,6 +24,18 @@ pub struct ConsoleInfo {
     pub version: String,
     /// Whether requests need no key.
     pub open: bool,
+    /// Pages of the team in work.
+    pub concurrency: u64,
+    /// Bounds of the team.
+    pub limits: ConsoleLimits,
+}
+
+/// Bounds of a team.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConsoleLimits {
+    /// Pages in work at once, at most.
+    pub max_concurrency: u64,
 }
 
 /// Recent jobs of the team, newest first.

@@ -14,6 +14,8 @@ use crate::transport::Client;
 pub struct Readiness {
     /// Whether it takes requests.
     pub ready: bool,
+    /// Whether requests need no key; none when the server does not say.
+    pub open: Option<bool>,
     /// Each part by its name.
     pub parts: BTreeMap<String, PartHealth>,
 }
@@ -48,6 +50,7 @@ impl Client {
         let body: Value = answer.read()?;
         Ok(Readiness {
             ready: answer.status == 200,
+            open: body.get("open").and_then(Value::as_bool),
             parts: parts(&body),
         })
     }
@@ -62,7 +65,7 @@ fn parts(body: &Value) -> BTreeMap<String, PartHealth> {
         .unwrap_or(body);
     let fields = inner.as_object().into_iter().flatten();
     fields
-        .filter(|(name, _)| !["status", "success", "ready", "version"].contains(&name.as_str()))
+        .filter(|(name, _)| !["status", "success", "ready", "version", "open"].contains(&name.as_str()))
         .filter_map(|(name, value)| Some((name.clone(), part(value)?)))
         .collect()
 }

@@ -15,7 +15,7 @@ mod pages;
 mod scrape;
 mod transport;
 
-pub use console::{ConsoleInfo, ConsoleJob, ConsoleJobs, SignedIn};
+pub use console::{ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, SignedIn};
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};
 pub use pages::Pages;

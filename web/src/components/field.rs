@@ -28,7 +28,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let names = view! {
                 {field.label}
                 <code>{api_name(&at())}</code>
-                {move || is_set.get().then(|| view! { <span class="set">"set"</span> })}
+                {move || is_set.get().then(|| view! { <span class="set"><span class="unseen">"set"</span></span> })}
             };
             match field.kind {
                 Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),

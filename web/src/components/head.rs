@@ -32,11 +32,19 @@ pub fn PageHead(
     view! {
         <div class="page-head">
             <div>
-                <h1 tabindex="-1">{move || title.get()} {beside.run()}</h1>
+                <h1 tabindex="-1">{move || breakable(&title.get())} {beside.run()}</h1>
                 {intro.run()}
             </div>
             <div class="actions">{actions.run()}</div>
         </div>
     }
     .into_any()
+}
+
+/// A heading that is an address may be broken after its slashes.
+fn breakable(title: &str) -> AnyView {
+    let parts = title
+        .split_inclusive('/')
+        .map(|part| view! { {part.to_owned()}<wbr/> });
+    parts.collect_view().into_any()
 }

@@ -23,6 +23,20 @@ pub fn Top() -> impl IntoView {
         (false, Some(false)) => ("dot warn", "not ready"),
         (false, None) => ("dot", "asking"),
     };
+    let slots = move || {
+        console.info.with(|info| match info.limits.max_concurrency {
+            0 => String::new(),
+            most => format!(
+                "{} of {} slots",
+                figures::count(info.concurrency),
+                figures::count(most)
+            ),
+        })
+    };
+    let running = move || match console.active.with(Vec::len) {
+        0 => String::new(),
+        count => figures::counted(count as u64, "crawl running", "crawls running"),
+    };
     let switch = move |_| {
         let next = console.theme.get_untracked().next();
         next.choose();
@@ -37,12 +51,8 @@ pub fn Top() -> impl IntoView {
                 <span class="cut">{browser::host()}</span>
                 <span class="unseen">{move || health().1}</span>
             </span>
-            <span class="top-opt">
-                {move || match console.active.with(Vec::len) {
-                    0 => String::new(),
-                    count => figures::counted(count as u64, "crawl running", "crawls running"),
-                }}
-            </span>
+            <span class="top-opt">{slots}</span>
+            <span class="top-opt">{running}</span>
             <span class="grow"></span>
             <button
                 class="btn small quiet"

@@ -39,7 +39,16 @@ pub fn JobPage() -> impl IntoView {
 fn Job(id: JobId) -> impl IntoView {
     let console = Console::get();
     let feed = JobFeed::follow(console, id);
-    let request = Memo::new(move |_| request_of(console, id));
+    let listed = RwSignal::new(None::<Value>);
+    let request = Memo::new(move |_| request_of(console, id).or_else(|| listed.get()));
+    if request.with_untracked(Option::is_none) {
+        spawn_local(async move {
+            if let Ok(list) = console.client().console_jobs().await {
+                let found = list.jobs.into_iter().find(|job| job.id == id);
+                listed.try_set(found.and_then(|job| job.request));
+            }
+        });
+    }
     let name = Memo::new(move |_| {
         let asked = request.with(|request| request.as_ref()?.get("url")?.as_str().map(str::to_owned));
         let first = || feed.rows.with(|rows| rows.first().map(|row| row.url.clone()));
@@ -166,7 +175,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                         }}
                     </div>
                 </section>
-                <section class="card" aria-label="Page">
+                <section class="card" aria-label="Page" id="open-page">
                     <OpenPage feed open/>
                 </section>
             </div>
@@ -319,6 +328,7 @@ fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                 Ok(found) => {
                     problem.try_set(None);
                     document.try_set(found.map(Arc::new));
+                    browser::reveal_soon("#open-page");
                 }
                 Err(error) => {
                     console.note(&error);

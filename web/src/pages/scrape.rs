@@ -78,6 +78,7 @@ pub fn ScrapePage() -> impl IntoView {
                 }
             };
             outcome.try_set(result);
+            browser::reveal_soon("#result");
         });
     });
     let stop = Callback::new(move |()| {
@@ -95,7 +96,7 @@ pub fn ScrapePage() -> impl IntoView {
         <div class="two">
             <RequestForm draft run stop busy action="Scrape page" busy_action="Scraping"/>
             <div class="stack">
-                <section class="card" aria-label="Result" aria-busy=move || busy.get().to_string()>
+                <section class="card" id="result" aria-label="Result" aria-busy=move || busy.get().to_string()>
                     {move || match outcome.get() {
                         Outcome::Nothing => {
                             view! {

@@ -39,6 +39,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         "database": word(database),
         "queue": word(queue),
         "browser": "not configured",
+        "open": app.open_mode().is_some(),
     });
     json_answer(
         if good {

@@ -108,7 +108,7 @@ async fn a_cancelled_crawl_is_told_as_an_error_and_then_closed() {
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
-    let request = app.request(axum::http::Method::DELETE, &format!("/v2/crawl/{id}"));
+    let request = app.request(http::Method::DELETE, &format!("/v2/crawl/{id}"));
     app.send(request.body(axum::body::Body::empty()).unwrap()).await;
     loop {
         let told = text(&mut socket).await;

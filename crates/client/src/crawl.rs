@@ -1,7 +1,8 @@
 //! `/v2/crawl` and what hangs on it.
 
 use harvestman_core::api::crawl::{ActiveCrawls, JobStarted};
-use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusQuery};
+use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath, StatusQuery};
+use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
 use harvestman_core::api::{CrawlRequest, Document};
 use harvestman_core::ids::JobId;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,14 @@ impl Client {
         self.post("/v2/crawl", request).await
     }
 
+    /// Proposes options for a prompt; nothing is crawled.
+    pub async fn crawl_params_preview(
+        &self,
+        request: &ParamsPreviewRequest,
+    ) -> Result<ParamsPreview, ClientError> {
+        self.post("/v2/crawl/params-preview", request).await
+    }
+
     /// Numbers and documents of a crawl. With `skip` at the end of a running crawl the server waits
     /// up to a second for a new document.
     pub async fn crawl_status(&self, id: JobId, query: StatusQuery) -> Result<JobProgress, ClientError> {
@@ -28,7 +37,16 @@ impl Client {
         id: JobId,
         query: StatusQuery,
     ) -> Result<JobProgress<D>, ClientError> {
-        let mut path = format!("/v2/crawl/{id}?skip={}", query.skip);
+        self.job_status(StatusPath::Crawl, id, query).await
+    }
+
+    pub(crate) async fn job_status<D: DeserializeOwned>(
+        &self,
+        path: StatusPath,
+        id: JobId,
+        query: StatusQuery,
+    ) -> Result<JobProgress<D>, ClientError> {
+        let mut path = format!("{}?skip={}", path.url("", id), query.skip);
         if let Some(limit) = query.limit {
             path.push_str(&format!("&limit={limit}"));
         }
@@ -37,7 +55,7 @@ impl Client {
 
     /// Every document of a crawl, as it becomes ready; see [`Pages`].
     pub fn crawl_pages(&self, id: JobId) -> Pages {
-        Pages::new(self.clone(), id)
+        Pages::new(self.clone(), StatusPath::Crawl, id)
     }
 
     /// Stops a crawl; documents so far stay readable.

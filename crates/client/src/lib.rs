@@ -6,13 +6,20 @@
 //! an answer that is not ours ([`ClientError::Unreadable`]) and a request that the caller stopped
 //! ([`ClientError::Aborted`]) stay apart.
 
+mod batch;
 mod console;
 mod crawl;
 mod error;
+mod extract;
 mod health;
+mod interact;
 mod limits;
+mod map;
 mod pages;
 mod scrape;
+mod search;
+mod support;
+mod team;
 mod transport;
 
 pub use console::{ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, SignedIn};

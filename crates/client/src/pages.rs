@@ -4,17 +4,18 @@
 use std::collections::VecDeque;
 
 use harvestman_core::api::Document;
-use harvestman_core::api::job::{JobProgress, StatusQuery};
+use harvestman_core::api::job::{JobProgress, StatusPath, StatusQuery};
 use harvestman_core::ids::JobId;
 
 use crate::error::ClientError;
 use crate::limits::PAGE_DOCUMENTS;
 use crate::transport::Client;
 
-/// See [`Client::crawl_pages`]. An error leaves it where it was: calling again goes on.
+/// See [`Client::crawl_pages`] and [`Client::batch_scrape_pages`]. An error leaves it where it was: calling again goes on.
 #[derive(Debug)]
 pub struct Pages {
     client: Client,
+    path: StatusPath,
     id: JobId,
     skip: u64,
     ready: VecDeque<Document>,
@@ -23,9 +24,10 @@ pub struct Pages {
 }
 
 impl Pages {
-    pub(crate) fn new(client: Client, id: JobId) -> Self {
+    pub(crate) fn new(client: Client, path: StatusPath, id: JobId) -> Self {
         Self {
             client,
+            path,
             id,
             skip: 0,
             ready: VecDeque::new(),
@@ -47,7 +49,10 @@ impl Pages {
                 skip: self.skip,
                 limit: Some(PAGE_DOCUMENTS),
             };
-            let mut progress = self.client.crawl_status(self.id, query).await?;
+            let mut progress = self
+                .client
+                .job_status::<Document>(self.path, self.id, query)
+                .await?;
             let documents = std::mem::take(&mut progress.data);
             self.skip += documents.len() as u64;
             self.at_end = progress.next.is_none();

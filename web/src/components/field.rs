@@ -27,8 +27,8 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let (label_id, for_id) = (format!("{id}-name"), id.clone());
             let names = view! {
                 {field.label}
-                <code>{api_name(&at())}</code>
-                {move || is_set.get().then(|| view! { <span class="set"><span class="unseen">"set"</span></span> })}
+                <code class:set=move || is_set.get()>{api_name(&at())}</code>
+                {move || is_set.get().then(|| view! { <span class="unseen">"set"</span> })}
             };
             match field.kind {
                 Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),

@@ -1,0 +1,13 @@
+//! `POST /v2/map`: the addresses of a site.
+
+use harvestman_core::api::map::{MapAnswer, MapRequest};
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+impl Client {
+    /// Finds the addresses of a site.
+    pub async fn map(&self, request: &MapRequest) -> Result<MapAnswer, ClientError> {
+        self.post("/v2/map", request).await
+    }
+}

@@ -1,0 +1,13 @@
+//! `POST /v2/support/docs-search`: answers from the embedded documentation.
+
+use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+impl Client {
+    /// Asks the documentation.
+    pub async fn docs_search(&self, request: &DocsSearchRequest) -> Result<DocsAnswer, ClientError> {
+        self.post("/v2/support/docs-search", request).await
+    }
+}

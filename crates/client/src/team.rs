@@ -1,0 +1,75 @@
+//! `/v2/team/...`: what the team did, used and has left.
+
+use harvestman_core::api::team::{
+    Activity, ConcurrencyCheck, CreditPeriod, CreditUsage, Data, Endpoint, QueueStatus, TokenPeriod,
+    TokenUsage, UsageHistory, UsageQuery,
+};
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+impl Client {
+    /// Calls of the last 24 hours, newest first. `limit` is 1 to 100; `cursor` is the one of the answer
+    /// before.
+    pub async fn activity(
+        &self,
+        endpoint: Option<Endpoint>,
+        limit: Option<u64>,
+        cursor: Option<&str>,
+    ) -> Result<Activity, ClientError> {
+        let parts = [
+            endpoint.map(|endpoint| format!("endpoint={endpoint}")),
+            limit.map(|limit| format!("limit={limit}")),
+            cursor.map(|cursor| format!("cursor={}", js_sys::encode_uri_component(cursor))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        self.get(&format!("/v2/team/activity?{}", parts.join("&"))).await
+    }
+
+    /// Credits by month, and by key if asked.
+    pub async fn credit_history(&self, query: UsageQuery) -> Result<UsageHistory<CreditPeriod>, ClientError> {
+        self.get(&history("credit", query)).await
+    }
+
+    /// Tokens by month, and by key if asked.
+    pub async fn token_history(&self, query: UsageQuery) -> Result<UsageHistory<TokenPeriod>, ClientError> {
+        self.get(&history("token", query)).await
+    }
+
+    /// Credits of this month.
+    pub async fn credit_usage(&self) -> Result<Data<CreditUsage>, ClientError> {
+        self.get("/v2/team/credit-usage").await
+    }
+
+    /// Tokens of this month.
+    pub async fn token_usage(&self) -> Result<Data<TokenUsage>, ClientError> {
+        self.get("/v2/team/token-usage").await
+    }
+
+    /// What waits and what runs.
+    pub async fn queue_status(&self) -> Result<QueueStatus, ClientError> {
+        self.get("/v2/team/queue-status").await
+    }
+
+    /// Pages in work and their bound.
+    pub async fn concurrency(&self) -> Result<ConcurrencyCheck, ClientError> {
+        self.get("/v2/concurrency-check").await
+    }
+}
+
+fn history(of: &str, query: UsageQuery) -> String {
+    format!("/v2/team/{of}-usage/historical?byApiKey={}", query.by_api_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_is_asked_for_as_the_server_reads_it() {
+        let path = history("credit", UsageQuery { by_api_key: true });
+        let (path, query) = path.split_once('?').unwrap();
+        assert_eq!(path, "/v2/team/credit-usage/historical");
+        assert!(UsageQuery::parse(query).unwrap().by_api_key);
+    }
+}

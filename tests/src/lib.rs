@@ -1,1 +1,17 @@
 //! Whole-product tests: the real binary, fixture sites, real clients.
+//!
+//! [`Site`] is a web site in this process that writes down who asked for what; [`TestServer`] runs the real
+//! `harvestman` on a data folder of its own. Nothing here reaches beyond loopback.
+
+// A test stops where something is not as it says; so does what only tests use.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod client;
+pub mod docs_site;
+pub mod server;
+pub mod site;
+
+pub use client::Answer;
+pub use docs_site::DocsSite;
+pub use server::TestServer;
+pub use site::{Page, RunningSite, Site};

@@ -1,0 +1,79 @@
+//! The smallest HTTP client that can ask the server anything, also what no client should.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+/// An answer of the server.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Header fields.
+    pub headers: HeaderMap,
+    /// The body as JSON; `null` when it is none.
+    pub json: Value,
+    /// The body as it came.
+    pub body: Bytes,
+}
+
+impl Answer {
+    /// The machine code of an error answer, or an empty text.
+    pub fn code(&self) -> &str {
+        self.json["code"].as_str().unwrap_or_default()
+    }
+
+    /// The sentence of an error answer, or an empty text.
+    pub fn error(&self) -> &str {
+        self.json["error"].as_str().unwrap_or_default()
+    }
+
+    /// The JSON of an answer that must be a 200.
+    ///
+    /// # Panics
+    /// When it is something else.
+    #[track_caller]
+    pub fn ok(self) -> Value {
+        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
+        self.json
+    }
+}
+
+/// Asks over a connection of its own.
+pub(crate) async fn ask(
+    address: SocketAddr,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Bytes,
+) -> anyhow::Result<Answer> {
+    let stream = TcpStream::connect(address)
+        .await
+        .context("the server does not accept connections")?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    let driver = tokio::spawn(connection);
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", address.to_string());
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = sender.send_request(request.body(Full::new(body))?).await?;
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await?.to_bytes();
+    driver.abort();
+    let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        json,
+        body,
+    })
+}

@@ -1,0 +1,305 @@
+//! A web site in this process: declared pages, and a record of every request.
+//!
+//! A path that is not declared answers 404. A site can hold its answers back, so that a test can act while a
+//! crawl is in the middle of it, without waiting for a moment by the clock.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What a path answers.
+#[derive(Clone, Debug)]
+pub struct Page {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+    delay: Duration,
+}
+
+impl Page {
+    /// A page with this body and content type.
+    pub fn new(content_type: &str, body: impl Into<Bytes>) -> Page {
+        let page = Page {
+            status: StatusCode::OK,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            delay: Duration::ZERO,
+        };
+        page.header("content-type", content_type)
+    }
+
+    /// An HTML page.
+    pub fn html(body: impl Into<Bytes>) -> Page {
+        Page::new("text/html; charset=utf-8", body)
+    }
+
+    /// An HTML page with a title, some text, and links in this order.
+    pub fn links(title: &str, links: &[&str]) -> Page {
+        let list: String = links
+            .iter()
+            .map(|link| format!("<li><a href=\"{link}\">to {link}</a></li>\n"))
+            .collect();
+        Page::html(format!(
+            "<!doctype html>\n<html lang=\"en\"><head><title>{title}</title></head>\n<body><main><h1>{title}</h1>\n\
+             <p>This page is called {title} and has a sentence or two of its own to be read.</p>\n<ul>\n{list}</ul>\n\
+             </main></body></html>\n"
+        ))
+    }
+
+    /// A redirect.
+    pub fn redirect(status: u16, to: &str) -> Page {
+        Page::new("text/plain", "moved")
+            .status(status)
+            .header("location", to)
+    }
+
+    /// The same page with another status.
+    pub fn status(mut self, status: u16) -> Page {
+        self.status = StatusCode::from_u16(status).expect("the test gives a status");
+        self
+    }
+
+    /// The same page with a header field set.
+    pub fn header(mut self, name: &str, value: &str) -> Page {
+        let name = HeaderName::try_from(name).expect("the test gives a header name");
+        self.headers.insert(
+            name,
+            HeaderValue::from_str(value).expect("the test gives a header value"),
+        );
+        self
+    }
+
+    /// The same page, answered after a while.
+    pub fn delay(mut self, delay: Duration) -> Page {
+        self.delay = delay;
+        self
+    }
+}
+
+/// A site that is not served yet.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    pages: BTreeMap<String, Page>,
+}
+
+impl Site {
+    /// A site without pages.
+    pub fn new() -> Site {
+        Site::default()
+    }
+
+    /// The same site with a page at `path` (with its query, if it has one).
+    pub fn page(mut self, path: &str, page: Page) -> Site {
+        self.pages.insert(path.to_owned(), page);
+        self
+    }
+
+    /// The same site with a page of links at each path.
+    pub fn graph(self, graph: &[(&str, &[&str])]) -> Site {
+        graph.iter().fold(self, |site, (path, links)| {
+            site.page(path, Page::links(path, links))
+        })
+    }
+
+    /// The same site with every page answered after a while.
+    pub fn delay(mut self, delay: Duration) -> Site {
+        self.pages.values_mut().for_each(|page| page.delay = delay);
+        self
+    }
+
+    /// Serves it on a free port of 127.0.0.1. `{base}` in bodies becomes its address.
+    pub async fn serve(self) -> RunningSite {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        self.serve_on(listener)
+    }
+
+    fn serve_on(mut self, listener: TcpListener) -> RunningSite {
+        let address = listener.local_addr().expect("the listener is bound");
+        for page in self.pages.values_mut() {
+            if let Ok(text) = std::str::from_utf8(&page.body)
+                && text.contains("{base}")
+            {
+                page.body = text.replace("{base}", &format!("http://{address}")).into();
+            }
+        }
+        let shared = Arc::new(Shared {
+            pages: self.pages,
+            hits: Mutex::default(),
+            gate: watch::Sender::new(u64::MAX),
+            arrived: watch::Sender::new(0),
+        });
+        let task = tokio::spawn(accept(listener, shared.clone()));
+        RunningSite {
+            address,
+            shared,
+            task,
+        }
+    }
+}
+
+/// One request that the site got.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// Path and query.
+    pub path: String,
+    /// When it came.
+    pub at: Instant,
+    /// Its header fields.
+    pub headers: HeaderMap,
+}
+
+/// A site that answers until it is dropped.
+pub struct RunningSite {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+struct Shared {
+    pages: BTreeMap<String, Page>,
+    hits: Mutex<Vec<Hit>>,
+    /// How many page requests may be answered.
+    gate: watch::Sender<u64>,
+    /// How many page requests came.
+    arrived: watch::Sender<u64>,
+}
+
+impl Drop for RunningSite {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl RunningSite {
+    /// Where it answers.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// An absolute URL of it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Every request so far, in order.
+    pub fn hits(&self) -> Vec<Hit> {
+        self.shared.hits.lock().expect("no holder panics").clone()
+    }
+
+    /// How often each path was asked for.
+    pub fn counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for hit in self.shared.hits.lock().expect("no holder panics").iter() {
+            *counts.entry(hit.path.clone()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// How often this path was asked for.
+    pub fn count(&self, path: &str) -> usize {
+        self.counts().get(path).copied().unwrap_or(0)
+    }
+
+    /// From now on the site answers requests for pages only up to this number since it started; later ones wait
+    /// for [`RunningSite::release`]. robots.txt and sitemaps are no pages.
+    pub fn hold_after(&self, answers: u64) {
+        self.shared.gate.send_replace(answers);
+    }
+
+    /// Answers everything again.
+    pub fn release(&self) {
+        self.shared.gate.send_replace(u64::MAX);
+    }
+
+    /// Waits until this many requests for pages came.
+    ///
+    /// # Panics
+    /// After a minute without them.
+    pub async fn wait_for_requests(&self, number: u64) {
+        let mut arrived = self.shared.arrived.subscribe();
+        let wait = arrived.wait_for(|arrived| *arrived >= number);
+        let came = tokio::time::timeout(Duration::from_secs(60), wait).await;
+        assert!(
+            came.is_ok(),
+            "{number} requests were expected, {} came",
+            *self.shared.arrived.borrow()
+        );
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            let service = service_fn(|request| answer(&shared, request));
+            // The other side may be killed at any moment; that is what some tests are about.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+        });
+    }
+}
+
+async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let path = request
+        .uri()
+        .path_and_query()
+        .map_or_else(|| "/".to_owned(), ToString::to_string);
+    let hit = Hit {
+        path: path.clone(),
+        at: Instant::now(),
+        headers: request.headers().clone(),
+    };
+    shared.hits.lock().expect("no holder panics").push(hit);
+    if !is_site_file(&path) {
+        let mut number = 0;
+        shared.arrived.send_modify(|arrived| {
+            *arrived += 1;
+            number = *arrived;
+        });
+        let mut gate = shared.gate.subscribe();
+        if gate.wait_for(|open| number <= *open).await.is_err() {
+            return Ok(not_found());
+        }
+    }
+    let Some(page) = shared.pages.get(&path) else {
+        return Ok(not_found());
+    };
+    if !page.delay.is_zero() {
+        tokio::time::sleep(page.delay).await;
+    }
+    let mut response = Response::new(Full::new(page.body.clone()));
+    *response.status_mut() = page.status;
+    *response.headers_mut() = page.headers.clone();
+    Ok(response)
+}
+
+fn is_site_file(path: &str) -> bool {
+    path == "/robots.txt" || path.starts_with("/sitemap")
+}
+
+fn not_found() -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(
+        b"<!doctype html><title>Not found</title><h1>Not found</h1>",
+    )));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+        .headers_mut()
+        .insert("content-type", HeaderValue::from_static("text/html"));
+    response
+}

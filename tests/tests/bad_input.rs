@@ -1,0 +1,441 @@
+//! What a caller can do wrong, and what the server says to it: always the same shape of error, always a reason,
+//! never a crash.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::{Answer, Page, Site, TestServer, server};
+use http::Method;
+use serde_json::{Value, json};
+
+/// The contract's error body, with this status and code.
+#[track_caller]
+fn check(what: &str, answer: &Answer, status: u16, code: &str) {
+    let shown = String::from_utf8_lossy(&answer.body);
+    assert_eq!((answer.status, answer.code()), (status, code), "{what}: {shown}");
+    assert_eq!(answer.json["success"], false, "{what}: {shown}");
+    assert!(!answer.error().is_empty(), "{what}: {shown}");
+    assert!(
+        answer.headers["content-type"]
+            .to_str()
+            .unwrap()
+            .starts_with("application/json"),
+        "{what}"
+    );
+    assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{what}");
+}
+
+async fn post_text(server: &TestServer, path: &str, body: impl Into<Vec<u8>>) -> Answer {
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "application/json"),
+    ];
+    server.ask(Method::POST, path, &headers, body.into()).await
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_json_object_are_refused() {
+    let server = TestServer::start().await;
+    let deep = format!("{{\"url\":{}1{}}}", "[".repeat(200), "]".repeat(200));
+    let no_json = [
+        "",
+        "{",
+        "nonsense",
+        "{\"url\":}",
+        "{\"url\":\"a\"} trailing",
+        "{'url':'a'}",
+        "{\"limit\":NaN}",
+    ];
+    for path in ["/v2/crawl", "/v2/scrape"] {
+        for body in no_json {
+            check(
+                body,
+                &post_text(&server, path, body).await,
+                400,
+                "BAD_REQUEST_INVALID_JSON",
+            );
+        }
+        for body in ["[]", "null", "5", "\"text\"", "true"] {
+            check(body, &post_text(&server, path, body).await, 400, "BAD_REQUEST");
+        }
+        for body in [
+            &b"{\"url\":\"\xff\xfe\"}"[..],
+            b"{\"url\":\"\\ud800\"}",
+            b"{\"limit\":1e999}",
+            deep.as_bytes(),
+        ] {
+            let answer = post_text(&server, path, body).await;
+            assert!(answer.code().starts_with("BAD_REQUEST"), "{answer:?}");
+            check("broken text", &answer, 400, answer.code());
+        }
+    }
+}
+
+#[tokio::test]
+async fn fields_are_checked_and_the_answer_names_them() {
+    let server = TestServer::start().await;
+    let url = "http://127.0.0.1:1/";
+    let cases: &[(Value, &[&str])] = &[
+        (json!({}), &["url"]),
+        (json!({ "url": null }), &["url"]),
+        (json!({ "url": 5 }), &["url"]),
+        (json!({ "url": "" }), &["url"]),
+        (json!({ "url": "http://" }), &["url"]),
+        (json!({ "url": "ftp://a.example/" }), &["url"]),
+        (json!({ "url": "file:///etc/passwd" }), &["url"]),
+        (json!({ "url": "http://user:secret@a.example/" }), &["url"]),
+        (
+            json!({ "url": format!("http://a.example/{}", "x".repeat(9000)) }),
+            &["url"],
+        ),
+        (json!({ "url": url, "limt": 5 }), &["limt", "limit"]),
+        (json!({ "url": url, "Limit": 5 }), &["Limit", "limit"]),
+        (json!({ "url": url, "limit": "5" }), &["limit"]),
+        (json!({ "url": url, "limit": 0 }), &["limit"]),
+        (json!({ "url": url, "limit": -1 }), &["limit"]),
+        (json!({ "url": url, "limit": 1.5 }), &["limit"]),
+        (
+            json!({ "url": url, "maxDiscoveryDepth": -1 }),
+            &["maxDiscoveryDepth"],
+        ),
+        (json!({ "url": url, "maxConcurrency": 0 }), &["maxConcurrency"]),
+        (json!({ "url": url, "delay": 0 }), &["delay"]),
+        (json!({ "url": url, "delay": 61 }), &["delay"]),
+        (json!({ "url": url, "sitemap": "sometimes" }), &["sitemap"]),
+        (
+            json!({ "url": url, "allowSubdomains": "yes" }),
+            &["allowSubdomains"],
+        ),
+        (json!({ "url": url, "includePaths": "x" }), &["includePaths"]),
+        (json!({ "url": url, "includePaths": ["("] }), &["includePaths"]),
+        (
+            json!({ "url": url, "excludePaths": ["(?=x)"] }),
+            &["excludePaths"],
+        ),
+        (
+            json!({ "url": url, "excludePaths": ["a{1000}{1000}"] }),
+            &["excludePaths"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "formts": ["markdown"] } }),
+            &["formts", "formats"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "formats": ["markdwn"] } }),
+            &["markdwn"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "timeout": 10 } }),
+            &["timeout"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "headers": { "x": 1 } } }),
+            &["headers"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "headers": { "Host": "x" } } }),
+            &["Host"],
+        ),
+        (
+            json!({ "url": url, "scrapeOptions": { "headers": { "x": "a\r\nb" } } }),
+            &["headers"],
+        ),
+        (json!({ "url": url, "webhook": "not a url" }), &["webhook"]),
+        (
+            json!({ "url": url, "webhook": { "url": "ftp://a.example/" } }),
+            &["webhook"],
+        ),
+    ];
+    for (body, named) in cases {
+        let answer = server.post("/v2/crawl", body).await;
+        let what = body.to_string();
+        check(&what[..what.len().min(200)], &answer, 400, "BAD_REQUEST");
+        let said = format!("{} {}", answer.error(), answer.json["details"]);
+        for word in *named {
+            assert!(said.contains(word), "{what}: `{word}` is not in: {said}");
+        }
+        assert!(!said.contains("secret"), "{said}");
+    }
+    let both = server
+        .post(
+            "/v2/crawl",
+            &json!({ "url": url, "limit": 0, "scrapeOptions": { "waitFor": "x" } }),
+        )
+        .await;
+    let paths: Vec<&Value> = both.json["details"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| &entry["path"])
+        .collect();
+    assert!(
+        paths.contains(&&json!(["limit"])) && paths.contains(&&json!(["scrapeOptions", "waitFor"])),
+        "{paths:?}"
+    );
+}
+
+#[tokio::test]
+async fn lenient_values_are_accepted() {
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let server = TestServer::start().await;
+    let request = json!({
+        "url": site.url("/"), "limit": 5.0, "prompt": null, "origin": "test", "integration": null, "__internal": { "x": 1 },
+        "scrapeOptions": { "fastMode": true, "formats": ["markdown", "markdown"], "maxAge": null },
+    });
+    let id = server.crawl(&request).await;
+    assert_eq!(server.wait(&id).await["completed"], 1);
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "text/plain"),
+    ];
+    let body = json!({ "url": site.url("/") }).to_string();
+    server.ask(Method::POST, "/v2/scrape", &headers, body).await.ok();
+}
+
+#[tokio::test]
+async fn without_a_good_key_nothing_is_answered() {
+    let server = TestServer::start().await;
+    let id = "01890000-0000-7000-8000-000000000000";
+    let paths = [
+        (Method::POST, "/v2/crawl".to_owned()),
+        (Method::POST, "/v2/scrape".to_owned()),
+        (Method::GET, format!("/v2/crawl/{id}")),
+        (Method::DELETE, format!("/v2/crawl/{id}")),
+        (Method::GET, format!("/v2/crawl/{id}/errors")),
+        (Method::GET, "/v2/crawl/active".to_owned()),
+        (Method::GET, format!("/v2/scrape/{id}")),
+    ];
+    let keys: &[&[(&str, &str)]] = &[
+        &[],
+        &[("authorization", "")],
+        &[("authorization", "Bearer")],
+        &[("authorization", "Bearer ")],
+        &[("authorization", "Bearer fc-wrong")],
+        &[("authorization", "Bearer fc-tes")],
+        &[("authorization", "Bearer fc-test1")],
+        &[("authorization", "Basic ZmMtdGVzdA==")],
+        &[("authorization", "fc-test")],
+    ];
+    for (method, path) in &paths {
+        for headers in keys {
+            let answer = server.ask(method.clone(), path, headers, "{}").await;
+            check(
+                &format!("{method} {path} {headers:?}"),
+                &answer,
+                401,
+                "UNAUTHORIZED",
+            );
+        }
+    }
+    for path in ["/health", "/ready"] {
+        assert_eq!(server.ask(Method::GET, path, &[], "").await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn jobs_of_another_team_do_not_exist() {
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let server = TestServer::start().await;
+    let id = server.crawl(&json!({ "url": site.url("/") })).await;
+    server.wait(&id).await;
+    let (documents, _) = server.documents(&id, 10).await;
+    let page = documents[0]["metadata"]["scrapeId"].as_str().unwrap();
+    let scrape = server
+        .post("/v2/scrape", &json!({ "url": site.url("/") }))
+        .await
+        .ok();
+    let scrape = scrape["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let other = format!("Bearer {}", server::OTHER_KEY);
+    for (method, path) in [
+        (Method::GET, format!("/v2/crawl/{id}")),
+        (Method::GET, format!("/v2/crawl/{id}/errors")),
+        (Method::DELETE, format!("/v2/crawl/{id}")),
+        (Method::GET, format!("/v2/scrape/{page}")),
+        (Method::GET, format!("/v2/scrape/{scrape}")),
+    ] {
+        let answer = server
+            .ask(method.clone(), &path, &[("authorization", &other)], "")
+            .await;
+        check(&format!("{method} {path}"), &answer, 404, "NOT_FOUND");
+        if method == Method::GET {
+            assert_eq!(server.get(&path).await.status, 200, "its own team reads {path}");
+        }
+    }
+    let unknown = "/v2/crawl/01890000-0000-7000-8000-000000000000";
+    let foreign = server
+        .ask(
+            Method::GET,
+            &format!("/v2/crawl/{id}"),
+            &[("authorization", &other)],
+            "",
+        )
+        .await;
+    assert_eq!(
+        foreign.error(),
+        server.get(unknown).await.error(),
+        "foreign and unknown look the same"
+    );
+    let active = server
+        .ask(Method::GET, "/v2/crawl/active", &[("authorization", &other)], "")
+        .await
+        .ok();
+    assert_eq!(active["crawls"], json!([]));
+}
+
+#[tokio::test]
+async fn paths_and_methods_are_checked() {
+    let server = TestServer::start().await;
+    let id = "01890000-0000-7000-8000-000000000000";
+    for path in [
+        "/v2/crawl/no-uuid",
+        "/v2/crawl/0189",
+        "/v2/crawl/no-uuid/errors",
+        "/v2/scrape/no-uuid",
+    ] {
+        check(path, &server.get(path).await, 400, "BAD_REQUEST");
+    }
+    for query in ["skip=-1", "skip=x", "limit=0", "limit=1001", "limit=1.5"] {
+        check(
+            query,
+            &server.get(&format!("/v2/crawl/{id}?{query}")).await,
+            400,
+            "BAD_REQUEST",
+        );
+    }
+    for path in [
+        format!("/v2/crawl/{id}"),
+        format!("/v2/crawl/{id}/errors"),
+        format!("/v2/scrape/{id}"),
+    ] {
+        check(&path, &server.get(&path).await, 404, "NOT_FOUND");
+    }
+    check(
+        "cancel",
+        &server.delete(&format!("/v2/crawl/{id}")).await,
+        404,
+        "NOT_FOUND",
+    );
+    for path in [
+        "/v2/nothing",
+        "/v2",
+        "/v2/crawl/active/x",
+        "/nothing",
+        "/v2/crawl/../../etc/passwd",
+    ] {
+        check(path, &server.get(path).await, 404, "NOT_FOUND");
+    }
+    let old = server
+        .post("/v1/scrape", &json!({ "url": "http://a.example/" }))
+        .await;
+    check("/v1/scrape", &old, 404, "NOT_FOUND");
+    assert!(old.error().contains("v2"), "{}", old.error());
+    for (method, path) in [
+        (Method::PUT, "/v2/crawl".to_owned()),
+        (Method::GET, "/v2/scrape".to_owned()),
+        (Method::POST, format!("/v2/crawl/{id}")),
+        (Method::DELETE, format!("/v2/scrape/{id}")),
+    ] {
+        let answer = server
+            .ask(
+                method.clone(),
+                &path,
+                &[("authorization", "Bearer fc-test")],
+                "{}",
+            )
+            .await;
+        check(&format!("{method} {path}"), &answer, 405, "METHOD_NOT_ALLOWED");
+    }
+    check(
+        "not offered",
+        &server.get("/v2/search/research/x").await,
+        501,
+        "FEATURE_NOT_SUPPORTED",
+    );
+    let options = server
+        .ask(
+            Method::OPTIONS,
+            "/v2/crawl",
+            &[("origin", "http://a.example")],
+            "",
+        )
+        .await;
+    assert_eq!(options.status, 204);
+    assert_eq!(options.headers["access-control-allow-origin"], "*");
+}
+
+#[tokio::test]
+async fn bodies_that_are_too_large_or_encoded_are_refused() {
+    let server = TestServer::start().await;
+    let mut large = br#"{"url":"http://a.example/","prompt":""#.to_vec();
+    large.resize(10 * 1024 * 1024 + 1, b'x');
+    check(
+        "too large",
+        &post_text(&server, "/v2/crawl", large).await,
+        413,
+        "PAYLOAD_TOO_LARGE",
+    );
+    for coding in ["gzip", "br", "x"] {
+        let headers = [("authorization", "Bearer fc-test"), ("content-encoding", coding)];
+        let answer = server.ask(Method::POST, "/v2/crawl", &headers, "{}").await;
+        check(coding, &answer, 415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    assert_eq!(server.get("/health").await.status, 200);
+}
+
+#[tokio::test]
+async fn targets_that_must_not_or_cannot_be_reached_have_their_own_codes() {
+    let site = Site::new()
+        .page("/inward", Page::redirect(302, "http://10.0.0.1/"))
+        .page("/circle", Page::redirect(302, "/circle"))
+        .page("/slow", Page::links("slow", &[]))
+        .serve()
+        .await;
+    site.hold_after(2);
+    let server = TestServer::start().await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let cases = [
+        ("http://10.0.0.1/".to_owned(), 403, "UNSAFE_TARGET"),
+        ("http://[::1]/".to_owned(), 403, "UNSAFE_TARGET"),
+        (
+            "http://169.254.169.254/latest/meta-data".to_owned(),
+            403,
+            "UNSAFE_TARGET",
+        ),
+        ("http://0xa9fea9fe/".to_owned(), 403, "UNSAFE_TARGET"),
+        (site.url("/inward"), 403, "UNSAFE_TARGET"),
+        (site.url("/circle"), 500, "SCRAPE_SITE_ERROR"),
+        (
+            "http://nothing.invalid/".to_owned(),
+            400,
+            "SCRAPE_DNS_RESOLUTION_ERROR",
+        ),
+        (format!("http://{free}/"), 500, "SCRAPE_SITE_ERROR"),
+        (site.url("/slow"), 408, "SCRAPE_TIMEOUT"),
+    ];
+    for (url, status, code) in cases {
+        let answer = server
+            .post("/v2/scrape", &json!({ "url": url, "timeout": 5000 }))
+            .await;
+        check(&url, &answer, status, code);
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_has_not_enabled_is_refused_before_anything_is_fetched() {
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "/nonexistent")]).await;
+    for (field, value) in [
+        ("ignoreRobotsTxt", json!(true)),
+        ("robotsUserAgent", json!("me")),
+        ("zeroDataRetention", json!(true)),
+    ] {
+        let mut request = json!({ "url": site.url("/") });
+        request[field] = value;
+        let answer = server.post("/v2/crawl", &request).await;
+        check(field, &answer, 403, "FORBIDDEN");
+        assert!(answer.error().contains(field), "{}", answer.error());
+    }
+    assert_eq!(site.hits().len(), 0);
+}

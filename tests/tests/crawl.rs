@@ -1,0 +1,279 @@
+//! Crawls of fixture sites through the real server: what is fetched, how often, and what comes back.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeSet, HashSet};
+
+use harvestman_tests::{DocsSite, Page, Site, TestServer};
+use serde_json::{Value, json};
+
+fn source(document: &Value) -> &str {
+    document["metadata"]["sourceURL"].as_str().unwrap()
+}
+
+fn sources(documents: &[Value]) -> BTreeSet<&str> {
+    documents.iter().map(source).collect()
+}
+
+#[tokio::test]
+async fn a_crawl_of_a_large_site_keeps_its_limit_and_fetches_each_page_once() {
+    let docs = DocsSite::new(340).sitemap();
+    let site = docs.build().serve().await;
+    let server = TestServer::start().await;
+    let id = server.crawl(&json!({ "url": site.url("/"), "limit": 300 })).await;
+    let status = server.wait(&id).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    for (field, value) in [("total", 300), ("completed", 300), ("creditsUsed", 300)] {
+        assert_eq!(status[field], value, "{field}: {status}");
+    }
+
+    let (documents, answers) = server.documents(&id, 50).await;
+    assert_eq!((documents.len(), answers), (300, 6));
+    assert_eq!(sources(&documents).len(), 300, "each page once");
+    let known: HashSet<String> = docs.paths().iter().map(|path| site.url(path)).collect();
+    assert!(documents.iter().all(|document| known.contains(source(document))));
+    let ids: HashSet<&str> = documents
+        .iter()
+        .map(|one| one["metadata"]["scrapeId"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), 300, "each page has an id of its own");
+    for document in &documents {
+        assert_eq!(document["metadata"]["statusCode"], 200);
+        let markdown = document["markdown"].as_str().unwrap();
+        assert!(
+            markdown.starts_with("# ") && markdown.contains("```") && markdown.contains("| number"),
+            "{markdown}"
+        );
+    }
+
+    let (again, _) = server.documents(&id, 77).await;
+    assert_eq!(again, documents, "the order does not depend on how it is read");
+    for (path, count) in site.counts() {
+        assert_eq!(count, 1, "{path} was asked for {count} times");
+    }
+    let pages = site
+        .hits()
+        .iter()
+        .filter(|hit| !hit.path.starts_with("/sitemap") && hit.path != "/robots.txt")
+        .count();
+    assert_eq!(pages, 300);
+}
+
+#[tokio::test]
+async fn a_crawl_finds_every_page_and_those_of_the_sitemap() {
+    let docs = DocsSite::new(45).orphans(6);
+    let site = docs.build().serve().await;
+    let server = TestServer::start().await;
+    let all: BTreeSet<String> = docs
+        .paths()
+        .iter()
+        .chain(&docs.orphan_paths())
+        .map(|path| site.url(path))
+        .collect();
+    let linked: BTreeSet<String> = docs.paths().iter().map(|path| site.url(path)).collect();
+    let front: BTreeSet<String> = [site.url("/")].into();
+    for (sitemap, expected) in [("include", &all), ("skip", &linked), ("only", &all)] {
+        let id = server
+            .crawl(&json!({ "url": site.url("/"), "sitemap": sitemap, "limit": 1000 }))
+            .await;
+        assert_eq!(server.wait(&id).await["status"], "completed");
+        let (documents, _) = server.documents(&id, 100).await;
+        let found: BTreeSet<String> = sources(&documents).into_iter().map(str::to_owned).collect();
+        assert_eq!(&found, expected, "sitemap: {sitemap}");
+        assert_eq!(documents.len(), expected.len());
+    }
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip", "maxDiscoveryDepth": 0 }))
+        .await;
+    server.wait(&id).await;
+    let (documents, _) = server.documents(&id, 100).await;
+    assert_eq!(
+        sources(&documents)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>(),
+        front
+    );
+}
+
+#[tokio::test]
+async fn what_robots_forbids_is_never_asked_for() {
+    let docs = DocsSite::new(60).sitemap().disallow("/section-1/");
+    let site = docs.build().serve().await;
+    let server = TestServer::start().await;
+    let id = server.crawl(&json!({ "url": site.url("/") })).await;
+    let status = server.wait(&id).await;
+    assert_eq!(
+        (&status["status"], &status["completed"]),
+        (&json!("completed"), &json!(40))
+    );
+    let counts = site.counts();
+    assert_eq!(counts["/robots.txt"], 1);
+    assert!(
+        counts.keys().all(|path| !path.starts_with("/section-1/")),
+        "{counts:?}"
+    );
+    let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+    let blocked: BTreeSet<&str> = errors["robotsBlocked"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|url| url.as_str().unwrap())
+        .collect();
+    let expected: BTreeSet<String> = docs
+        .paths()
+        .iter()
+        .filter(|path| path.starts_with("/section-1/"))
+        .map(|path| site.url(path))
+        .collect();
+    assert_eq!(blocked, expected.iter().map(String::as_str).collect());
+    assert_eq!(errors["errors"], json!([]));
+}
+
+#[tokio::test]
+async fn redirects_errors_and_duplicates_are_reported_as_the_contract_says() {
+    let site = Site::new()
+        .page(
+            "/",
+            Page::links(
+                "home",
+                &[
+                    "/moved",
+                    "/target",
+                    "/gone",
+                    "/away",
+                    "/a",
+                    "/a#part",
+                    "/a/",
+                    "/picture.png",
+                ],
+            ),
+        )
+        .page("/moved", Page::redirect(301, "/target"))
+        .page("/away", Page::redirect(302, "http://127.0.0.2:1/elsewhere"))
+        .page(
+            "/gone",
+            Page::html("<title>gone</title><p>It was here.</p>").status(410),
+        )
+        .graph(&[("/target", &["/"]), ("/a", &["/missing"])])
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .await;
+    let status = server.wait(&id).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let (documents, _) = server.documents(&id, 100).await;
+
+    let at_target: Vec<&Value> = documents
+        .iter()
+        .filter(|document| document["metadata"]["url"] == site.url("/target"))
+        .collect();
+    assert_eq!(at_target.len(), 1, "the page behind the redirect is there once");
+    let document = |path: &str| documents.iter().find(|one| source(one) == site.url(path));
+    assert_eq!(document("/gone").unwrap()["metadata"]["statusCode"], 410);
+    assert!(document("/gone").unwrap()["metadata"]["error"].is_string());
+    assert_eq!(document("/missing").unwrap()["metadata"]["statusCode"], 404);
+    assert_eq!(site.count("/a") + site.count("/a/"), 1);
+    assert_eq!(site.count("/picture.png"), 0);
+
+    let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+    let entries = errors["errors"].as_array().unwrap();
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert_eq!(entries[0]["url"], site.url("/away"));
+    assert!(document("/away").is_none());
+    assert!(!entries[0]["error"].as_str().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_cancelled_crawl_keeps_what_it_has_and_fetches_no_more() {
+    let site = DocsSite::new(200).build().serve().await;
+    site.hold_after(20);
+    let server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 4 }))
+        .await;
+    site.wait_for_requests(21).await;
+    let answer = server.delete(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(answer, json!({ "success": true, "status": "cancelled" }));
+    site.release();
+    let status = server.wait(&id).await;
+    assert_eq!(status["status"], "cancelled");
+    let (documents, _) = server.documents(&id, 1000).await;
+    assert!(documents.len() <= 24, "{} documents", documents.len());
+    assert_eq!(sources(&documents).len(), documents.len());
+    assert!(site.hits().len() <= 30, "{} requests", site.hits().len());
+    assert_eq!(server.delete(&format!("/v2/crawl/{id}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_running_crawl_can_be_read_and_is_listed_as_active() {
+    let site = DocsSite::new(60).build().serve().await;
+    site.hold_after(30);
+    let server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 2 }))
+        .await;
+    site.wait_for_requests(31).await;
+    let status = server.get(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(
+        (&status["success"], &status["status"]),
+        (&json!(true), &json!("scraping"))
+    );
+    assert!(status["next"].is_string(), "a running crawl has a next: {status}");
+    assert!(status["total"].as_u64().unwrap() <= 10_000);
+    let active = server.get("/v2/crawl/active").await.ok();
+    assert_eq!(active["crawls"].as_array().unwrap().len(), 1, "{active}");
+    assert_eq!(active["crawls"][0]["id"], id);
+    site.release();
+    assert_eq!(server.wait(&id).await["completed"], 60);
+    assert_eq!(server.get("/v2/crawl/active").await.ok()["crawls"], json!([]));
+}
+
+#[tokio::test]
+async fn a_delay_is_kept_between_the_starts_of_two_fetches() {
+    let site = DocsSite::new(4).build().serve().await;
+    let server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "delay": 0.3, "sitemap": "skip" }))
+        .await;
+    server.wait(&id).await;
+    let starts: Vec<_> = site
+        .hits()
+        .into_iter()
+        .filter(|hit| hit.path != "/robots.txt")
+        .map(|hit| hit.at)
+        .collect();
+    assert_eq!(starts.len(), 4);
+    for pair in starts.windows(2) {
+        // Arrival wobbles a little around the moment of the start.
+        assert!(
+            (pair[1] - pair[0]).as_millis() >= 200,
+            "{:?} between two fetches",
+            pair[1] - pair[0]
+        );
+    }
+}
+
+#[tokio::test]
+async fn one_page_is_scraped_and_can_be_read_again() {
+    let site = DocsSite::new(3).build().serve().await;
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/section-0/page-1"), "formats": ["markdown", "links", "html"] });
+    let answer = server.post("/v2/scrape", &request).await.ok();
+    let document = &answer["data"];
+    assert_eq!(document["metadata"]["title"], "Topic 1 - Fixture Docs");
+    assert_eq!(document["metadata"]["sourceURL"], site.url("/section-0/page-1"));
+    assert!(document["markdown"].as_str().unwrap().contains("# Topic 1"));
+    assert!(
+        document["links"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(site.url("/section-0/page-2")))
+    );
+    let id = document["metadata"]["scrapeId"].as_str().unwrap();
+    let stored = server.get(&format!("/v2/scrape/{id}")).await.ok();
+    assert_eq!(stored["data"]["markdown"], document["markdown"]);
+    assert_eq!(site.count("/section-0/page-1"), 1);
+}

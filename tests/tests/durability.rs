@@ -1,0 +1,170 @@
+//! Nothing is lost and nothing counted twice: the real server is killed in the middle of its work.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harvestman_tests::{DocsSite, RunningSite, TestServer};
+use serde_json::{Value, json};
+
+const IN_FLIGHT: usize = 4;
+
+fn sources(documents: &[Value]) -> Vec<&str> {
+    documents
+        .iter()
+        .map(|document| document["metadata"]["sourceURL"].as_str().unwrap())
+        .collect()
+}
+
+/// Every page of the site is stored once and charged once.
+async fn check_whole(server: &TestServer, id: &str, docs: &DocsSite, site: &RunningSite) -> Vec<Value> {
+    let status = server.wait(id).await;
+    let pages = docs.paths().len();
+    assert_eq!(status["status"], "completed", "{status}");
+    for field in ["total", "completed", "creditsUsed"] {
+        assert_eq!(status[field], pages, "{field}: {status}");
+    }
+    let (documents, _) = server.documents(id, 100).await;
+    let expected: BTreeSet<String> = docs.paths().iter().map(|path| site.url(path)).collect();
+    assert_eq!(documents.len(), pages);
+    assert_eq!(
+        sources(&documents)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>(),
+        expected
+    );
+    documents
+}
+
+fn page_counts(site: &RunningSite) -> BTreeMap<String, usize> {
+    site.counts()
+        .into_iter()
+        .filter(|(path, _)| path != "/robots.txt" && !path.starts_with("/sitemap"))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_crawl_goes_on_after_kill_9() {
+    let docs = DocsSite::new(120);
+    let site = docs.build().serve().await;
+    site.hold_after(50);
+    let mut server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
+        .await;
+    site.wait_for_requests(51).await;
+    let before = server.get(&format!("/v2/crawl/{id}")).await.ok();
+    let seen_before = before["data"].as_array().unwrap().clone();
+    server.kill9();
+    site.release();
+    server.restart().await;
+    let documents = check_whole(&server, &id, &docs, &site).await;
+    assert_eq!(
+        documents[..seen_before.len()],
+        seen_before[..],
+        "what was handed out stays where it was"
+    );
+
+    // A page is fetched again only if its first fetch was in flight, or not committed yet, when the process died.
+    let again: Vec<String> = page_counts(&site)
+        .into_iter()
+        .filter(|(_, count)| *count > 1)
+        .map(|(path, _)| path)
+        .collect();
+    let handed_out: BTreeSet<&str> = sources(&seen_before).into_iter().collect();
+    assert!(
+        again.iter().all(|path| !handed_out.contains(&*site.url(path))),
+        "{again:?} were stored already"
+    );
+    assert!(page_counts(&site).values().all(|count| *count <= 2));
+}
+
+#[tokio::test]
+async fn a_crawl_survives_many_kills() {
+    let docs = DocsSite::new(90).sitemap();
+    let site = docs.build().serve().await;
+    let mut server = TestServer::start().await;
+    site.hold_after(1);
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
+        .await;
+    for hold in [1, 9, 20, 34, 51, 70] {
+        site.hold_after(hold);
+        site.wait_for_requests(hold + 1).await;
+        server.kill9();
+        server.restart().await;
+    }
+    site.release();
+    check_whole(&server, &id, &docs, &site).await;
+}
+
+#[tokio::test]
+async fn a_crawl_that_was_acknowledged_is_not_forgotten() {
+    let docs = DocsSite::new(10);
+    let site = docs.build().serve().await;
+    let mut server = TestServer::start().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(server.crawl(&json!({ "url": site.url("/") })).await);
+        server.kill9();
+        server.restart().await;
+    }
+    for id in &ids {
+        check_whole(&server, id, &docs, &site).await;
+    }
+}
+
+#[tokio::test]
+async fn an_orderly_stop_is_quick_and_loses_nothing() {
+    let docs = DocsSite::new(60);
+    let site = docs.build().serve().await;
+    site.hold_after(30);
+    let mut server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
+        .await;
+    site.wait_for_requests(31).await;
+    let status = server.terminate().await;
+    assert!(status.success(), "{status}\n{}", server.log());
+    site.release();
+    server.restart().await;
+    check_whole(&server, &id, &docs, &site).await;
+}
+
+#[tokio::test]
+async fn finished_work_is_there_after_a_kill() {
+    let docs = DocsSite::new(15);
+    let site = docs.build().serve().await;
+    let mut server = TestServer::start().await;
+    let id = server.crawl(&json!({ "url": site.url("/") })).await;
+    let documents = check_whole(&server, &id, &docs, &site).await;
+    let scrape = server
+        .post("/v2/scrape", &json!({ "url": site.url("/"), "maxAge": 0 }))
+        .await
+        .ok();
+    let scrape_id = scrape["data"]["metadata"]["scrapeId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let fetched = site.hits().len();
+    server.kill9();
+    server.restart().await;
+    assert_eq!(check_whole(&server, &id, &docs, &site).await, documents);
+    let stored = server.get(&format!("/v2/scrape/{scrape_id}")).await.ok();
+    assert_eq!(stored["data"], scrape["data"]);
+    assert_eq!(site.hits().len(), fetched, "nothing is fetched again");
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_data_refuses_to_start() {
+    let server = TestServer::start().await;
+    let (status, said) = server.start_second();
+    assert!(!status.success());
+    assert!(said.contains("harvestman"), "{said}");
+    assert_eq!(
+        server.get("/health").await.status,
+        200,
+        "the first one is not disturbed"
+    );
+}

@@ -49,7 +49,7 @@ impl TestServer {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         let (child, address) = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
-        let server = TestServer {
+        let mut server = TestServer {
             child,
             address,
             folder,
@@ -260,9 +260,12 @@ impl TestServer {
         }
     }
 
-    async fn wait_until_ready(&self) -> anyhow::Result<()> {
+    async fn wait_until_ready(&mut self) -> anyhow::Result<()> {
         let since = Instant::now();
         loop {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the server ended ({status}):\n{}", self.log());
+            }
             let answer = client::ask(self.address, Method::GET, "/health", &[], Bytes::new()).await;
             if answer.as_ref().is_ok_and(|answer| answer.status == 200) {
                 return Ok(());

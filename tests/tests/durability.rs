@@ -89,14 +89,43 @@ async fn a_crawl_survives_many_kills() {
     let id = server
         .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
         .await;
-    for hold in [1, 9, 20, 34, 51, 70] {
+    let mut stored = 0;
+    for (round, hold) in [1, 9, 20, 34, 51, 70, 90].into_iter().enumerate() {
         site.hold_after(hold);
         site.wait_for_requests(hold + 1).await;
+        // Every other time the process dies while nothing of this round needs to be stored yet.
+        if round % 2 == 1 {
+            stored = wait_for_more(&server, &id, stored).await;
+        }
         server.kill9();
         server.restart().await;
+        let now = completed(&server, &id).await;
+        assert!(
+            now >= stored,
+            "{stored} pages were stored, {now} are after the kill"
+        );
     }
     site.release();
     check_whole(&server, &id, &docs, &site).await;
+}
+
+async fn completed(server: &TestServer, id: &str) -> u64 {
+    let status = server.get(&format!("/v2/crawl/{id}?limit=1")).await.ok();
+    assert_eq!(status["completed"], status["creditsUsed"], "{status}");
+    status["completed"].as_u64().unwrap()
+}
+
+/// Waits until more pages are stored than these.
+async fn wait_for_more(server: &TestServer, id: &str, stored: u64) -> u64 {
+    let since = std::time::Instant::now();
+    loop {
+        let now = completed(server, id).await;
+        if now > stored {
+            return now;
+        }
+        assert!(since.elapsed().as_secs() < 60, "no page is stored after {stored}");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::cancels::Cancels;
 use crate::changes::Changes;
 use crate::scraper::Scraper;
 use crate::single::SingleScrape;
@@ -57,6 +58,7 @@ pub(crate) struct Inner {
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
     pub(crate) changes: Changes,
+    pub(crate) cancels: Cancels,
     /// This process among others on the same store.
     pub(crate) node: String,
     pub(crate) new_work: Notify,
@@ -72,6 +74,7 @@ impl Engine {
             scraper: Scraper::new(fetcher, config.cores),
             slots: Slots::new(config.max_concurrency),
             changes: Changes::default(),
+            cancels: Cancels::default(),
             node: clock::new_job_id().to_string(),
             new_work: Notify::new(),
             outbox: Notify::new(),
@@ -186,6 +189,7 @@ impl Engine {
             .map_err(|error| unavailable(&error))?
         {
             Cancel::Cancelled => {
+                self.inner.cancels.cancel(job);
                 self.inner.changes.announce(job);
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! Jobs run here. The engine feeds the pure core: it fetches, commits batches to the store, and
 //! starts what the core asks for. It serves no HTTP and speaks no SQL.
 
+mod cancels;
 mod changes;
 mod clock;
 mod driver;

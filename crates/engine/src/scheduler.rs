@@ -48,10 +48,16 @@ async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
         Ok(driver) => driver,
         Err(error) => return tracing::error!(%error, "a stored job cannot be read"),
     };
-    match driver.run(stop).await {
-        Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
-        // The lease runs out and the shard is taken over again, by this node or another.
-        Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),
+    let cancelled = inner.cancels.watch(job);
+    tokio::select! {
+        stopped = driver.run(stop) => match stopped {
+            Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
+            // The lease runs out and the shard is taken over again, by this node or another.
+            Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),
+        },
+        // Dropping the run drops its fetches; a commit under way finds the lease gone.
+        () = cancelled.cancelled() => tracing::debug!("a crawl was cancelled"),
     }
+    inner.cancels.forget(job);
     inner.changes.announce(job);
 }

@@ -181,10 +181,13 @@ impl Driver {
                 let inner = self.inner.clone();
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
                 let work = async move {
-                    let _slot = inner.slots.take(team).await;
+                    let (_slot, queued) = inner.slots.take(team).await;
                     let id = clock::new_scrape_id();
                     let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
-                    let outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
+                    let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
+                    if let PageOutcome::Page(page) = &mut outcome {
+                        queued.note(&mut page.document.metadata);
+                    }
                     Input::PageFetched {
                         key: task.key,
                         outcome,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use harvestman_core::api::crawl::{CrawlRequest, Enabled};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
+use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::JobId;
@@ -157,7 +158,8 @@ impl Engine {
             ));
         }
         request.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.scrape_options, &Capabilities::default())?;
+        check_supported(&request.scrape_options, &Capabilities::default())
+            .map_err(|error| problem::under("scrapeOptions", error))?;
         self.check_target(&request.url.url).await?;
         if let Some(webhook) = &request.webhook {
             self.check_target(&webhook.url).await.map_err(|error| {

@@ -46,3 +46,5 @@ pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const WEBHOOKS_PER_POLL: u32 = 64;
 /// How long a taken event stays with its deliverer; longer than one delivery can take.
 pub const WEBHOOK_LEASE_MS: u64 = 30_000;
+/// `Retry-After` when all of a team's slots are taken, in seconds.
+pub const RETRY_AFTER_S: u32 = 5;

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::engine::{Inner, fault, unavailable};
 use crate::scraper::{ScrapeFailure, Scraped};
-use crate::slots::Slot;
+use crate::slots::{Queued, Slot};
 use crate::{clock, limits};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
@@ -100,12 +100,7 @@ impl SingleScrape {
             result = self.scrape(&plain, &jar, deadline).await.or(result);
         }
         let mut document = result.map_err(|failure| failure.error)?.rendered.document;
-        if let Some(queued) = queued {
-            document.metadata.concurrency_limited = Some(true);
-            document.metadata.concurrency_queue_duration_ms = Some(queued);
-        } else {
-            document.metadata.concurrency_limited = Some(false);
-        }
+        queued.note(&mut document.metadata);
         Ok(document)
     }
 
@@ -116,28 +111,20 @@ impl SingleScrape {
             .await
     }
 
-    /// A team slot and how long it was waited for, in ms, when it was not free at once. Still none at
-    /// two thirds of the timeout: 429 (contract 7.1).
-    async fn slot(&self, timeout: Duration) -> Result<(Slot, Option<u64>), ApiError> {
+    /// A team slot. Still none at two thirds of the timeout: 429 (contract 7.1).
+    async fn slot(&self, timeout: Duration) -> Result<(Slot, Queued), ApiError> {
         let slots = &self.inner.slots;
-        if let Some(slot) = slots.try_take(self.who.team) {
-            return Ok((slot, None));
-        }
-        match tokio::time::timeout(timeout * 2 / 3, slots.take(self.who.team)).await {
-            Ok(slot) => Ok((
-                slot,
-                Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)),
-            )),
-            Err(_) => {
+        tokio::time::timeout(timeout * 2 / 3, slots.take(self.who.team))
+            .await
+            .map_err(|_| {
                 let sentence = format!(
                     "the team's {} concurrent pages are all in use; try again when one has ended",
                     slots.per_team()
                 );
                 let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, sentence);
-                error.retry_after_s = Some(5);
-                Err(error)
-            }
-        }
+                error.retry_after_s = Some(limits::RETRY_AFTER_S);
+                error
+            })
     }
 }
 

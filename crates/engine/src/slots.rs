@@ -3,9 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use harvestman_core::api::page::Metadata;
 use harvestman_core::ids::TeamId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// All teams' slots.
 #[derive(Debug)]
@@ -17,6 +20,20 @@ pub(crate) struct Slots {
 /// One page in flight; returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot(#[allow(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
+
+/// The wait for a slot; none when one was free at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued(Option<Duration>);
+
+impl Queued {
+    /// Says in a document whether it had to wait for the team's other pages.
+    pub(crate) fn note(self, metadata: &mut Metadata) {
+        metadata.concurrency_limited = Some(self.0.is_some());
+        metadata.concurrency_queue_duration_ms = self
+            .0
+            .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    }
+}
 
 impl Slots {
     pub(crate) fn new(per_team: usize) -> Self {
@@ -36,15 +53,18 @@ impl Slots {
         self.per_team - self.team(team).available_permits()
     }
 
-    /// A slot if one is free at once.
-    pub(crate) fn try_take(&self, team: TeamId) -> Option<Slot> {
-        self.team(team).try_acquire_owned().ok().map(Slot)
-    }
-
-    /// The next free slot, in order of asking.
-    pub(crate) async fn take(&self, team: TeamId) -> Slot {
-        let permit = self.team(team).acquire_owned().await;
-        Slot(permit.expect("the semaphore is never closed"))
+    /// The next free slot, in order of asking, and how long it was waited for.
+    pub(crate) async fn take(&self, team: TeamId) -> (Slot, Queued) {
+        let semaphore = self.team(team);
+        if let Ok(permit) = semaphore.clone().try_acquire_owned() {
+            return (Slot(permit), Queued(None));
+        }
+        let asked = Instant::now();
+        let permit = semaphore
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed");
+        (Slot(permit), Queued(Some(asked.elapsed())))
     }
 
     fn team(&self, team: TeamId) -> Arc<Semaphore> {

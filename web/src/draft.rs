@@ -205,6 +205,11 @@ impl Draft {
         R::from_value(Value::Object(self.body.get_untracked())).ok()
     }
 
+    /// The request, if it is acceptable.
+    pub fn request<R: Wire>(self) -> Option<R> {
+        R::from_value(Value::Object(self.body.get_untracked())).ok()
+    }
+
     /// Clears everything.
     pub fn clear(self) {
         self.body.set(Map::new());

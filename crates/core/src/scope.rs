@@ -250,3 +250,197 @@ fn domain_of(url: &Url) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn scope(seed: &str, options: Value) -> Result<Scope, ApiError> {
+        let mut body = json!({ "url": seed });
+        for (name, value) in options.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        Scope::compile(&CrawlRequest::from_json(body.to_string().as_bytes())?)
+    }
+
+    fn check(seed: &str, options: Value, table: &[(&str, Option<Reason>)]) {
+        let scope = scope(seed, options).unwrap();
+        for (url, expected) in table {
+            let verdict = expected.map_or(Verdict::Admit, Verdict::Reject);
+            assert_eq!(scope.judge(&Url::parse(url).unwrap(), 1), verdict, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_child_rule_ends_at_segments_and_at_the_start_host() {
+        for seed in ["http://site.test/docs", "https://www.site.test/docs/"] {
+            check(
+                seed,
+                json!({"allowSubdomains": true}),
+                &[
+                    ("http://site.test/docs", None),
+                    ("https://site.test/docs/", None),
+                    ("http://www.site.test/docs/a?x", None),
+                    ("http://site.test/docs-old", Some(Reason::NotChild)),
+                    ("http://site.test/", Some(Reason::NotChild)),
+                    ("http://api.site.test/other", None),
+                ],
+            );
+        }
+        let everything = [("http://site.test/blog", None), ("http://site.test/", None)];
+        check(
+            "http://site.test/docs",
+            json!({"crawlEntireDomain": true}),
+            &everything,
+        );
+    }
+
+    #[test]
+    fn hosts_are_compared_with_their_port() {
+        check(
+            "http://site.test:8080/",
+            json!({}),
+            &[
+                ("http://site.test:8080/a", None),
+                ("http://site.test/a", Some(Reason::OtherHost)),
+                ("http://docs.site.test:8080/a", Some(Reason::OtherHost)),
+                ("http://site.test.other.test:8080/", Some(Reason::OtherHost)),
+            ],
+        );
+        let family = [
+            ("http://docs.site.test:99/a", None),
+            ("http://site.test/", None),
+            ("http://notsite.test/", Some(Reason::OtherHost)),
+        ];
+        check(
+            "http://a.site.test:8080/",
+            json!({"allowSubdomains": true}),
+            &family,
+        );
+        let shared = [
+            ("http://b.co.uk/", Some(Reason::OtherHost)),
+            ("http://x.a.co.uk/", None),
+        ];
+        check("http://a.co.uk/", json!({"allowSubdomains": true}), &shared);
+        let address = [
+            ("http://127.0.0.1:8001/a", Some(Reason::OtherHost)),
+            ("http://1.0.0.1/a", Some(Reason::OtherHost)),
+        ];
+        check(
+            "http://127.0.0.1:8000/",
+            json!({"allowSubdomains": true}),
+            &address,
+        );
+    }
+
+    #[test]
+    fn external_pages_are_fetched_and_not_followed() {
+        let options = json!({"allowExternalLinks": true});
+        let table = [
+            ("http://other.test/page", None),
+            ("http://other.test/", Some(Reason::ForeignHomePage)),
+            ("http://other.test/?a", None),
+            ("http://site.test/else", Some(Reason::NotChild)),
+        ];
+        check("http://site.test/docs", options.clone(), &table);
+        let scope = scope("http://site.test/docs", options).unwrap();
+        assert!(!scope.follows_links(&Url::parse("http://other.test/page").unwrap(), 0));
+        assert!(scope.follows_links(&Url::parse("http://site.test/docs/a").unwrap(), 7));
+    }
+
+    #[test]
+    fn depth_and_sitemap_only_end_the_following() {
+        let deep = scope("http://site.test/", json!({"maxDiscoveryDepth": 2})).unwrap();
+        let url = Url::parse("http://site.test/a").unwrap();
+        assert_eq!(deep.judge(&url, 2), Verdict::Admit);
+        assert_eq!(deep.judge(&url, 3), Verdict::Reject(Reason::TooDeep));
+        assert!(deep.follows_links(&url, 1) && !deep.follows_links(&url, 2));
+        let only = scope("http://site.test/", json!({"sitemap": "only"})).unwrap();
+        assert!(!only.follows_links(&url, 0));
+    }
+
+    #[test]
+    fn exclude_goes_before_include() {
+        let options = json!({"includePaths": ["^/blog"], "excludePaths": ["draft"]});
+        check(
+            "http://site.test/",
+            options,
+            &[
+                ("http://site.test/blog/a", None),
+                ("http://site.test/blog/draft", Some(Reason::Excluded)),
+                ("http://site.test/about", Some(Reason::NotIncluded)),
+                ("http://site.test/x?blog", Some(Reason::NotIncluded)),
+                ("http://site.test/blog/a.zip", Some(Reason::FileType)),
+            ],
+        );
+        let options = json!({"excludePaths": ["lang=de"], "regexOnFullURL": true});
+        let table = [
+            ("http://site.test/p?lang=de", Some(Reason::Excluded)),
+            ("http://site.test/p", None),
+        ];
+        check("http://site.test/", options, &table);
+    }
+
+    #[test]
+    fn usual_patterns_are_small_enough_and_mean_the_same() {
+        let patterns = [
+            "^/\\d{4}/\\d{2}/[\\w-]{3,40}/?$",
+            "caf\u{e9}|\\W{9}",
+            "(?i)^/NEWS",
+        ];
+        check(
+            "http://site.test/",
+            json!({ "includePaths": patterns }),
+            &[
+                ("http://site.test/2026/01/some-words/", None),
+                ("http://site.test/2026/1/some-words/", Some(Reason::NotIncluded)),
+                ("http://site.test/caf\u{e9}", Some(Reason::NotIncluded)),
+                ("http://site.test/news", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn bad_and_big_patterns_are_refused_with_their_place() {
+        for (options, path) in [
+            (json!({"excludePaths": ["ok", "("]}), json!(["excludePaths", 1])),
+            (json!({"includePaths": ["(?=x)"]}), json!(["includePaths", 0])),
+            (
+                json!({"includePaths": ["a{1000}{100}"]}),
+                json!(["includePaths", 0]),
+            ),
+            (
+                json!({"includePaths": vec!["[a-z]{300}"; 1000]}),
+                json!(["includePaths"]),
+            ),
+            (
+                json!({"includePaths": vec!["("; 1000]}),
+                json!(["includePaths", 0]),
+            ),
+        ] {
+            let error = scope("http://site.test/", options.clone()).unwrap_err();
+            assert_eq!(error.status(), 400);
+            let details = error.details.unwrap();
+            assert_eq!(details[0]["path"], path);
+            assert!(details.as_array().unwrap().len() <= 20);
+        }
+    }
+
+    #[test]
+    fn the_root_moves_within_the_registrable_domain() {
+        let mut scope = scope("http://site.test/a", json!({})).unwrap();
+        let url = |text: &str| Url::parse(text).unwrap();
+        assert!(!scope.rebase(&url("http://other.test/")));
+        assert!(scope.rebase(&url("https://docs.site.test/en/")));
+        assert_eq!(
+            scope.judge(&url("https://docs.site.test/en/x"), 1),
+            Verdict::Admit
+        );
+        assert_eq!(
+            scope.judge(&url("http://site.test/a"), 1),
+            Verdict::Reject(Reason::OtherHost)
+        );
+    }
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "simulation/model_store.rs"]
+#[allow(dead_code, reason = "shared with the tests of single rules")]
 mod model_store;
 #[path = "simulation/oracle.rs"]
 mod oracle;

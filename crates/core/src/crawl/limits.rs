@@ -34,6 +34,8 @@ pub const PATTERNS_MAX: usize = 1000;
 pub const PATTERN_MAX_CHARS: usize = 2000;
 /// Characters of all patterns together.
 pub const PATTERNS_MAX_CHARS: usize = 100_000;
+/// Bad patterns that are told in one answer.
+pub const PATTERN_PROBLEMS_MAX: usize = 20;
 /// Bytes that one compiled pattern may take.
 pub const PATTERN_COMPILED_MAX_BYTES: usize = 256 * 1024;
 /// Bytes that a compiled list of patterns may take.

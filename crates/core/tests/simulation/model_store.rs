@@ -118,6 +118,10 @@ impl ModelStore {
         self.rows.get(&key).map(|row| row.state)
     }
 
+    pub(crate) fn known(&self) -> usize {
+        self.rows.len()
+    }
+
     pub(crate) fn url(&self, key: UrlKey) -> Option<&Url> {
         self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
     }

@@ -217,7 +217,7 @@ impl World {
             _ => format!("/p{}", rng.below(paths)),
         };
         match rng.below(12) {
-            0 => path.push_str("/"),
+            0 => path.push('/'),
             1 => path.push_str("?q=1"),
             2 => path.push_str("#here"),
             3 => path.push_str("/index.html"),

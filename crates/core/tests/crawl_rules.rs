@@ -1,0 +1,299 @@
+//! Single rules of a crawl: how it ends, what it says, when it asks again and how fast.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "simulation/model_store.rs"]
+#[allow(dead_code, reason = "shared with the simulation")]
+mod model_store;
+#[path = "scripted/site.rs"]
+mod site;
+
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::crawl::batch::JobEnd;
+use harvestman_core::crawl::warnings;
+use serde_json::{Value, json};
+use site::{Trace, crawl};
+
+fn visited(trace: &Trace) -> Vec<&str> {
+    trace
+        .store
+        .pages
+        .iter()
+        .map(|page| page.offer.url.as_str())
+        .collect()
+}
+
+fn failure(trace: &Trace) -> &str {
+    match &trace.store.end {
+        Some(JobEnd::Failed { error }) => error,
+        other => panic!("ended with {other:?}"),
+    }
+}
+
+fn has_warning(trace: &Trace, part: &str) -> bool {
+    trace.store.warnings.iter().any(|warning| warning.contains(part))
+}
+
+#[test]
+fn an_unreachable_start_page_with_nothing_else_fails_the_job() {
+    let case =
+        json!({"web": {"http://site.test/": {"fail": "passing"}}, "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert!(failure(&trace).contains("http://site.test/ could not be fetched. no answer"));
+    assert_eq!(
+        trace.times_of("http://site.test/"),
+        [20, 1040, 3060],
+        "three attempts with back-off"
+    );
+    assert_eq!(trace.store.errors.len(), 1);
+}
+
+#[test]
+fn a_sitemap_is_another_seed() {
+    let case = json!({"web": {"http://site.test/": {"fail": "final"}, "http://site.test/m": []},
+        "sitemaps": {"http://site.test/sitemap.xml": ["/m"]}, "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert_eq!(trace.store.end, Some(JobEnd::Completed));
+    assert_eq!(visited(&trace), ["http://site.test/m"]);
+    assert_eq!(
+        trace.times_of("http://site.test/").len(),
+        1,
+        "a lasting fault is not tried again"
+    );
+}
+
+#[test]
+fn a_host_without_readable_robots_is_not_fetched_after_three_tries() {
+    let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": 9},
+        "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert!(failure(&trace).contains("http://site.test/robots.txt could not be read"));
+    assert_eq!(trace.times_of("http://site.test/robots.txt"), [0, 1020, 3040]);
+    assert_eq!(trace.requests.len(), 3);
+    assert_eq!(trace.store.robots_blocked.len(), 1);
+    let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": 2},
+        "request": {"url": "http://site.test/"}});
+    assert_eq!(visited(&crawl(&case, 4)), ["http://site.test/"]);
+}
+
+#[test]
+fn a_refused_start_page_gives_a_completed_job_without_pages() {
+    let web = json!({"http://site.test/docs": ["/docs/a"]});
+    let case = json!({"web": web, "robots": {"http://site.test": "User-agent: *\nDisallow: /docs"},
+        "request": {"url": "http://site.test/docs"}});
+    let trace = crawl(&case, 4);
+    assert_eq!(trace.store.end, Some(JobEnd::Completed));
+    assert!(visited(&trace).is_empty() && has_warning(&trace, "robots.txt does not allow it"));
+    assert_eq!(trace.store.robots_blocked.len(), 1);
+
+    let case = json!({"web": web, "request": {"url": "http://site.test/docs", "excludePaths": ["docs"]}});
+    let trace = crawl(&case, 4);
+    assert_eq!(trace.store.end, Some(JobEnd::Completed));
+    assert!(trace.requests.is_empty() && has_warning(&trace, "matches excludePaths"));
+}
+
+#[test]
+fn pages_refused_by_robots_are_listed_and_warned_of_once() {
+    let case = json!({"web": {"http://site.test/": ["/x/1", "/x/2"]},
+        "robots": {"http://site.test": "User-agent: *\nDisallow: /x/"}, "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    let blocked: Vec<&str> = trace
+        .store
+        .robots_blocked
+        .iter()
+        .map(|url| url.as_str())
+        .collect();
+    assert_eq!(blocked, ["http://site.test/x/1", "http://site.test/x/2"]);
+    assert_eq!(trace.store.warnings, [warnings::ROBOTS]);
+}
+
+#[test]
+fn robots_of_the_named_agent_decide() {
+    let robots =
+        json!({"http://site.test": "User-agent: special\nDisallow: /a\n\nUser-agent: *\nDisallow: /b"});
+    let web = json!({"http://site.test/": ["/a", "/b"], "http://site.test/a": [], "http://site.test/b": []});
+    let pages = |extra: Value| {
+        let mut case = json!({"web": web, "robots": robots, "request": {"url": "http://site.test/"}});
+        case["request"]
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        visited(&crawl(&case, 1))
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(pages(json!({})), ["http://site.test/", "http://site.test/a"]);
+    assert_eq!(
+        pages(json!({"robotsUserAgent": "special"})),
+        ["http://site.test/", "http://site.test/b"]
+    );
+    assert_eq!(pages(json!({"ignoreRobotsTxt": true})).len(), 3);
+}
+
+#[test]
+fn the_child_rule_is_named_when_it_leaves_one_page() {
+    let web = json!({"http://site.test/docs": ["/", "/blog"], "http://site.test/": [], "http://site.test/blog": []});
+    let trace = crawl(
+        &json!({"web": web, "request": {"url": "http://site.test/docs"}}),
+        4,
+    );
+    assert_eq!(trace.store.warnings, [warnings::ONLY_CHILDREN]);
+    let request = json!({"url": "http://site.test/docs", "crawlEntireDomain": true});
+    let trace = crawl(&json!({"web": web, "request": request}), 4);
+    assert!(trace.store.warnings.is_empty() && trace.store.completed == 3);
+}
+
+#[test]
+fn a_guessed_https_falls_back_to_http() {
+    let case = json!({"web": {"http://site.test/": ["/a"], "http://site.test/a": []},
+        "robots": {"https://site.test": 9}, "request": {"url": "site.test"}});
+    assert_eq!(
+        visited(&crawl(&case, 4)),
+        ["http://site.test/", "http://site.test/a"]
+    );
+}
+
+#[test]
+fn a_start_page_that_moves_takes_the_scope_along() {
+    let case = json!({"web": {"http://site.test/": {"redirect": "http://docs.site.test/en/"},
+        "http://docs.site.test/en/": ["/en/a", "/de/a", "http://site.test/x"], "http://docs.site.test/en/a": [],
+        "http://docs.site.test/de/a": [], "http://docs.site.test/en/m": []},
+        "sitemaps": {"http://docs.site.test/sitemap.xml": ["/en/m"], "http://site.test/sitemap.xml": ["/y"]},
+        "request": {"url": "http://site.test/"}});
+    let expected = [
+        "http://site.test/",
+        "http://docs.site.test/en/a",
+        "http://docs.site.test/en/m",
+    ];
+    assert_eq!(visited(&crawl(&case, 1)), expected);
+}
+
+#[test]
+fn redirects_out_of_scope_are_errors_and_give_their_place_back() {
+    let case = json!({"web": {"http://site.test/": ["/out", "/a"], "http://site.test/out": {"redirect": "http://other.test/x"},
+        "http://other.test/x": [], "http://site.test/a": []}, "request": {"url": "http://site.test/", "limit": 2}});
+    let trace = crawl(&case, 4);
+    assert_eq!(visited(&trace), ["http://site.test/", "http://site.test/a"]);
+    assert_eq!(trace.store.errors[0].1.code, ErrorCode::OutOfScope);
+
+    let case = json!({"web": {"http://site.test/": {"redirect": "http://other.test/x"}, "http://other.test/x": []},
+        "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert!(visited(&trace).is_empty() && has_warning(&trace, "redirects to http://other.test/x"));
+}
+
+#[test]
+fn a_redirect_to_a_host_whose_robots_refuse_is_not_reported() {
+    let case = json!({"web": {"http://site.test/": ["/r"], "http://site.test/r": {"redirect": "http://docs.site.test/p"},
+        "http://docs.site.test/p": []}, "robots": {"http://docs.site.test": "User-agent: *\nDisallow: /"},
+        "request": {"url": "http://site.test/", "allowSubdomains": true}});
+    let trace = crawl(&case, 4);
+    assert_eq!(visited(&trace), ["http://site.test/"]);
+    assert_eq!(trace.store.robots_blocked[0].as_str(), "http://docs.site.test/p");
+}
+
+#[test]
+fn passing_faults_are_tried_three_times_and_then_taken_as_they_are() {
+    let case = json!({"web": {"http://site.test/": ["/busy", "/down"],
+        "http://site.test/busy": {"status": 429, "times": 1, "retry_after_ms": 5000, "links": ["/more"]},
+        "http://site.test/down": {"status": 503}, "http://site.test/more": []}, "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 1);
+    let busy = trace.times_of("http://site.test/busy");
+    assert_eq!(busy.len(), 2);
+    assert!(busy[1] - busy[0] >= 5000, "{busy:?}");
+    assert!(
+        trace
+            .requests
+            .iter()
+            .all(|(at, _)| *at <= busy[0] + 20 || *at >= busy[1]),
+        "the host is left alone"
+    );
+    assert_eq!(trace.times_of("http://site.test/down").len(), 3);
+    assert_eq!(trace.store.completed, 4);
+    let down = trace
+        .store
+        .pages
+        .iter()
+        .find(|page| page.offer.url.path() == "/down")
+        .unwrap();
+    assert_eq!(down.document.metadata.status_code, Some(503));
+}
+
+#[test]
+fn a_host_that_asks_for_an_hour_is_not_waited_for() {
+    let case = json!({"web": {"http://site.test/": {"status": 503, "retry_after_ms": 3_600_000}},
+        "request": {"url": "http://site.test/", "sitemap": "skip"}});
+    let trace = crawl(&case, 1);
+    assert_eq!(trace.times_of("http://site.test/").len(), 1);
+    assert_eq!(trace.store.completed, 1);
+}
+
+#[test]
+fn a_delay_is_kept_between_all_starts() {
+    let links: Vec<String> = (0..6).map(|i| format!("/{i}")).collect();
+    let case = json!({"web": {"http://site.test/": links}, "robots": {"http://site.test": "User-agent: *\nCrawl-delay: 30"},
+        "request": {"url": "http://site.test/", "delay": 0.5, "maxConcurrency": 4}});
+    let trace = crawl(&case, 8);
+    let starts: Vec<u64> = trace.requests.iter().skip(1).map(|(at, _)| *at).collect();
+    assert_eq!(starts.len(), 8, "seven pages and the sitemap");
+    assert!(
+        starts.windows(2).all(|pair| pair[1] - pair[0] == 500),
+        "{starts:?}"
+    );
+}
+
+#[test]
+fn crawl_delay_of_robots_is_kept() {
+    let case = json!({"web": {"http://site.test/": ["/a", "/b"]}, "robots": {"http://site.test": "User-agent: *\nCrawl-delay: 2"},
+        "request": {"url": "http://site.test/", "sitemap": "skip"}});
+    let starts: Vec<u64> = crawl(&case, 8).requests.iter().map(|(at, _)| *at).collect();
+    assert_eq!(starts, [0, 20, 2020, 4020]);
+}
+
+#[test]
+fn more_addresses_than_a_job_may_know_are_left_out_with_a_warning() {
+    let links: Vec<String> = (0..40_000).map(|i| format!("/{i}")).collect();
+    let case =
+        json!({"web": {"http://site.test/": links}, "request": {"url": "http://site.test/", "limit": 1000}});
+    let trace = crawl(&case, 8);
+    assert_eq!(trace.store.completed, 1000);
+    assert_eq!(trace.store.warnings, [warnings::TOO_MANY_URLS]);
+    assert_eq!(trace.store.known(), 30_000);
+}
+
+#[test]
+fn sitemap_indexes_end_however_they_are_knotted() {
+    let files: Vec<String> = (0..600).map(|i| format!("/s{i}.xml")).collect();
+    let case = json!({"web": {"http://site.test/": []}, "sitemaps": {
+        "http://site.test/sitemap.xml": {"index": ["/l2.xml", "/sitemap.xml"]}, "http://site.test/l2.xml": {"index": ["/l3.xml"]},
+        "http://site.test/l3.xml": {"index": ["/l4.xml"]}, "http://site.test/l4.xml": {"index": ["/l5.xml"]},
+        "http://site.test/l5.xml": {"index": ["/l6.xml"]}, "http://site.test/l6.xml": ["/never"]},
+        "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert_eq!(trace.times_of("http://site.test/l5.xml").len(), 1);
+    assert!(
+        trace.times_of("http://site.test/l6.xml").is_empty(),
+        "five levels"
+    );
+    let case = json!({"web": {"http://site.test/": []}, "sitemaps": {"http://site.test/sitemap.xml": {"index": files}},
+        "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 4);
+    assert_eq!(
+        trace
+            .requests
+            .iter()
+            .filter(|(_, url)| url.ends_with(".xml"))
+            .count(),
+        500
+    );
+}
+
+#[test]
+fn breadth_comes_first() {
+    let case = json!({"web": {"http://site.test/": ["/a", "/b"], "http://site.test/a": ["/a/1"], "http://site.test/a/1": ["/a/1/x"],
+        "http://site.test/b": ["/b/1"], "http://site.test/b/1": [], "http://site.test/a/1/x": []},
+        "request": {"url": "http://site.test/", "sitemap": "skip"}});
+    let paths = ["/", "/a", "/b", "/a/1", "/b/1", "/a/1/x"].map(|path| format!("http://site.test{path}"));
+    assert_eq!(visited(&crawl(&case, 1)), paths);
+}

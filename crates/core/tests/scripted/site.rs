@@ -1,0 +1,204 @@
+//! A crawl of a web that a JSON value describes, in memory and on virtual time: the format of the
+//! shared cases, plus pages that fail (`fail`: `passing` or `final`), that fail or show their
+//! status only the first `times`, `retry_after_ms`, and robots.txt files that are a number: so
+//! many times out of reach.
+
+use std::collections::{HashMap, VecDeque};
+
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::crawl::{
+    Crawl, FetchFailure, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome,
+};
+use harvestman_core::host::HostKey;
+use harvestman_core::ids::ScrapeId;
+use harvestman_core::robots::Robots;
+use harvestman_core::sitemap::Sitemap;
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::resolve_link;
+use serde_json::Value;
+use url::Url;
+
+use crate::model_store::ModelStore;
+
+const START: Timestamp = Timestamp(1_000_000);
+const FETCH_MS: u64 = 20;
+const MAX_STEPS: u32 = 100_000;
+
+/// What a crawl left behind.
+pub(crate) struct Trace {
+    pub(crate) store: ModelStore,
+    /// Every request: ms since the start, address.
+    pub(crate) requests: Vec<(u64, String)>,
+}
+
+impl Trace {
+    pub(crate) fn times_of(&self, url: &str) -> Vec<u64> {
+        self.requests
+            .iter()
+            .filter(|(_, asked)| asked == url)
+            .map(|(at, _)| *at)
+            .collect()
+    }
+}
+
+struct Site<'a> {
+    case: &'a Value,
+    asked: HashMap<String, u64>,
+}
+
+/// Crawls to the end.
+pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
+    let request = CrawlRequest::from_json(case["request"].to_string().as_bytes()).unwrap();
+    let policy = Policy {
+        robots_agent: "harvestman".to_owned(),
+        max_concurrency: concurrency,
+    };
+    let mut crawl = Crawl::new(&request, policy).unwrap();
+    let mut site = Site {
+        case,
+        asked: HashMap::new(),
+    };
+    let mut store = ModelStore::new(request.limit);
+    let (epoch, _) = store.lease();
+    let mut requests = Vec::new();
+    let mut now = START;
+    let mut answers: VecDeque<(Timestamp, Input)> = VecDeque::new();
+    for _ in 0..MAX_STEPS {
+        while let Some(output) = crawl.poll(now) {
+            let mut asked = |url: &Url| requests.push((now.millis_since(START), url.to_string()));
+            let (after, input) = match output {
+                Output::FetchRobots { host, url } => {
+                    asked(&url);
+                    let robots = site.robots(&host, crawl.robots_agent());
+                    (FETCH_MS, Input::RobotsFetched { host, robots })
+                }
+                Output::FetchSitemap { url } => {
+                    asked(&url);
+                    let sitemap = site.sitemap(&url);
+                    (FETCH_MS, Input::SitemapFetched { url, sitemap })
+                }
+                Output::FetchPage(task) => {
+                    asked(&task.url);
+                    let outcome = site.page(&task);
+                    (
+                        FETCH_MS,
+                        Input::PageFetched {
+                            key: task.key,
+                            outcome,
+                        },
+                    )
+                }
+                Output::Commit(batch) => (0, Input::Committed(store.commit(epoch, &batch).unwrap())),
+                Output::Finish => return Trace { store, requests },
+            };
+            let at = Timestamp(now.0 + after);
+            let place = answers.partition_point(|(time, _)| *time <= at);
+            answers.insert(place, (at, input));
+        }
+        match (answers.pop_front(), crawl.wake_at()) {
+            (Some((at, input)), wake) if wake.is_none_or(|wake| at <= wake) => {
+                now = at;
+                crawl.handle(now, input);
+            }
+            (answer, Some(wake)) => {
+                if let Some(answer) = answer {
+                    answers.push_front(answer);
+                }
+                now = wake;
+            }
+            (_, None) => panic!("{}: nothing to do and not ended", case["name"]),
+        }
+    }
+    panic!("{}: does not end", case["name"]);
+}
+
+impl Site<'_> {
+    fn count(&mut self, what: String) -> u64 {
+        let count = self.asked.entry(what).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn robots(&mut self, host: &HostKey, agent: &str) -> RobotsOutcome {
+        let asked = self.count(format!("robots {host}"));
+        match &self.case["robots"][host.as_str()] {
+            Value::String(text) => RobotsOutcome::Found(Robots::parse(text.as_bytes(), agent)),
+            Value::Number(times) if asked <= times.as_u64().unwrap() => RobotsOutcome::Unreachable,
+            _ => RobotsOutcome::Missing,
+        }
+    }
+
+    fn sitemap(&self, url: &Url) -> Option<Sitemap> {
+        let entry = &self.case["sitemaps"][url.as_str()];
+        let list = |value: &Value, tag: &str| {
+            let entry = |item: &Value| format!("<{tag}><loc>{}</loc></{tag}>", item.as_str().unwrap());
+            value.as_array().unwrap().iter().map(entry).collect::<String>()
+        };
+        let body = match entry {
+            Value::Array(_) => format!("<urlset>{}</urlset>", list(entry, "url")),
+            Value::Object(_) => format!(
+                "<sitemapindex>{}</sitemapindex>",
+                list(&entry["index"], "sitemap")
+            ),
+            _ => return None,
+        };
+        Sitemap::parse(body.as_bytes(), url)
+    }
+
+    /// Follows redirects as the fetcher does.
+    fn page(&mut self, task: &PageTask) -> PageOutcome {
+        let mut url = task.url.clone();
+        let web = &self.case["web"];
+        for _ in 0..20 {
+            match web[url.as_str()]["redirect"].as_str() {
+                Some(target) => url = resolve_link(&url, target).unwrap(),
+                None => return self.answer(url),
+            }
+        }
+        failed("too many redirects", false)
+    }
+
+    fn answer(&mut self, url: Url) -> PageOutcome {
+        let asked = self.count(url.to_string());
+        let entry = &self.case["web"][url.as_str()];
+        let faulty = entry["times"].as_u64().is_none_or(|times| asked <= times);
+        if let (Some(fault), true) = (entry["fail"].as_str(), faulty) {
+            return failed("no answer", fault == "passing");
+        }
+        let (status, hrefs) = match entry {
+            Value::Array(list) => (200, list.clone()),
+            Value::Object(page) => {
+                let status = page.get("status").filter(|_| faulty).and_then(Value::as_u64);
+                let hrefs = page.get("links").and_then(Value::as_array).cloned();
+                (status.unwrap_or(200), hrefs.unwrap_or_default())
+            }
+            _ => (404, Vec::new()),
+        };
+        let base = entry["base"].as_str().and_then(|base| resolve_link(&url, base));
+        let base = base.as_ref().unwrap_or(&url);
+        let mut page = FetchedPage {
+            links: hrefs
+                .iter()
+                .filter_map(|href| resolve_link(base, href.as_str().unwrap()))
+                .collect(),
+            final_url: url,
+            status: u16::try_from(status).unwrap(),
+            document: Box::default(),
+            credits: 0,
+            retry_after_ms: entry["retry_after_ms"].as_u64().filter(|_| faulty),
+        };
+        page.document.metadata.status_code = Some(page.status);
+        PageOutcome::Page(Box::new(page))
+    }
+}
+
+fn failed(message: &str, passing: bool) -> PageOutcome {
+    let id: ScrapeId = "00000000-0000-4000-8000-000000000000".parse().unwrap();
+    PageOutcome::Failed(FetchFailure {
+        id,
+        code: ErrorCode::SiteError,
+        message: message.to_owned(),
+        passing,
+    })
+}

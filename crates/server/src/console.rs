@@ -124,10 +124,10 @@ fn not_built() -> Response {
     response
 }
 
-/// Each coding has its own tag: they are different bytes.
+/// Each stored coding has its own tag. All are weak: an answer may still be compressed on its way out.
 fn entity_tag(bytes: &[u8], coding: Option<Coding>) -> HeaderValue {
     let digest = Sha256::digest(bytes);
-    let mut tag = String::from("\"");
+    let mut tag = String::from("W/\"");
     for byte in &digest[..12] {
         tag.push_str(&format!("{byte:02x}"));
     }
@@ -146,7 +146,12 @@ fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {
     known
         .split(',')
         .map(str::trim)
-        .any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
+        .any(|one| one == "*" || opaque(one) == opaque(tag))
+}
+
+/// A tag without its mark of weakness.
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 /// Whether the name holds a hash of the content, as the web build writes it: at least 12 hexadecimal
@@ -194,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_known_tag_matches_alone_in_a_list_and_weak() {
-        let tag = HeaderValue::from_static("\"a\"");
+        let tag = HeaderValue::from_static("W/\"a\"");
         for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"] {
             assert!(matches(&HeaderValue::from_static(known), &tag), "{known}");
         }

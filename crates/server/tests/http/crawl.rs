@@ -293,3 +293,22 @@ async fn links_use_the_public_address_when_there_is_one() {
         format!("https://data.example.com/hm/v2/crawl/{id}")
     );
 }
+
+#[tokio::test]
+async fn an_answer_ends_at_ten_mebibytes_and_next_gives_the_rest() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let body = json!({ "url": site.url("/big"), "limit": 5, "scrapeOptions": { "formats": ["rawHtml"] } });
+    let id = start(&app, body).await;
+    until(&app, &id, ended).await;
+    let mut next = Some(format!("/v2/crawl/{id}"));
+    let mut counts = Vec::new();
+    while let Some(path) = next {
+        let answer = app.get(&path).await;
+        assert!(answer.body.len() <= 10_485_760, "{} bytes", answer.body.len());
+        let page = answer.json();
+        counts.push(page["data"].as_array().unwrap().len());
+        next = page["next"].as_str().map(path_of);
+    }
+    assert_eq!(counts, [3, 2]);
+}

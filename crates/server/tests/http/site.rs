@@ -1,4 +1,5 @@
 //! A small site on this machine: `/` links to `/page/1` .. `/page/N`; pages wait until they are let go.
+//! `/big` and what it links to are large.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -38,7 +39,9 @@ impl Site {
         };
         let router = Router::new()
             .route("/", get(|| async { Html(start) }))
-            .route("/page/{n}", get(page));
+            .route("/page/{n}", get(page))
+            .route("/big", get(big))
+            .route("/big/{n}", get(big));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -52,4 +55,13 @@ impl Site {
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
+}
+
+/// 3 MiB of text, with links to four more such pages.
+async fn big() -> Html<String> {
+    let links: String = (1..=4)
+        .map(|n| format!("<p><a href=\"/big/{n}\">{n}</a>"))
+        .collect();
+    let text = "All work and no play makes a dull page. ".repeat(3 * 1024 * 1024 / 40);
+    Html(format!("<title>Big</title>{links}<p>{text}"))
 }

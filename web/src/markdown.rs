@@ -2,7 +2,7 @@
 //! mailto links stay links, and no picture is loaded: a link to it stands in its place, so that only
 //! a reader who asks for it lets the other host know.
 
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use crate::highlight::escape;
 use crate::limits::RENDER_CHARS;
@@ -21,7 +21,10 @@ pub fn render(markdown: &str) -> Rendered {
         Some((end, _)) => (&markdown[..end], true),
         None => (markdown, false),
     };
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GFM;
     let mut safe = Safe {
         alt: None,
         open_links: Vec::new(),
@@ -73,13 +76,15 @@ impl Safe {
                 self.alt = Some((dest_url.to_string(), String::new(), 0));
                 None
             }
-            // A heading of the page must not carry an id of its own into this document.
+            // The screen has one first heading, which is not the page's; and a heading of the page must
+            // not carry an id of its own into this document.
             Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
-                level,
+                level: lower(level),
                 id: None,
                 classes: Vec::new(),
                 attrs: Vec::new(),
             })),
+            Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lower(level)))),
             other => Some(other),
         }
     }
@@ -96,6 +101,16 @@ impl Safe {
                 false => format!("<span class=\"no-image\">{name}</span>"),
             },
         )
+    }
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        HeadingLevel::H2 => HeadingLevel::H3,
+        HeadingLevel::H3 => HeadingLevel::H4,
+        HeadingLevel::H4 => HeadingLevel::H5,
+        HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
     }
 }
 
@@ -189,8 +204,16 @@ mod tests {
 
     #[test]
     fn ordinary_markdown_is_rendered() {
-        let html = html("# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```\n\n- [x] done");
-        for part in ["<h1>T</h1>", "<table>", "<pre><code", "checkbox"] {
+        let html = html(
+            "# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```\n\n- [x] done\n\n> [!NOTE]\n> n",
+        );
+        for part in [
+            "<h2>T</h2>",
+            "<table>",
+            "<pre><code",
+            "checkbox",
+            "markdown-alert-note",
+        ] {
             assert!(html.contains(part), "{part}: {html}");
         }
     }

@@ -65,7 +65,8 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
         chosen.set(rows.with_untracked(|rows| rows.get(next).map(|row| row.index)));
         if let Some(element) = scroller.get_untracked() {
             let (row_top, view_top) = (next as f64 * ROW_PX, f64::from(element.scroll_top()));
-            let view_height = f64::from(element.client_height());
+            // The head of the list stands above the rows.
+            let view_height = f64::from(element.client_height()) - ROW_PX;
             if row_top < view_top {
                 element.set_scroll_top(row_top as i32);
             } else if row_top + ROW_PX > view_top + view_height {
@@ -81,6 +82,8 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
             aria-label="Pages"
             aria-rowcount=move || rows.with(|rows| rows.len() + 1).to_string()
             aria-activedescendant=move || chosen.get().map(|index| format!("page-{index}"))
+            node_ref=scroller
+            on:scroll=on_scroll
             on:keydown=on_key
         >
             <div class="grid-row grid-head" role="row" aria-rowindex="1">
@@ -89,12 +92,14 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
                 <span role="columnheader" class="num">"Status"</span>
                 <span role="columnheader" class="num">"Size"</span>
             </div>
-            <div class="grid-scroll" role="rowgroup" node_ref=scroller on:scroll=on_scroll>
-                <div class="grid-space" role="presentation" style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW_PX)>
-                    <For each=visible key=|(at, row)| (*at, row.index) let:item>
-                        <Row at=item.0 row=item.1 chosen/>
-                    </For>
-                </div>
+            <div
+                class="grid-space"
+                role="rowgroup"
+                style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW_PX)
+            >
+                <For each=visible key=|(at, row)| (*at, row.index) let:item>
+                    <Row at=item.0 row=item.1 chosen/>
+                </For>
             </div>
         </div>
     }

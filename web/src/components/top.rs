@@ -62,7 +62,8 @@ pub fn Top() -> impl IntoView {
                 <Icon picture=Picture::Theme/>
                 <span class="top-phone">{move || console.theme.get().name()}</span>
             </button>
-            <a class="btn small quiet top-key" href=Screen::Settings.href() aria-label="Key and settings">
+            <a class="btn small quiet top-key" href=Screen::Settings.href()>
+                <span class="unseen">"Key and settings: "</span>
                 {move || match (console.access.get(), console.key.get()) {
                     (_, Some(key)) => masked(&key),
                     (Access::In, None) => "no key needed".to_owned(),

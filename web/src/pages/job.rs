@@ -371,7 +371,7 @@ fn Errors(feed: JobFeed) -> impl IntoView {
                 .map(|url| view! { <li>{url.clone()}</li> });
             view! {
                 <div class="pad">
-                    <h3>"Kept out by robots.txt"</h3>
+                    <h2 class="small-head">"Kept out by robots.txt"</h2>
                     <ul class="links">{addresses.collect_view()}</ul>
                 </div>
             }

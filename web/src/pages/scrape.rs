@@ -14,7 +14,7 @@ use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
-use crate::draft::{Draft, Endpoint};
+use crate::draft::{Draft, Endpoint, problems_of};
 use crate::figures;
 use crate::pages::settings::default_formats;
 use crate::request_form::RequestForm;
@@ -72,7 +72,9 @@ pub fn ScrapePage() -> impl IntoView {
                 Err(ClientError::Aborted) => Outcome::Nothing,
                 Err(error) => {
                     console.note(&error);
-                    draft.refused.try_set(error.api().cloned());
+                    // Problems with fields stand at the form, everything else in place of the result.
+                    let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
+                    draft.refused.try_set(at_fields.cloned());
                     console.say("The page could not be scraped");
                     Outcome::Failed(error)
                 }

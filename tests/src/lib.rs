@@ -8,10 +8,12 @@
 
 mod client;
 pub mod docs_site;
+pub mod hostile;
 pub mod server;
 pub mod site;
 
 pub use client::Answer;
 pub use docs_site::DocsSite;
+pub use hostile::HostileSite;
 pub use server::TestServer;
 pub use site::{Page, RunningSite, Site};

@@ -1,0 +1,293 @@
+//! A web site that breaks the rules: bytes straight onto the socket, and pages that are hard to read.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// Paths whose answer can never become a page.
+pub const BROKEN: &[&str] = &[
+    "/bomb-gzip",
+    "/bomb-stacked",
+    "/endless",
+    "/endless-chunks",
+    "/short",
+    "/short-chunks",
+    "/bad-chunks",
+    "/both-lengths",
+    "/two-lengths",
+    "/many-headers",
+    "/endless-headers",
+    "/endless-interim",
+    "/no-http",
+    "/reset",
+    "/closed",
+    "/damaged-gzip",
+    "/unknown-coding",
+    "/circle",
+    "/endless-redirects",
+    "/inward",
+];
+
+/// Paths that never get to an end: only the deadline ends them.
+pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
+
+/// Paths of pages that are hard to read but are pages.
+pub const HARD: &[&str] = &[
+    "/deep",
+    "/unclosed",
+    "/attributes",
+    "/wide-table",
+    "/no-utf8",
+    "/brackets",
+    "/entities",
+];
+
+/// A running hostile site.
+pub struct HostileSite {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Drop for HostileSite {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl HostileSite {
+    /// Serves on a free port of 127.0.0.1. `/` links to everything in [`BROKEN`] and [`HARD`].
+    ///
+    /// # Panics
+    /// When no port is free.
+    pub async fn serve() -> HostileSite {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("the listener is bound");
+        let task = tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else {
+                    continue;
+                };
+                // The other side gives up on most of this; that is what it is for.
+                tokio::spawn(async move { drop(talk(stream).await) });
+            }
+        });
+        HostileSite { address, task }
+    }
+
+    /// An absolute URL of it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        if stream.read_buf(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
+    match path.as_str() {
+        "/" => stream.write_all(&html(front())).await?,
+        "/robots.txt" => {
+            stream
+                .write_all(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
+                .await?
+        }
+        "/bomb-gzip" => {
+            stream
+                .write_all(&coded("gzip", &gzip(&vec![b' '; 80 << 20])))
+                .await?
+        }
+        "/bomb-stacked" => {
+            stream
+                .write_all(&coded("gzip, gzip", &gzip(&gzip(&vec![b' '; 80 << 20]))))
+                .await?
+        }
+        "/endless" => {
+            forever(
+                &mut stream,
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
+                &[b'x'; 65536],
+            )
+            .await?
+        }
+        "/endless-chunks" => {
+            let chunk = [b"10000\r\n", &[b'x'; 65536][..], b"\r\n"].concat();
+            forever(
+                &mut stream,
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                &chunk,
+            )
+            .await?;
+        }
+        "/short" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<p>half a page")
+                .await?
+        }
+        "/short-chunks" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>ha\r\n")
+                .await?;
+        }
+        "/bad-chunks" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n<p>\r\n0\r\n\r\n")
+                .await?;
+        }
+        "/both-lengths" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n\r\n")
+                .await?;
+        }
+        "/two-lengths" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n<p>x")
+                .await?;
+        }
+        "/many-headers" => {
+            let lines: String = (0..1000).map(|n| format!("X-{n}: v\r\n")).collect();
+            stream
+                .write_all(format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n").as_bytes())
+                .await?;
+        }
+        "/endless-headers" => {
+            forever(
+                &mut stream,
+                b"HTTP/1.1 200 OK\r\n",
+                &b"X-More: yes\r\n".repeat(1000),
+            )
+            .await?
+        }
+        "/endless-interim" => {
+            forever(&mut stream, b"", &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await?
+        }
+        "/no-http" => {
+            stream
+                .write_all(b"220 mail.site.test ESMTP ready\r\n\r\n")
+                .await?
+        }
+        "/reset" => return stream.set_zero_linger(),
+        "/closed" => {}
+        "/damaged-gzip" => {
+            let mut bytes = gzip(&front().into_bytes().repeat(10));
+            let middle = bytes.len() / 2;
+            bytes[middle..].fill(0xff);
+            stream.write_all(&coded("gzip", &bytes)).await?;
+        }
+        "/unknown-coding" => stream.write_all(&coded("exotic", b"whatever")).await?,
+        "/circle" => {
+            stream
+                .write_all(b"HTTP/1.1 302 X\r\nLocation: /circle\r\nContent-Length: 0\r\n\r\n")
+                .await?
+        }
+        "/inward" => {
+            stream
+                .write_all(b"HTTP/1.1 302 X\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n")
+                .await?
+        }
+        long if long.starts_with("/endless-redirects") => {
+            let answer = format!("HTTP/1.1 302 X\r\nLocation: {long}x\r\nContent-Length: 0\r\n\r\n");
+            stream.write_all(answer.as_bytes()).await?;
+        }
+        "/silent" => wait_for_the_end(&mut stream).await,
+        "/slow-head" => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nX: ").await?;
+            wait_for_the_end(&mut stream).await;
+        }
+        "/drip" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                .await?;
+            while stream.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        path => match hard(path) {
+            Some(page) => stream.write_all(&page).await?,
+            None => {
+                stream
+                    .write_all(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
+                    .await?
+            }
+        },
+    }
+    stream.shutdown().await
+}
+
+async fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<()> {
+    stream.write_all(first).await?;
+    loop {
+        stream.write_all(again).await?;
+    }
+}
+
+async fn wait_for_the_end(stream: &mut TcpStream) {
+    let _ = stream.read(&mut [0; 1]).await;
+}
+
+fn front() -> String {
+    let mut page =
+        "<!doctype html><title>Hostile</title><h1>Hostile</h1><p>Every link leads to trouble.</p>".to_owned();
+    for path in BROKEN.iter().chain(HARD) {
+        let _ = write!(page, "<a href=\"{path}\">{path}</a> ");
+    }
+    page
+}
+
+fn hard(path: &str) -> Option<Vec<u8>> {
+    let body: Vec<u8> = match path {
+        "/deep" => ("<div>".repeat(100_000) + "the bottom").into(),
+        "/unclosed" => ("<p><b><i><u><a href=#x>".repeat(10_000) + "the end").into(),
+        "/attributes" => {
+            let attributes: String = (0..50_000).map(|n| format!(" a{n}=1")).collect();
+            format!("<p{attributes}>text</p>").into()
+        }
+        "/wide-table" => "<table><tr><td colspan=99999999 rowspan=99999999>x</table>"
+            .repeat(200)
+            .into(),
+        "/no-utf8" => [
+            &b"<meta charset=utf-8><p>"[..],
+            &[0xff, 0xfe, 0x00, 0xc3].repeat(1000),
+            b"</p>",
+        ]
+        .concat(),
+        "/brackets" => ("<p>".to_owned() + &"[(*_`".repeat(40_000)).into(),
+        "/entities" => ("<p>".to_owned() + &"&#x110000;&bogus;&amp".repeat(20_000)).into(),
+        _ => return None,
+    };
+    Some(html(body))
+}
+
+fn html(body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn coded(coding: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder
+        .write_all(bytes)
+        .and_then(|()| encoder.finish())
+        .expect("writing to memory does not fail")
+}

@@ -102,6 +102,9 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
         .or_else(|| byline(dom))
         .or(page.author);
     }
+    out.published = meta(&["article:published_time"])
+        .filter(|text| day(text).is_some())
+        .or(out.published);
     if out.published.is_none() {
         out.published = meta(&[
             "article:published_time",
@@ -117,6 +120,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
             "parsely-pub-date",
             "sailthru.date",
             "citation_publication_date",
+            "citation_date",
             "article.published",
         ])
         .filter(|text| day(text).is_some())
@@ -210,7 +214,7 @@ fn fill(out: &mut Stated, object: &Value, all: &[&Value]) {
     if out.published.is_none() {
         out.published = ["datePublished", "dateCreated", "uploadDate"]
             .into_iter()
-            .find_map(|key| text(&object[key]));
+            .find_map(|key| text(&object[key]).filter(|t| day(t).is_some()));
     }
 }
 
@@ -284,7 +288,7 @@ fn byline(dom: &Dom) -> Option<String> {
     (text.len() > 2 && text.len() < 80).then(|| text.to_owned())
 }
 
-/// A date that the markup marks as the page's: `itemprop=datePublished`, or the first `time[datetime]` in `article` or header.
+/// A date that the markup marks as the page's: `itemprop=datePublished`, the first `time`, or a class that says so.
 fn marked_time(dom: &Dom) -> Option<String> {
     let value = |id: NodeId| {
         let text = dom
@@ -300,14 +304,37 @@ fn marked_time(dom: &Dom) -> Option<String> {
                 .is_some_and(|p| p.split_ascii_whitespace().any(|w| w == "datePublished"))
         })
         .find_map(value);
-    published.or_else(|| {
-        (0..dom.len())
-            .filter(|&id| dom.tag(id) == Tag::Time && dom.attr(id, attr::DATETIME).is_some())
-            .find_map(value)
-    })
+    let time = |id: &NodeId| dom.tag(*id) == Tag::Time;
+    let dated = |id: &NodeId| {
+        let word = |class: &str| {
+            matches!(
+                class,
+                "date"
+                    | "published"
+                    | "post-date"
+                    | "entry-date"
+                    | "publish-date"
+                    | "published-date"
+                    | "article-date"
+                    | "pubdate"
+                    | "posted-on"
+                    | "post__date"
+                    | "article__date"
+                    | "blog-date"
+                    | "date-published"
+                    | "timestamp"
+                    | "dateline"
+                    | "publication-date"
+            )
+        };
+        dom.classes(*id).any(|class| word(&class.to_ascii_lowercase()))
+    };
+    published
+        .or_else(|| (0..dom.len()).filter(time).find_map(value))
+        .or_else(|| (0..dom.len()).filter(dated).find_map(value))
 }
 
-/// The day of an ISO time, `2024-01-31`; also of `20240131` and `2024/1/31`.
+/// The day of an ISO time, `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and `31 Jan 2024`.
 fn day(text: &str) -> Option<String> {
     let text = text.trim();
     let digits: Vec<&str> = text
@@ -316,17 +343,67 @@ fn day(text: &str) -> Option<String> {
         .take(3)
         .collect();
     let (year, month, day) = match digits.as_slice() {
-        [date, ..] if date.len() == 8 && text.starts_with(date) => (&date[..4], &date[4..6], &date[6..]),
-        [year, month, day] if year.len() == 4 && text.starts_with(year) => (*year, *month, *day),
-        _ => return None,
+        [date, ..] if date.len() == 8 && text.starts_with(date) => {
+            (&date[..4], date[4..6].parse::<u8>().ok()?, &date[6..])
+        }
+        [year, month, day] if year.len() == 4 && text.starts_with(year) => {
+            (*year, month.parse::<u8>().ok()?, *day)
+        }
+        _ => written_day(text)?,
     };
-    let (year, month, day) = (
-        year.parse::<u16>().ok()?,
-        month.parse::<u8>().ok()?,
-        day.parse::<u8>().ok()?,
-    );
-    ((1900..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day))
-        .then(|| format!("{year}-{month:02}-{day:02}"))
+    let (year, day) = (year.parse::<u16>().ok()?, day.parse::<u8>().ok()?);
+    let plausible = (1900..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    plausible.then(|| format!("{year}-{month:02}-{day:02}"))
+}
+
+/// Year, month and day of a date with an English month name.
+fn written_day(text: &str) -> Option<(&str, u8, &str)> {
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .take(12)
+        .collect();
+    words.iter().enumerate().find_map(|(at, word)| {
+        let lower = word.get(..3)?.to_ascii_lowercase();
+        let full = [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ];
+        let month = MONTHS.iter().position(|m| *m == lower)?;
+        if word.len() > 4 && !full[month].eq_ignore_ascii_case(word) {
+            return None;
+        }
+        let number = |at: usize| {
+            words
+                .get(at)
+                .map(|w| w.trim_end_matches(|c: char| c.is_ascii_alphabetic()))
+                .filter(|w| (1..=2).contains(&w.len()))
+        };
+        let year = |at: usize| {
+            words
+                .get(at)
+                .copied()
+                .filter(|w| w.len() == 4 && w.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let month = month as u8 + 1;
+        if let (Some(day), Some(year)) = (number(at + 1), year(at + 2)) {
+            return Some((year, month, day));
+        }
+        Some((year(at + 1)?, month, number(at.checked_sub(1)?)?))
+    })
 }
 
 /// The one `h1`, or of several the one that `title` repeats.
@@ -383,6 +460,23 @@ mod tests {
         assert_eq!(found.title.as_deref(), Some("A title"));
         assert_eq!(found.author.as_deref(), Some("Ann B"));
         assert_eq!(found.published.as_deref(), Some("2024-03-05"));
+    }
+
+    #[test]
+    fn days_are_read_in_the_usual_forms() {
+        for text in [
+            "2024-01-05T10:00Z",
+            "20240105",
+            "2024/1/5 09:00",
+            "January 5, 2024",
+            "Fri, 05 Jan 2024 10:00",
+            "Posted Jan 5th, 2024",
+        ] {
+            assert_eq!(day(text).as_deref(), Some("2024-01-05"), "{text}");
+        }
+        for text in ["", "5", "2024", "2024-13-05", "Marching 5, 2024", "05.01.24"] {
+            assert_eq!(day(text), None, "{text}");
+        }
     }
 
     #[test]

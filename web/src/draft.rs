@@ -97,24 +97,26 @@ pub struct Draft {
     /// The user asked to send it, so that missing fields are told too.
     pub asked: RwSignal<bool>,
     defaults: StoredValue<Map<String, Value>>,
+    fresh: StoredValue<Map<String, Value>>,
 }
 
 impl Draft {
     /// The draft kept on this device, with what the address says on top of it.
     pub fn restore(endpoint: Endpoint, query: &[(String, String)], formats: Value) -> Self {
-        let mut kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
-        if kept.as_ref().is_none_or(Map::is_empty) && formats != Value::Null {
-            let mut fresh = Map::new();
+        let mut fresh = Map::new();
+        if formats != Value::Null {
             set(
                 &mut fresh,
                 &format!("{}formats", endpoint.page_prefix()),
                 Some(formats),
             );
-            kept = Some(fresh);
         }
-        let mut body = kept.unwrap_or_default();
+        let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
+        let mut body = kept
+            .filter(|kept| !kept.is_empty())
+            .unwrap_or_else(|| fresh.clone());
         if query.iter().any(|(name, _)| name == "url") {
-            body.clear();
+            body = fresh.clone();
         }
         for (name, text) in query.iter().filter(|(name, _)| name != "run") {
             let value = match serde_json::from_str(text) {
@@ -151,6 +153,7 @@ impl Draft {
             refused,
             asked: RwSignal::new(false),
             defaults: StoredValue::new(endpoint.defaults()),
+            fresh: StoredValue::new(fresh),
         }
     }
 
@@ -205,14 +208,9 @@ impl Draft {
         R::from_value(Value::Object(self.body.get_untracked())).ok()
     }
 
-    /// The request, if it is acceptable.
-    pub fn request<R: Wire>(self) -> Option<R> {
-        R::from_value(Value::Object(self.body.get_untracked())).ok()
-    }
-
-    /// Clears everything.
+    /// Begins anew, with the formats that the user prefers.
     pub fn clear(self) {
-        self.body.set(Map::new());
+        self.body.set(self.fresh.get_value());
         self.asked.set(false);
     }
 }

@@ -22,6 +22,8 @@ pub const NOT_COPIED: &str = "The browser does not allow copying; select the tex
 /// Banner of a server that does not answer.
 pub const LOST: &str =
     "The server does not answer. What you see is the last that was known; trying again by itself.";
+/// A job whose status could not be read.
+pub const TRYING_AGAIN: &str = "The last look at this job failed. Trying again; nothing is lost.";
 /// Sign-in card.
 pub const SIGN_IN_TITLE: &str = "Sign in";
 /// Sign-in card.

@@ -3,6 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use harvestman_core::api::crawl::CrawlRequest;
@@ -180,13 +181,21 @@ impl Driver {
             Output::FetchPage(task) => {
                 let inner = self.inner.clone();
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
+                let delay = self.request.delay_ms().map(Duration::from_millis);
                 let work = async move {
-                    let (_slot, queued) = inner.slots.take(team).await;
+                    let (slot, queued) = inner.slots.take(team).await;
+                    let started = Instant::now();
                     let id = clock::new_scrape_id();
                     let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
                     let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
                     if let PageOutcome::Page(page) = &mut outcome {
                         queued.note(&mut page.document.metadata);
+                    }
+                    drop(slot);
+                    // The core counted this start before the wait for the slot. With `delay` it has one
+                    // page out at a time: the next start keeps its distance from the real one.
+                    if let Some(delay) = delay.filter(|_| queued.waited()) {
+                        tokio::time::sleep_until(started + delay).await;
                     }
                     Input::PageFetched {
                         key: task.key,

@@ -26,9 +26,14 @@ pub(crate) struct Slot(#[allow(dead_code, reason = "held, not read")] OwnedSemap
 pub(crate) struct Queued(Option<Duration>);
 
 impl Queued {
+    /// Whether there was a wait at all.
+    pub(crate) fn waited(self) -> bool {
+        self.0.is_some()
+    }
+
     /// Says in a document whether it had to wait for the team's other pages.
     pub(crate) fn note(self, metadata: &mut Metadata) {
-        metadata.concurrency_limited = Some(self.0.is_some());
+        metadata.concurrency_limited = Some(self.waited());
         metadata.concurrency_queue_duration_ms = self
             .0
             .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));

@@ -193,10 +193,9 @@ fn notices(feed: JobFeed) -> AnyView {
     let (error, warning) = told.unwrap_or_default();
     let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
     let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
-    let lost = feed
-        .lost
-        .get()
-        .then(|| view! { <div class="notice warn" role="status">{text::TRYING_AGAIN}</div> });
+    // A server that does not answer at all has its banner.
+    let lost = feed.lost.get() && !Console::get().lost.get();
+    let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::TRYING_AGAIN}</div> });
     view! {
         {lost}
         {error}

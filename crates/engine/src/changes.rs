@@ -30,3 +30,34 @@ impl Changes {
         waiting.entry(job).or_default().clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn news_wake_all_who_wait_for_that_job_and_nobody_else() {
+        let changes = Changes::default();
+        let [one, other] = [1, 2].map(|number| JobId(Uuid::from_u128(number)));
+        let (first, second, stranger) = (changes.listen(one), changes.listen(one), changes.listen(other));
+        let (first, second, stranger) = (first.notified(), second.notified(), stranger.notified());
+        tokio::pin!(first, second, stranger);
+        // Registered before the news, as a look at the store lies between.
+        assert!(!first.as_mut().enable() && !second.as_mut().enable() && !stranger.as_mut().enable());
+        changes.announce(one);
+        first.await;
+        second.await;
+        assert!(!stranger.as_mut().enable());
+    }
+
+    #[test]
+    fn places_that_nobody_waits_at_are_forgotten() {
+        let changes = Changes::default();
+        for number in 0..100 {
+            drop(changes.listen(JobId(Uuid::from_u128(number))));
+        }
+        assert_eq!(changes.waiting.lock().unwrap().len(), 1);
+    }
+}

@@ -53,3 +53,47 @@ fn gunzipped(body: Bytes) -> Option<Bytes> {
     // A damaged tail still leaves the entries before it.
     (read.is_ok() || !text.is_empty()).then(|| text.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn gzip_files_are_unpacked_and_others_left_alone() {
+        assert_eq!(gunzipped(Bytes::from_static(b"<urlset/>")).unwrap(), "<urlset/>");
+        assert_eq!(gunzipped(gzip(b"<urlset/>").into()).unwrap(), "<urlset/>");
+        assert_eq!(gunzipped(Bytes::from_static(&[0x1f, 0x8b, 8, 0])), None);
+    }
+
+    #[test]
+    fn a_damaged_tail_keeps_the_entries_before_it() {
+        let text: Vec<u8> = (0..50_000u32)
+            .flat_map(|n| format!("https://a.test/{}\n", n * 7919).into_bytes())
+            .collect();
+        let mut packed = gzip(&text);
+        packed.truncate(packed.len() / 2);
+        let read = gunzipped(packed.into()).unwrap();
+        assert!(!read.is_empty() && text.starts_with(&read));
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_cap() {
+        let packed = gzip(&vec![
+            b' ';
+            3 * 1024 * 1024
+                + usize::try_from(limits::SITEMAP_BYTES).unwrap()
+        ]);
+        assert_eq!(
+            gunzipped(packed.into()).unwrap().len() as u64,
+            limits::SITEMAP_BYTES
+        );
+    }
+}

@@ -80,3 +80,64 @@ impl Slots {
             .clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn team(number: u128) -> TeamId {
+        TeamId(uuid::Uuid::from_u128(number))
+    }
+
+    #[tokio::test]
+    async fn waiters_are_served_in_order_and_say_that_they_waited() {
+        let slots = Arc::new(Slots::new(1));
+        let (held, queued) = slots.take(team(1)).await;
+        assert!(!queued.waited());
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        for number in 0..3 {
+            let (slots, tell) = (slots.clone(), tell.clone());
+            tokio::spawn(async move {
+                let (_slot, queued) = slots.take(team(1)).await;
+                tell.send((number, queued.waited())).unwrap();
+            });
+            // The spawned task has to stand in the queue before the next one asks.
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(slots.taken(team(1)), 1);
+        drop(held);
+        for number in 0..3 {
+            assert_eq!(told.recv().await, Some((number, true)));
+        }
+    }
+
+    #[tokio::test]
+    async fn teams_do_not_take_each_others_slots() {
+        let slots = Slots::new(2);
+        let _held = [slots.take(team(1)).await, slots.take(team(1)).await];
+        let (_slot, queued) = slots.take(team(2)).await;
+        assert!(!queued.waited());
+        assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
+    }
+
+    #[tokio::test]
+    async fn a_wait_is_noted_in_the_document() {
+        let mut metadata = Metadata::default();
+        Queued(None).note(&mut metadata);
+        assert_eq!(
+            (
+                metadata.concurrency_limited,
+                metadata.concurrency_queue_duration_ms
+            ),
+            (Some(false), None)
+        );
+        Queued(Some(Duration::from_millis(12))).note(&mut metadata);
+        assert_eq!(
+            (
+                metadata.concurrency_limited,
+                metadata.concurrency_queue_duration_ms
+            ),
+            (Some(true), Some(12))
+        );
+    }
+}

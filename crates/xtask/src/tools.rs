@@ -44,11 +44,17 @@ impl Tools {
         fs::create_dir_all(dir.join("bin")).with_context(|| dir.display().to_string())?;
         fs::create_dir_all(dir.join("state"))?;
         let lock = File::create(dir.join(".lock"))?;
-        if lock.try_lock().is_err() {
-            crate::run::say("waiting for another task that is using the tools folder");
-            lock.lock()?;
-        }
         Ok(Tools { dir, lock })
+    }
+
+    /// Keeps other tasks from fetching, from the first tool that is asked for until [`Tools::release`]: a task that needs
+    /// none never waits. Taking it again is nothing new.
+    fn hold(&self) -> Result<()> {
+        if self.lock.try_lock().is_err() {
+            crate::run::say("waiting for another task that is fetching tools");
+            self.lock.lock()?;
+        }
+        Ok(())
     }
 
     /// Lets other tasks at the tools; for when this one is done fetching and goes on for long.
@@ -68,16 +74,19 @@ impl Tools {
 
     /// A compiler for wasm32.
     pub(crate) fn wasm_target(&self) -> Result<WasmTarget> {
+        self.hold()?;
         wasm_target::ensure()
     }
 
     /// trunk, in [`Tools::bin`].
     pub(crate) fn trunk(&self) -> Result<PathBuf> {
+        self.hold()?;
         trunk::ensure(self)
     }
 
     /// wasm-bindgen of exactly the version that the clone's Cargo.lock holds, in [`Tools::bin`].
     pub(crate) fn wasm_bindgen(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
         wasm_bindgen::ensure(self, &project.locked_version("wasm-bindgen")?)
     }
 
@@ -88,21 +97,25 @@ impl Tools {
 
     /// Node.js for tests and wasm-opt.
     pub(crate) fn node(&self) -> Result<Node> {
+        self.hold()?;
         node::ensure(self)
     }
 
     /// The npm packages that tests use: the folder that holds `node_modules`.
     pub(crate) fn javascript(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
         javascript::ensure(self, project)
     }
 
     /// A Python with the packages that tests use.
     pub(crate) fn python(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
         python::ensure(self, project)
     }
 
     /// A Chromium for page tests.
     pub(crate) fn chromium(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
         chromium::ensure(self, project)
     }
 

@@ -8,6 +8,8 @@ pub const MAX_PROMPT_CHARS: usize = 10_000;
 pub const MAX_SHORT_TEXT_CHARS: usize = 1024;
 /// Bytes of a JSON request body.
 pub const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Deepest nesting of arrays and objects in a request body.
+pub const MAX_BODY_DEPTH: usize = 64;
 /// Bytes of an uploaded file.
 pub const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
 

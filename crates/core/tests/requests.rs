@@ -120,10 +120,29 @@ fn bodies_that_are_no_json_are_told_apart() {
     check(b"{\"url\": ", ErrorCode::InvalidJson);
     check(b"{\"url\": \"\xff\"}", ErrorCode::InvalidJson);
     check(br#"{"url": "\ud800"}"#, ErrorCode::InvalidJson);
-    check("[".repeat(100_000).as_bytes(), ErrorCode::InvalidJson);
+    check("[".repeat(100_000).as_bytes(), ErrorCode::BadRequest);
     check(b"[]", ErrorCode::BadRequest);
     check(b"\"https://a.test\"", ErrorCode::BadRequest);
     check(b"null", ErrorCode::BadRequest);
+}
+
+#[test]
+fn bodies_nest_up_to_64_levels() {
+    let body = |levels: usize, text: &str| {
+        let (open, close) = ("[".repeat(levels - 3), "]".repeat(levels - 3));
+        // The body, the webhook and its metadata are three levels.
+        format!(
+            r#"{{"url": "a.test", "webhook": {{"url": "a.test", "metadata": {{"x": {open}{text}{close}}}}}}}"#
+        )
+    };
+    let read = |levels, text| CrawlRequest::from_json(body(levels, text).as_bytes());
+    assert!(read(64, "1").is_ok());
+    let brackets_in_text = format!(r#""\"{}""#, "[{".repeat(100));
+    assert!(read(64, &brackets_in_text).is_ok());
+    assert!(read(10, "[],[],{},[[]]").is_ok());
+    let error = read(65, "1").unwrap_err();
+    assert_eq!(error.code, ErrorCode::BadRequest);
+    assert!(error.message.contains("64"), "{error}");
 }
 
 #[test]

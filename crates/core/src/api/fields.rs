@@ -18,6 +18,7 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::problem::{PathPart, Problem, bad_request, unknown_field};
 use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
+use crate::limits::MAX_BODY_DEPTH;
 
 pub use slot::{Decimal, Slot};
 use slot::{MAX_PROBLEMS, shorten};
@@ -101,6 +102,14 @@ fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
             "The request body is empty; send a JSON object such as {\"url\":\"https://example.com\"}.",
         ));
     }
+    if nested_deeper_than(MAX_BODY_DEPTH, bytes) {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            format!(
+                "The request body nests arrays and objects more than {MAX_BODY_DEPTH} levels deep; send a flatter one."
+            ),
+        ));
+    }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();
@@ -110,6 +119,29 @@ fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
             format!("The request body is not valid JSON: {reason}, at line {line}, column {column}."),
         )
     })
+}
+
+/// Whether brackets outside of strings nest deeper than `limit`. Looks at the text alone, so that no
+/// depth costs stack or memory.
+fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// One object being read.

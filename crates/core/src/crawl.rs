@@ -99,8 +99,9 @@ pub enum RobotsOutcome {
     Found(Robots),
     /// 4xx: everything is allowed.
     Missing,
-    /// 5xx, timeout or no connection: asked again up to 3 times, then everything is refused.
-    Unreachable,
+    /// 5xx, timeout or no connection, with a sentence that says which: asked again up to 3 times,
+    /// then everything is refused.
+    Unreachable(String),
 }
 
 /// Result of one page task.

@@ -23,7 +23,14 @@ pub(crate) async fn robots(fetcher: &Fetcher, url: Url, agent: &str) -> RobotsOu
         // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
         Ok(answer) if answer.status < 500 => RobotsOutcome::Missing,
         Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,
-        Ok(_) | Err(_) => RobotsOutcome::Unreachable,
+        Ok(answer) => {
+            RobotsOutcome::Unreachable(format!("it was answered with HTTP status {}", answer.status))
+        }
+        Err(FetchError::Timeout) => {
+            let seconds = limits::SITE_FILE_TIMEOUT.as_secs();
+            RobotsOutcome::Unreachable(format!("no answer came within {seconds} s"))
+        }
+        Err(error) => RobotsOutcome::Unreachable(error.to_string()),
     }
 }
 

@@ -44,8 +44,8 @@ enum State {
         in_flight: bool,
     },
     Known(Robots),
-    /// No file could be had: nothing is allowed.
-    Unreachable,
+    /// No file could be had, and why: nothing is allowed.
+    Unreachable(String),
 }
 
 impl Hosts {
@@ -71,7 +71,7 @@ impl Hosts {
         }
         match self.states.get(&HostKey::of(url)) {
             None | Some(State::Pending { .. }) => Access::Unknown,
-            Some(State::Unreachable) => Access::Refused,
+            Some(State::Unreachable(_)) => Access::Refused,
             Some(State::Known(robots)) => {
                 if robots.allows(&url[Position::BeforePath..Position::AfterQuery]) {
                     Access::Allowed
@@ -92,12 +92,23 @@ impl Hosts {
 
     /// Whether this host's file was read or given up.
     pub(super) fn is_decided(&self, host: &HostKey) -> bool {
-        matches!(self.states.get(host), Some(State::Known(_) | State::Unreachable))
+        matches!(
+            self.states.get(host),
+            Some(State::Known(_) | State::Unreachable(_))
+        )
     }
 
     /// Whether this host's file was given up.
     pub(super) fn is_unreachable(&self, host: &HostKey) -> bool {
-        matches!(self.states.get(host), Some(State::Unreachable))
+        self.why_unreachable(host).is_some()
+    }
+
+    /// Why this host's file was given up, when it was.
+    pub(super) fn why_unreachable(&self, host: &HostKey) -> Option<&str> {
+        match self.states.get(host) {
+            Some(State::Unreachable(why)) => Some(why),
+            _ => None,
+        }
     }
 
     /// Asks for a host's file unless that was done before.
@@ -153,13 +164,13 @@ impl Hosts {
         let state = match outcome {
             RobotsOutcome::Found(robots) => State::Known(robots),
             RobotsOutcome::Missing => State::Known(Robots::default()),
-            RobotsOutcome::Unreachable if self.ignore => State::Known(Robots::default()),
-            RobotsOutcome::Unreachable => match backoff_ms(tries, None) {
+            RobotsOutcome::Unreachable(_) if self.ignore => State::Known(Robots::default()),
+            RobotsOutcome::Unreachable(why) => match backoff_ms(tries, None) {
                 Some(wait) => {
                     self.queue(host, tries, now + Duration::from_millis(wait));
                     return Some(Answer::Again);
                 }
-                None => State::Unreachable,
+                None => State::Unreachable(why),
             },
         };
         if let State::Known(robots) = &state {
@@ -231,7 +242,11 @@ mod tests {
         for at in [0, 1_000, 3_000] {
             assert_eq!(hosts.next(Timestamp(at)), Some(host.clone()));
             assert_eq!(hosts.next(Timestamp(at)), None);
-            hosts.answer(&host, RobotsOutcome::Unreachable, Timestamp(at));
+            hosts.answer(
+                &host,
+                RobotsOutcome::Unreachable(format!("at {at}")),
+                Timestamp(at),
+            );
             assert_eq!(
                 hosts.answer(&host, RobotsOutcome::Missing, Timestamp(at)),
                 None,
@@ -239,6 +254,7 @@ mod tests {
             );
         }
         assert!(hosts.is_unreachable(&host));
+        assert_eq!(hosts.why_unreachable(&host), Some("at 3000"));
         assert_eq!(
             hosts.access(&Url::parse("http://site.test/").unwrap()),
             Access::Refused

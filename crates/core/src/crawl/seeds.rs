@@ -142,8 +142,8 @@ impl Crawl {
         if self.hosts.access(&seed) == Access::Refused {
             self.known.insert(key);
             self.block(key, seed.clone());
-            if self.hosts.is_unreachable(&host) {
-                self.failure = Some(warnings::robots_unreachable(host.as_str()));
+            if let Some(why) = self.hosts.why_unreachable(&host) {
+                self.failure = Some(warnings::robots_unreachable(host.as_str(), why));
             }
             return self.refuse_seed(warnings::seed_blocked(&seed));
         }

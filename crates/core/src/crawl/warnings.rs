@@ -5,7 +5,7 @@ use url::Url;
 use crate::scope::Reason;
 
 /// Pages were refused by robots.txt.
-pub const ROBOTS: &str = "Some pages were not crawled because robots.txt does not allow them; they are listed in robotsBlocked of GET /v2/crawl/{id}/errors.";
+pub const ROBOTS: &str = "Some pages were not crawled because robots.txt does not allow them or could not be read; they are listed in robotsBlocked of GET /v2/crawl/{id}/errors.";
 /// More URLs were found than a job may know.
 pub const TOO_MANY_URLS: &str =
     "The site has more addresses than a crawl with this limit looks at; further ones were left out.";
@@ -30,10 +30,11 @@ pub(super) fn seed_left(seed: &Url, to: &Url) -> String {
     format!("The start page {seed} redirects to {to}, which does not belong to this crawl.")
 }
 
-/// Error of a job whose host gave no robots.txt.
-pub(super) fn robots_unreachable(host: &str) -> String {
+/// Error of a job whose host gave no robots.txt; `why` is a sentence.
+pub(super) fn robots_unreachable(host: &str, why: &str) -> String {
+    let why = why.trim_end_matches('.');
     format!(
-        "Nothing could be crawled: {host}/robots.txt could not be read (server error, timeout or no connection), so no page of this host may be fetched."
+        "Nothing could be crawled: {host}/robots.txt could not be read, so no page of this host may be fetched. The reason: {why}."
     )
 }
 

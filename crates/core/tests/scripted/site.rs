@@ -124,7 +124,9 @@ impl Site<'_> {
         let asked = self.count(format!("robots {host}"));
         match &self.case["robots"][host.as_str()] {
             Value::String(text) => RobotsOutcome::Found(Robots::parse(text.as_bytes(), agent)),
-            Value::Number(times) if asked <= times.as_u64().unwrap() => RobotsOutcome::Unreachable,
+            Value::Number(times) if asked <= times.as_u64().unwrap() => {
+                RobotsOutcome::Unreachable("the case says so".to_owned())
+            }
             _ => RobotsOutcome::Missing,
         }
     }

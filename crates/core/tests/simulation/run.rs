@@ -323,7 +323,7 @@ impl Run {
                     Input::RobotsFetched { host, robots } => {
                         let url = host.robots_url().unwrap();
                         self.owner.in_flight.remove(url.as_str());
-                        if !matches!(robots, harvestman_core::crawl::RobotsOutcome::Unreachable) {
+                        if !matches!(robots, harvestman_core::crawl::RobotsOutcome::Unreachable(_)) {
                             self.owner.robots_read.insert(host.clone());
                         }
                     }

@@ -267,7 +267,7 @@ impl World {
         let url = key.robots_url().unwrap();
         let host = self.host(&url);
         if asked <= host.robots_faults {
-            return RobotsOutcome::Unreachable;
+            return RobotsOutcome::Unreachable("a fault of the world".to_owned());
         }
         let Some(rules) = &host.robots else {
             return RobotsOutcome::Missing;

@@ -15,6 +15,7 @@ pub(crate) const APPLICATION_ID: i64 = 0x4852_564D;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_keys.sql"),
+    include_str!("migrations/0003_failed_pages.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

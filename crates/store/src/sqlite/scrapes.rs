@@ -3,6 +3,7 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
@@ -117,7 +118,9 @@ impl Sqlite {
         .bind(int(now.0))
         .fetch_optional(&self.readers)
         .await?;
-        let Some(job) = job else { return Ok(None) };
+        let Some(job) = job else {
+            return self.failed_page(team, id, now).await;
+        };
         let running = job.text("status")? == "scraping";
         let answer = (job.maybe_count("answer_status")?, job.maybe_text("answer_body")?);
         Ok(match answer {
@@ -128,6 +131,33 @@ impl Sqlite {
             }),
             _ => None,
         })
+    }
+
+    /// A page of a larger job that could not be had, as a scrape of its own would have answered.
+    async fn failed_page(
+        &self,
+        team: TeamId,
+        id: ScrapeId,
+        now: Timestamp,
+    ) -> Result<Option<StoredScrape>, StoreError> {
+        let row = query(
+            "SELECT job_error.code, job_error.message FROM job_error JOIN job ON job.id = job_error.job_id
+             WHERE job_error.scrape_id = ?1 AND job.team_id = ?2
+                AND (job.expires_at IS NULL OR job.expires_at > ?3)
+             LIMIT 1",
+        )
+        .bind(blob(id.0))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let code = ErrorCode::parse(&row.text("code")?).unwrap_or(ErrorCode::Unknown);
+        let error = ApiError::new(code, row.text("message")?);
+        Ok(Some(StoredScrape::Failed {
+            status: error.status(),
+            body: error.body().to_string(),
+        }))
     }
 }
 

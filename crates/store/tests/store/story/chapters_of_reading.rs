@@ -120,6 +120,16 @@ pub(crate) async fn errors_are_listed_in_order(store: &Store) {
     );
     assert_eq!(errors.errors[0].url, url("/2").as_str());
     assert_eq!(errors.errors[1].message, second.message);
+    let failed = |found| match found {
+        Some(StoredScrape::Failed { status, body }) => (status, body),
+        other => panic!("{other:?}"),
+    };
+    let own = store.scrape(job.team, first.id, NOW).await.unwrap();
+    let (status, body) = failed(own);
+    assert_eq!(status, 408);
+    assert!(body.contains("SCRAPE_TIMEOUT"), "{body}");
+    let foreign = store.ensure_team("no errors").await.unwrap();
+    assert!(store.scrape(foreign, first.id, NOW).await.unwrap().is_none());
     assert_eq!(
         errors.robots_blocked,
         [url("/b").to_string(), url("/a").to_string()]

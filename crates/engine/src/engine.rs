@@ -64,7 +64,7 @@ pub(crate) struct Inner {
     pub(crate) node: String,
     pub(crate) new_work: Notify,
     pub(crate) outbox: Notify,
-    stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
     loops: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -164,7 +164,9 @@ impl Engine {
         if let Some(webhook) = &request.webhook {
             self.check_target(&webhook.url).await.map_err(|error| {
                 let message = format!("`webhook.url`: {}", error.message);
-                ApiError::new(ErrorCode::BadRequest, message)
+                ApiError::new(ErrorCode::BadRequest, message).with_details(
+                    serde_json::json!([{ "path": ["webhook", "url"], "message": error.message }]),
+                )
             })?;
         }
         Ok(())

@@ -69,7 +69,10 @@ impl SingleScrape {
 
     /// The document, or the error that is also stored.
     pub(crate) async fn run(mut self) -> Result<Document, ApiError> {
-        let result = self.attempt().await;
+        let result = tokio::select! {
+            result = self.attempt() => result,
+            () = self.inner.stop.cancelled() => Err(stopping()),
+        };
         let stored = match &result {
             Ok(document) => {
                 let credits = document.metadata.credits_used.unwrap_or(0);
@@ -126,6 +129,16 @@ impl SingleScrape {
                 error
             })
     }
+}
+
+/// The answer to a scrape that a stop of the server cuts short.
+fn stopping() -> ApiError {
+    let mut error = ApiError::new(
+        ErrorCode::Unavailable,
+        "the server is stopping and gave this scrape up; send the request again in a moment",
+    );
+    error.retry_after_s = Some(limits::STOP_RETRY_AFTER_S);
+    error
 }
 
 impl Drop for SingleScrape {

@@ -10,7 +10,7 @@ use harvestman_core::ids::KeyId;
 use harvestman_store::{Store, StoreConfig};
 
 use crate::config::setting::SETTINGS;
-use crate::config::{Config, ConfigError, Values};
+use crate::config::{Config, ConfigError, Values, source};
 use crate::{bootstrap, keys, serve};
 
 /// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings.
@@ -123,9 +123,18 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("keys", inner)) => runtime()?.block_on(manage_keys(&config, inner)),
         _ => {
             start_log(&config.log);
+            for name in source::unread(environment()) {
+                tracing::warn!("{name} is not a setting of this version and does nothing");
+            }
             runtime()?.block_on(serve::serve(config))
         }
     }
+}
+
+/// The variables that are text.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {

@@ -62,6 +62,10 @@ pub const OVERVIEW_JOBS: u64 = 100;
 pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
 /// Time for the answer of a part of the server to `/ready`.
 pub const READY_TIME: Duration = Duration::from_secs(5);
+/// How long a start waits for the address and the folder of a server that was just killed.
+pub const START_PATIENCE: Duration = Duration::from_secs(2);
+/// Pause between two attempts to take them.
+pub const START_PAUSE: Duration = Duration::from_millis(25);
 /// Time from the first signal to the end of the process.
 pub const STOP_TIME: Duration = Duration::from_millis(9_500);
 /// Time that requests being answered get of it before the engine stops.

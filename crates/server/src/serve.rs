@@ -8,7 +8,7 @@ use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
 use harvestman_engine::{Engine, EngineConfig};
 use harvestman_fetch::{FetchConfig, Fetcher};
-use harvestman_store::{Store, StoreConfig};
+use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,12 @@ const AGENT: &str = "Harvestman";
 /// Runs until a signal, then stops within [`limits::STOP_TIME`].
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let signals = signals::Signals::listen().context("signals cannot be received")?;
-    let listener = TcpListener::bind(config.listen).await.with_context(|| {
+    let listener = when_free(
+        || TcpListener::bind(config.listen),
+        |error| error.kind() == io::ErrorKind::AddrInUse,
+    )
+    .await
+    .with_context(|| {
         format!(
             "cannot listen on {}; is another server running there?",
             config.listen
@@ -35,9 +40,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let listening_on = listener.local_addr()?;
     descriptors::raise();
 
-    let store = Store::open(&StoreConfig::new(&config.data_dir))
-        .await
-        .context("the store cannot be opened")?;
+    let store_config = StoreConfig::new(&config.data_dir);
+    let store = when_free(
+        || Store::open(&store_config),
+        |error| matches!(error, StoreError::Locked(_)),
+    )
+    .await
+    .context("the store cannot be opened")?;
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
     let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
     let engine = Engine::start(engine_config(&config), store.clone(), fetcher);
@@ -49,6 +58,23 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let app = App::new(parts);
     banner(&app, listening_on, access.new_key.as_deref(), &code)?;
     run(app, listener, signals).await
+}
+
+/// Takes something that a server killed a moment ago may still hold: its address and its folder are
+/// only free once the system has cleared it away.
+async fn when_free<T, E, F>(take: impl Fn() -> F, taken: impl Fn(&E) -> bool) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let deadline = Instant::now() + limits::START_PATIENCE;
+    loop {
+        match take().await {
+            Err(error) if taken(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(limits::START_PAUSE).await;
+            }
+            result => return result,
+        }
+    }
 }
 
 async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> anyhow::Result<()> {
@@ -179,6 +205,30 @@ mod descriptors {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_start_waits_for_the_address_of_a_server_that_is_ending() {
+        let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = held.local_addr().unwrap();
+        tokio::spawn(async move {
+            tokio::time::sleep(limits::START_PAUSE * 4).await;
+            drop(held);
+        });
+        let bind = || TcpListener::bind(address);
+        let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+        assert!(bind().await.is_err_and(|error| in_use(&error)));
+        assert!(when_free(bind, in_use).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_start_does_not_wait_for_ever_and_for_nothing_else() {
+        for (error, patient) in [("held", true), ("denied", false)] {
+            let begun = Instant::now();
+            let take = || std::future::ready(Err::<(), _>(error));
+            assert_eq!(when_free(take, |error| *error == "held").await, Err(error));
+            assert_eq!(begun.elapsed() >= limits::START_PATIENCE, patient);
+        }
+    }
 
     #[test]
     fn the_console_link_is_one_that_a_browser_on_this_machine_opens() {

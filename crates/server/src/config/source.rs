@@ -89,6 +89,18 @@ impl Values {
     }
 }
 
+/// Variables that look like settings and are none of this version, so that the operator hears that
+/// they do nothing. Empty ones are not worth a word.
+pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let mut names: Vec<String> = environment
+        .filter(|(name, value)| name.starts_with("HARVESTMAN_") && !value.is_empty())
+        .map(|(name, _)| name)
+        .filter(|name| !SETTINGS.iter().any(|setting| setting.environment() == *name))
+        .collect();
+    names.sort();
+    names
+}
+
 fn read(path: &Path) -> Result<BTreeMap<&'static str, (String, Origin)>, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError(format!("cannot read {}: {error}", path.display())))?;

@@ -170,3 +170,19 @@ fn a_public_url_loses_its_trailing_slash_and_keeps_its_path() {
     let config = parse(&[("HARVESTMAN_PUBLIC_URL", "https://data.example.com/hm/")]).unwrap();
     assert_eq!(config.public_url.as_deref(), Some("https://data.example.com/hm"));
 }
+
+#[test]
+fn variables_that_do_nothing_are_told() {
+    let variables = [
+        ("HARVESTMAN_LISTEN", "127.0.0.1:1"),
+        ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
+        ("HARVESTMAN_DATABASE_URL", "postgres://db/x"),
+        ("HARVESTMAN_EMPTY", ""),
+        ("PATH", "/bin"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(
+        source::unread(variables.into_iter()),
+        ["HARVESTMAN_DATABASE_URL", "HARVESTMAN_LISTNE"]
+    );
+}

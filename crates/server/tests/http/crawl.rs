@@ -251,6 +251,32 @@ async fn a_failed_scrape_is_answered_the_same_way_again() {
 }
 
 #[tokio::test]
+async fn a_scrape_that_a_stop_cuts_short_is_answered() {
+    let app = TestApp::with(ALLOW).await;
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let body = json!({ "url": format!("http://{}/", silent.local_addr().unwrap()) });
+    let stop = async {
+        let _taken = silent.accept().await.unwrap();
+        app.app.engine().shutdown().await;
+    };
+    let (answer, ()) = tokio::join!(app.post("/v2/scrape", &body), stop);
+    answer.is_error(503, "SERVICE_UNAVAILABLE");
+    assert_eq!(answer.header("retry-after"), "5");
+}
+
+#[tokio::test]
+async fn a_site_that_is_not_there_is_told_with_the_reason() {
+    let app = TestApp::with(ALLOW).await;
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", free.local_addr().unwrap());
+    drop(free);
+    let id = start(&app, json!({ "url": url })).await;
+    let status = until(&app, &id, ended).await;
+    assert_eq!(status["status"], "failed");
+    assert!(status["error"].as_str().unwrap().contains("refused"), "{status}");
+}
+
+#[tokio::test]
 async fn private_targets_are_refused_unless_allowed() {
     let app = TestApp::start().await;
     let site = Site::open(0).await;

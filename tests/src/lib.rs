@@ -11,6 +11,7 @@ pub mod docs_site;
 pub mod hostile;
 pub mod server;
 pub mod site;
+pub mod tools;
 
 pub use client::Answer;
 pub use docs_site::DocsSite;

@@ -26,10 +26,16 @@ const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
 /// A running server. Dropping it kills the process and removes its data.
 pub struct TestServer {
-    child: Child,
-    address: SocketAddr,
+    started: Started,
     folder: Folder,
     settings: Vec<(String, String)>,
+}
+
+/// A process and what it said of itself.
+struct Started {
+    child: Child,
+    address: SocketAddr,
+    sign_in_link: String,
 }
 
 impl TestServer {
@@ -48,10 +54,9 @@ impl TestServer {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        let (child, address) = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
+        let started = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
         let mut server = TestServer {
-            child,
-            address,
+            started,
             folder,
             settings,
         };
@@ -61,7 +66,7 @@ impl TestServer {
 
     /// Where it answers.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.started.address
     }
 
     /// Its data folder.
@@ -75,12 +80,16 @@ impl TestServer {
     /// When it is gone already.
     pub fn kill9(&mut self) {
         assert!(
-            self.child.try_wait().expect("the process is ours").is_none(),
+            self.started
+                .child
+                .try_wait()
+                .expect("the process is ours")
+                .is_none(),
             "the server ended by itself:\n{}",
             self.log()
         );
-        self.child.kill().expect("the process is ours");
-        self.child.wait().expect("the process is ours");
+        self.started.child.kill().expect("the process is ours");
+        self.started.child.wait().expect("the process is ours");
     }
 
     /// Asks the process to stop and waits for it.
@@ -89,12 +98,12 @@ impl TestServer {
     /// When it does not stop.
     pub async fn terminate(&mut self) -> ExitStatus {
         let sent = Command::new("kill")
-            .args(["-TERM", &self.child.id().to_string()])
+            .args(["-TERM", &self.started.child.id().to_string()])
             .status();
         assert!(sent.is_ok_and(|status| status.success()), "the process is ours");
         let since = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().expect("the process is ours") {
+            if let Some(status) = self.started.child.try_wait().expect("the process is ours") {
                 return status;
             }
             assert!(
@@ -112,12 +121,15 @@ impl TestServer {
     /// When it still runs, or does not get ready.
     pub async fn restart(&mut self) {
         assert!(
-            self.child.try_wait().expect("the process is ours").is_some(),
+            self.started
+                .child
+                .try_wait()
+                .expect("the process is ours")
+                .is_some(),
             "the server still runs"
         );
-        let (child, address) =
-            launch(&self.folder, &self.address.to_string(), &self.settings).expect("the server starts again");
-        (self.child, self.address) = (child, address);
+        let address = self.started.address.to_string();
+        self.started = launch(&self.folder, &address, &self.settings).expect("the server starts again");
         self.wait_until_ready()
             .await
             .expect("the server gets ready again");
@@ -146,6 +158,11 @@ impl TestServer {
             output.status,
             String::from_utf8_lossy(&output.stderr).into_owned(),
         )
+    }
+
+    /// The link that the server printed: it signs a browser in, once.
+    pub fn sign_in_link(&self) -> &str {
+        &self.started.sign_in_link
     }
 
     /// What the server wrote to its log.
@@ -195,7 +212,7 @@ impl TestServer {
         headers: &[(&str, &str)],
         body: impl Into<Bytes>,
     ) -> Answer {
-        match client::ask(self.address, method, path, headers, body.into()).await {
+        match client::ask(self.started.address, method, path, headers, body.into()).await {
             Ok(answer) => answer,
             Err(error) => panic!("no answer to {path}: {error:#}\nlog:\n{}", self.log()),
         }
@@ -252,7 +269,7 @@ impl TestServer {
             let Some(next) = answer["next"].as_str() else {
                 return (documents, answers);
             };
-            let rest = next.strip_prefix(&format!("http://{}", self.address));
+            let rest = next.strip_prefix(&format!("http://{}", self.started.address));
             path = rest
                 .unwrap_or_else(|| panic!("`next` leads to {next}"))
                 .to_owned();
@@ -263,10 +280,10 @@ impl TestServer {
     async fn wait_until_ready(&mut self) -> anyhow::Result<()> {
         let since = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.started.child.try_wait()? {
                 bail!("the server ended ({status}):\n{}", self.log());
             }
-            let answer = client::ask(self.address, Method::GET, "/health", &[], Bytes::new()).await;
+            let answer = client::ask(self.started.address, Method::GET, "/health", &[], Bytes::new()).await;
             if answer.as_ref().is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }
@@ -280,8 +297,8 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.started.child.kill();
+        let _ = self.started.child.wait();
         if std::thread::panicking() {
             eprintln!("log of the server:\n{}", self.log());
         }
@@ -337,11 +354,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
 }
 
 /// Starts the process and reads from its first lines where it listens.
-fn launch(
-    folder: &Folder,
-    listen: &str,
-    settings: &[(String, String)],
-) -> anyhow::Result<(Child, SocketAddr)> {
+fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyhow::Result<Started> {
     let log = File::options().create(true).append(true).open(folder.log())?;
     let mut child = command(folder, listen, settings)
         .stdout(Stdio::piped())
@@ -353,10 +366,18 @@ fn launch(
         let (_, address) = line.split_once("listening on http://")?;
         address.trim().parse().ok()
     });
+    let link = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| line.strip_prefix("Console: ").map(str::to_owned));
     // What else it says is read and dropped, so that the pipe never fills up.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-    match address {
-        Some(address) => Ok((child, address)),
+    match address.zip(link) {
+        Some((address, sign_in_link)) => Ok(Started {
+            child,
+            address,
+            sign_in_link,
+        }),
         None => {
             let _ = child.kill();
             let status = child.wait()?;

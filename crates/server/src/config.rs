@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use harvestman_fetch::AllowList;
+use harvestman_store::DATABASE_FILE;
 use http::HeaderName;
 use url::Url;
 
@@ -89,9 +90,7 @@ impl Config {
         }
         Ok(Config {
             listen,
-            data_dir: values
-                .optional("data_dir", |text| Ok(PathBuf::from(text)))?
-                .unwrap_or_else(data_folder),
+            data_dir: named_folder(values)?.unwrap_or_else(data_folder),
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values
@@ -127,6 +126,30 @@ impl Config {
             })?,
         })
     }
+}
+
+/// The data folder, by its name or by its database's address; both must agree.
+fn named_folder(values: &Values) -> Result<Option<PathBuf>, ConfigError> {
+    let folder = values.optional("data_dir", |text| Ok(PathBuf::from(text)))?;
+    let of_database = values.optional("database_url", folder_of_database)?;
+    match (&folder, &of_database) {
+        (Some(folder), Some(of_database)) if folder != of_database => Err(ConfigError(format!(
+            "`database_url` is not in `data_dir` ({}); set one of them",
+            folder.display()
+        ))),
+        _ => Ok(folder.or(of_database)),
+    }
+}
+
+fn folder_of_database(url: &str) -> Result<PathBuf, String> {
+    url.strip_prefix("sqlite://")
+        .and_then(|path| path.strip_suffix(DATABASE_FILE))
+        .filter(|folder| folder.ends_with('/'))
+        .map(|folder| PathBuf::from(folder.trim_end_matches('/')))
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .ok_or_else(|| {
+            format!("`{url}` is not sqlite://FOLDER/{DATABASE_FILE}, the one kind of database that this version has")
+        })
 }
 
 /// CPU cores of this machine; at least 1.

@@ -33,5 +33,5 @@ pub use job::{
 };
 pub use outbox::{Attempt, AttemptEnd, Delivery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
-pub use store::{Store, StoreConfig};
+pub use store::{DATABASE_FILE, Store, StoreConfig};
 pub use team::{KeyRow, MonthUsage, Principal};

@@ -17,6 +17,9 @@ use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyRow, MonthUsage, Principal};
 
+/// Name of the embedded database in its folder.
+pub const DATABASE_FILE: &str = "harvestman.db";
+
 /// Where and how to open the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreConfig {

@@ -68,6 +68,11 @@ pub const SETTINGS: &[Setting] = &[
         "FOLDER",
         "Folder of the embedded database and stored pages [default: the platform's data folder]",
     ),
+    text(
+        "database_url",
+        "URL",
+        "sqlite://FOLDER/harvestman.db: another way to name the data folder",
+    ),
     Setting {
         secret: true,
         ..text(

@@ -176,13 +176,48 @@ fn variables_that_do_nothing_are_told() {
     let variables = [
         ("HARVESTMAN_LISTEN", "127.0.0.1:1"),
         ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
-        ("HARVESTMAN_DATABASE_URL", "postgres://db/x"),
+        ("HARVESTMAN_LLM_MODEL", "m"),
         ("HARVESTMAN_EMPTY", ""),
         ("PATH", "/bin"),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(
         source::unread(variables.into_iter()),
-        ["HARVESTMAN_DATABASE_URL", "HARVESTMAN_LISTNE"]
+        ["HARVESTMAN_LISTNE", "HARVESTMAN_LLM_MODEL"]
+    );
+}
+
+#[test]
+fn the_address_of_the_database_names_the_data_folder() {
+    let url = |url| parse(&[("HARVESTMAN_DATABASE_URL", url)]);
+    assert_eq!(
+        url("sqlite:///srv/hm/harvestman.db").unwrap().data_dir,
+        Path::new("/srv/hm")
+    );
+    for wrong in [
+        "postgres://db/x",
+        "sqlite://",
+        "sqlite://harvestman.db",
+        "sqlite:///harvestman.db",
+        "sqlite:///srv/other.db",
+    ] {
+        let error = url(wrong).unwrap_err().to_string();
+        assert!(
+            error.contains("sqlite://FOLDER/harvestman.db"),
+            "{wrong}: {error}"
+        );
+    }
+    let both = |folder| {
+        parse(&[
+            ("HARVESTMAN_DATA_DIR", folder),
+            ("HARVESTMAN_DATABASE_URL", "sqlite:///srv/hm/harvestman.db"),
+        ])
+    };
+    assert!(both("/srv/hm").is_ok());
+    assert!(
+        both("/srv/else")
+            .unwrap_err()
+            .to_string()
+            .contains("set one of them")
     );
 }

@@ -4,10 +4,10 @@ use std::fs::{DirBuilder, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::store::DATABASE_FILE;
 
 const LOCK: &str = "harvestman.lock";
 const RUNNING: &str = "harvestman.running";
-const DATABASE: &str = "harvestman.db";
 
 /// A data folder that this process alone uses, until dropped.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Folder {
 
     /// The database file.
     pub(crate) fn database(&self) -> PathBuf {
-        self.path.join(DATABASE)
+        self.path.join(DATABASE_FILE)
     }
 
     /// Whether the last server on this folder did not stop cleanly.

@@ -1,5 +1,5 @@
 //! The route table, and nothing else. Paths that callers know and this server does not offer (yet) are
-//! in [`not_offered`].
+//! in `not_offered`.
 
 use axum::Router;
 use axum::http::Method;

@@ -11,6 +11,7 @@ mod licences;
 mod npm;
 mod project;
 mod run;
+mod score;
 mod serve;
 mod source;
 mod test;
@@ -33,6 +34,7 @@ usage: cargo xtask <task>
   console           build the console into dist/
   dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
   npm               build the npm package into <target>/npm/harvestman
+  score [CORPUS]    how good the Markdown is, by a corpus of pages, beside its peers (docs/MARKDOWN.md)
   wasm              compile everything that runs in wasm, without building packages
   tidy              structure rules only (seconds)
   licences          licences of all dependencies only (seconds)
@@ -58,7 +60,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         return Ok(());
     }
     let project = Project::find()?;
-    if task != "serve" && task != "test" && !rest.is_empty() {
+    if !matches!(task.as_str(), "serve" | "test" | "score") && !rest.is_empty() {
         bail!("`{task}` takes no arguments\n{USAGE}");
     }
     match task.as_str() {
@@ -68,6 +70,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "console" => console::build(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
+        "score" => score::score(&project, &Tools::open()?, rest),
         "wasm" => wasm::check(&project, &Tools::open()?),
         "tidy" => tidy::tidy(&project),
         "licences" => licences::check(&project),

@@ -110,7 +110,13 @@ impl Tools {
     /// A Python with the packages that tests use.
     pub(crate) fn python(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
-        python::ensure(self, project)
+        python::ensure(self, project, "python", "tests/clients/requirements.txt")
+    }
+
+    /// A Python with what the scorer of page corpora imports.
+    pub(crate) fn scorer(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
+        python::ensure(self, project, "scorer", "crates/content/score/requirements.txt")
     }
 
     /// A Chromium for page tests.
@@ -127,6 +133,7 @@ impl Tools {
         self.wasm_opt()?;
         self.javascript(project)?;
         self.python(project)?;
+        self.scorer(project)?;
         self.chromium(project)?;
         crate::run::say(&format!("all tools are in {}", self.dir.display()));
         Ok(())

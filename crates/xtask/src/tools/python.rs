@@ -1,4 +1,4 @@
-//! A Python of its own with the packages that tests use, exactly as `tests/clients/requirements.txt` has them.
+//! Pythons of their own, each with exactly the packages that one file of requirements has.
 
 use std::{fs, path::PathBuf};
 
@@ -7,21 +7,22 @@ use anyhow::Result;
 use super::{Tools, apt};
 use crate::{fingerprint::Fingerprint, project::Project, run};
 
-pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    let folder = tools.path("python");
+/// The environment in the folder `name`, with what `requirements` (a file of the clone) lists.
+pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, requirements: &str) -> Result<PathBuf> {
+    let folder = tools.path(name);
     let python = folder.join("bin/python");
-    let requirements = project.path("tests/clients/requirements.txt");
+    let requirements = project.path(requirements);
     let wanted = Fingerprint::default().tree(&requirements)?.finish();
-    if python.exists() && tools.stamped("python", &wanted) {
+    if python.exists() && tools.stamped(name, &wanted) {
         return Ok(python);
     }
-    run::say("a Python environment with the packages of the tests");
+    run::say(&format!("a Python environment: {name}"));
     let make = || {
         fs::remove_dir_all(&folder).ok();
         run::run(run::command("python3").args(["-m", "venv"]).arg(&folder))
     };
     make().or_else(|_| {
-        apt::install(&["python3", "python3-venv"], "run the Python tests")?;
+        apt::install(&["python3", "python3-venv"], "run Python")?;
         make()
     })?;
     // Everything is pinned, so nothing is to be resolved.
@@ -37,6 +38,6 @@ pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
     ])
     .arg(&requirements);
     run::run(&mut pip)?;
-    tools.stamp("python", &wanted)?;
+    tools.stamp(name, &wanted)?;
     Ok(python)
 }

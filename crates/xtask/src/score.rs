@@ -1,0 +1,215 @@
+//! `score`: how good the Markdown is, by a corpus of pages whose answers are known, beside what its peers reach.
+//!
+//! The corpus is a folder of its user's: `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that knows what the
+//! figures mean. Only figures are kept here, in `crates/content/score/peers.json`; no page is.
+
+use std::{
+    fs::{self, File},
+    io::{BufReader, copy},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+
+use crate::{project::Project, run, tools::Tools};
+
+const VARIABLE: &str = "HARVESTMAN_CORPUS";
+/// Suites and how their pages are converted: `conv` is clean HTML, all of it content.
+const SUITES: &[(&str, &[&str])] = &[
+    ("article", &["--main"]),
+    ("typed", &["--main"]),
+    ("traps", &["--main"]),
+    ("conv", &[]),
+];
+
+/// Converts the corpus, scores it, prints the tables; an error when a figure is short of its bar.
+pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
+    let corpus = match arguments {
+        [] => std::env::var_os(VARIABLE).map(PathBuf::from),
+        [folder] => Some(PathBuf::from(folder)),
+        _ => bail!("one folder only"),
+    };
+    let corpus = corpus.with_context(|| format!("which corpus? Give its folder, or set {VARIABLE}"))?;
+    let scorer = corpus.join("score.py");
+    ensure!(scorer.is_file(), "{} holds no score.py", corpus.display());
+    let python = tools.scorer(project)?;
+    tools.release()?;
+    run::run(project.cargo().args([
+        "build",
+        "--release",
+        "--package",
+        "harvestman-content",
+        "--example",
+        "convert",
+    ]))?;
+    let convert = project.target().join("release/examples/convert");
+    let folder = project.target().join("score");
+    fs::create_dir_all(&folder)?;
+    let results = folder.join("results.jsonl");
+    let out = File::create(&results).with_context(|| results.display().to_string())?;
+    for (suite, flags) in SUITES {
+        run::say(&format!("converting {suite}"));
+        let mut command = run::command(&convert);
+        command.args(*flags).args(["--fragments", "--time"]);
+        feed(
+            &mut command,
+            &corpus.join(format!("pages-{suite}.jsonl.gz")),
+            out.try_clone()?,
+        )?;
+    }
+    run::say("scoring");
+    let figures = run::output(
+        run::command(python)
+            .arg("-B")
+            .arg(&scorer)
+            .arg("--corpus")
+            .arg(&corpus)
+            .arg("--json")
+            .arg(&results),
+    )?;
+    let figures: Value = serde_json::from_str(&figures).context("the scorer wrote no JSON")?;
+    let peers = fs::read_to_string(project.path("crates/content/score/peers.json"))?;
+    let peers: Value = serde_json::from_str(&peers).context("peers.json")?;
+    println!("{}", against_peers(&figures, &peers)?);
+    let (table, short) = against_bars(&figures, &peers)?;
+    println!("{table}");
+    println!("every line's Markdown: {}", results.display());
+    ensure!(short.is_empty(), "short of the bar: {}", short.join(", "));
+    Ok(())
+}
+
+/// Runs a command with an unpacked file as its input.
+fn feed(command: &mut Command, packed: &Path, out: File) -> Result<()> {
+    let file = File::open(packed).with_context(|| packed.display().to_string())?;
+    let mut child = command.stdin(Stdio::piped()).stdout(out).spawn()?;
+    let mut input = child.stdin.take().context("the converter has no input")?;
+    copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut input).context("feeding the converter")?;
+    drop(input);
+    ensure!(
+        child.wait()?.success(),
+        "the converter failed on {}",
+        packed.display()
+    );
+    Ok(())
+}
+
+/// Ours and every peer, a column for each sort of page; a star where a peer is above us.
+fn against_peers(figures: &Value, peers: &Value) -> Result<String> {
+    let list = |key: &str| {
+        peers[key]
+            .as_array()
+            .with_context(|| format!("peers.json has no {key}"))
+    };
+    let columns = list("columns")?;
+    let mut lines = vec![format!("{:<28}", "F1 on pages, by their sort")];
+    for column in columns {
+        lines[0].push_str(&format!("{:>10}", column["name"].as_str().unwrap_or("?")));
+    }
+    let ours: Vec<Option<f64>> = columns
+        .iter()
+        .map(|column| figures[column["figure"].as_str().unwrap_or("?")].as_f64())
+        .collect();
+    let cell = |value: Option<f64>, star: bool| match value {
+        Some(value) => format!("{:>9.3}{}", value, if star { '*' } else { ' ' }),
+        None => format!("{:>9} ", "-"),
+    };
+    let row = |name: &str, values: &[Option<f64>]| {
+        let cells = values
+            .iter()
+            .zip(&ours)
+            .map(|(value, ours)| cell(*value, value > ours));
+        format!("{name:<28}{}", cells.collect::<String>())
+    };
+    lines.push(row("harvestman", &ours));
+    for peer in list("peers")? {
+        let values: Vec<Option<f64>> = (0..columns.len()).map(|i| peer["figures"][i].as_f64()).collect();
+        lines.push(row(peer["name"].as_str().unwrap_or("?"), &values));
+    }
+    lines.push(String::new());
+    lines.push("Structure kept by the converter alone".to_owned());
+    lines.push(format!(
+        "{:<28}{}",
+        "harvestman",
+        cell(figures["conv.struct"].as_f64(), false)
+    ));
+    for peer in list("converters")? {
+        let value = peer["conv.struct"].as_f64();
+        lines.push(format!(
+            "{:<28}{}",
+            peer["name"].as_str().unwrap_or("?"),
+            cell(value, value > figures["conv.struct"].as_f64())
+        ));
+    }
+    lines.push(String::new());
+    Ok(lines.join("\n"))
+}
+
+/// Each figure with its bar and goal, and the names of those that are short of the bar.
+fn against_bars(figures: &Value, peers: &Value) -> Result<(String, Vec<String>)> {
+    let mut table = format!("{:<28}{:>9}{:>9}{:>9}\n", "figure", "ours", "bar", "goal");
+    let mut short = Vec::new();
+    for entry in peers["bars"].as_array().context("peers.json has no bars")? {
+        let figure = entry["figure"].as_str().context("a bar needs a figure")?;
+        let (Some(bar), Some(goal)) = (entry["bar"].as_f64(), entry["goal"].as_f64()) else {
+            bail!("{figure} has no bar")
+        };
+        let Some(ours) = figures[figure].as_f64() else {
+            short.push(figure.to_owned());
+            continue;
+        };
+        let sign = if entry["lower"] == true { -1.0 } else { 1.0 };
+        let reaches = |wanted: f64| (ours - wanted) * sign >= 0.0;
+        let said = match (reaches(bar), reaches(goal)) {
+            (_, true) => "goal",
+            (true, false) => "bar",
+            (false, false) => {
+                short.push(figure.to_owned());
+                "SHORT"
+            }
+        };
+        table.push_str(&format!("{figure:<28}{ours:>9.4}{bar:>9.3}{goal:>9.3}  {said}\n"));
+    }
+    Ok((table, short))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn peers() -> Value {
+        json!({
+            "columns": [{"figure": "a.f1", "name": "a"}],
+            "peers": [{"name": "one", "figures": [0.9]}, {"name": "two", "figures": [0.5]}],
+            "converters": [],
+            "bars": [
+                {"figure": "a.f1", "bar": 0.7, "goal": 0.8},
+                {"figure": "a.without", "bar": 0.1, "goal": 0.05, "lower": true}
+            ]
+        })
+    }
+
+    #[test]
+    fn a_peer_above_us_has_a_star() {
+        let table = against_peers(&json!({"a.f1": 0.75}), &peers()).unwrap();
+        assert!(
+            table.contains("0.900*") && table.contains("0.500 ") && table.contains("0.750 "),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn figures_short_of_their_bar_are_named() {
+        let short = |figures: Value| against_bars(&figures, &peers()).unwrap().1;
+        assert!(short(json!({"a.f1": 0.75, "a.without": 0.08})).is_empty());
+        assert_eq!(
+            short(json!({"a.f1": 0.65, "a.without": 0.11})),
+            ["a.f1", "a.without"]
+        );
+        assert_eq!(short(json!({"a.f1": 0.75})), ["a.without"]);
+    }
+}

@@ -9,6 +9,7 @@
 mod client;
 pub mod docs_site;
 pub mod hostile;
+pub mod receiver;
 pub mod server;
 pub mod site;
 pub mod tools;
@@ -16,5 +17,6 @@ pub mod tools;
 pub use client::Answer;
 pub use docs_site::DocsSite;
 pub use hostile::HostileSite;
+pub use receiver::Receiver;
 pub use server::TestServer;
 pub use site::{Page, RunningSite, Site};

@@ -1,7 +1,8 @@
 //! `/console/api/...`: the few things that the console needs beside the public API.
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::time::Timestamp;
+use harvestman_core::webhook::DeliveryState;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -81,6 +82,61 @@ pub struct ConsoleJob {
     pub request: Option<Value>,
 }
 
+/// A part of a job's delivery log, and how many of its events stand where.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookLog {
+    /// The receiver; none for a job without a webhook.
+    pub url: Option<String>,
+    /// Events that wait for an attempt.
+    pub pending: u64,
+    /// Events that were acknowledged.
+    pub delivered: u64,
+    /// Events without a further attempt.
+    pub given_up: u64,
+    /// In order of events.
+    pub events: Vec<WebhookEvent>,
+    /// `after` of the next part; none at the end.
+    pub next: Option<u64>,
+}
+
+/// An event of a job and its deliveries.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookEvent {
+    /// Number within the job, from 1.
+    pub number: u64,
+    /// `crawl.page`, ...
+    pub event: String,
+    /// The same on every attempt.
+    pub webhook_id: WebhookId,
+    /// Where it stands.
+    pub state: DeliveryState,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// When the next attempt may begin.
+    #[serde(default)]
+    pub next_attempt_at: Option<Timestamp>,
+    /// In order.
+    pub attempts: Vec<WebhookAttempt>,
+}
+
+/// One delivery attempt.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookAttempt {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took, ms.
+    pub duration_ms: u64,
+    /// HTTP status of the receiver.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// Why it does not count.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
 impl Client {
     /// Exchanges the one-time code of the console's address for a key.
     pub async fn console_start(&self, code: &str) -> Result<SignedIn, ClientError> {
@@ -95,5 +151,25 @@ impl Client {
     /// Recent jobs of the team.
     pub async fn console_jobs(&self) -> Result<ConsoleJobs, ClientError> {
         self.get("/console/api/jobs").await
+    }
+
+    /// The delivery log of a job from the event after this number on, also only what is in a state.
+    pub async fn webhook_log(
+        &self,
+        id: JobId,
+        after: u64,
+        state: Option<DeliveryState>,
+    ) -> Result<WebhookLog, ClientError> {
+        let state = state.map_or_else(String::new, |state| format!("&state={state}"));
+        self.get(&format!("/console/api/jobs/{id}/webhooks?after={after}{state}"))
+            .await
+    }
+
+    /// Sends an event of a job once more.
+    pub async fn resend_webhook(&self, id: JobId, event: WebhookId) -> Result<(), ClientError> {
+        let path = format!("/console/api/jobs/{id}/webhooks");
+        self.post::<Value>(&path, &json!({ "webhookId": event }))
+            .await
+            .map(drop)
     }
 }

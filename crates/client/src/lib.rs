@@ -22,7 +22,9 @@ mod support;
 mod team;
 mod transport;
 
-pub use console::{ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, SignedIn};
+pub use console::{
+    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, SignedIn, WebhookAttempt, WebhookEvent, WebhookLog,
+};
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};
 pub use pages::Pages;

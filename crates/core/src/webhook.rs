@@ -70,6 +70,18 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// Where the delivery of an event stands.
+    DeliveryState {
+        /// Another attempt comes.
+        Pending = "pending",
+        /// Acknowledged.
+        Delivered = "delivered",
+        /// No further attempt comes by itself.
+        GivenUp = "given_up",
+    }
+}
+
 impl Event {
     /// Whose event it is.
     pub fn family(self) -> Family {

@@ -9,7 +9,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::webhook::WebhookSpec;
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::scope::Scope;
 use harvestman_core::scrape::{Capabilities, check_supported};
 use harvestman_core::webhook::Event;
@@ -206,6 +206,22 @@ impl Engine {
                 "no such job; it may have expired",
             )),
         }
+    }
+
+    /// Sends an event of a job of the team once more. False when there is no such event.
+    pub async fn resend_event(
+        &self,
+        who: &Principal,
+        job: JobId,
+        event: WebhookId,
+    ) -> Result<bool, StoreError> {
+        let found = self
+            .inner
+            .store
+            .resend_event(who.team, job, event, clock::now())
+            .await?;
+        self.inner.outbox.notify_one();
+        Ok(found)
     }
 
     /// Scrapes one page and stores the result under its scrape id.

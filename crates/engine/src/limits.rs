@@ -44,9 +44,11 @@ pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
 /// How long results stay readable after the end of a job (contract section 19).
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Events taken from the outbox in one look.
-pub const WEBHOOKS_PER_POLL: u32 = 64;
-/// How long a taken event stays with its deliverer; longer than one delivery can take.
+/// Jobs whose events are delivered at the same time.
+pub const WEBHOOK_RECEIVERS: usize = 128;
+/// How long events of one job are delivered before another job gets the place.
+pub const WEBHOOK_TURN: Duration = Duration::from_secs(10);
+/// How long a taken job stays with its deliverer; longer than one delivery can take.
 pub const WEBHOOK_LEASE_MS: u64 = 30_000;
 /// `Retry-After` when all of a team's slots are taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 5;

@@ -1,10 +1,8 @@
-//! Delivery of owed webhook events from the stored outbox: at least once, in order within a job, and
+//! Delivery of owed webhook events from the stored outbox: at least once, one by one within a job, and
 //! no receiver delays another. What is sent and how it is signed is decided in core.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::JobId;
 use harvestman_core::webhook::{self, Event, Payload};
@@ -20,86 +18,80 @@ use crate::{clock, limits};
 
 /// Delivers what is due until `stop`; deliveries in flight get their time to end.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
-    let mut deliveries = JoinSet::new();
+    let mut turns = JoinSet::new();
     while !stop.is_cancelled() {
-        while deliveries.try_join_next().is_some() {}
-        let events = due(&inner).await;
-        let taken = events.len();
-        for (job, events) in by_job(events) {
+        while turns.try_join_next().is_some() {}
+        for job in due(&inner, limits::WEBHOOK_RECEIVERS - turns.len()).await {
             let span = tracing::info_span!("webhooks", job.id = %job);
-            deliveries.spawn(deliver_in_order(inner.clone(), events).instrument(span));
-        }
-        if taken > 0 {
-            continue;
+            turns.spawn(turn(inner.clone(), job, stop.clone()).instrument(span));
         }
         tokio::select! {
             () = stop.cancelled() => break,
             () = inner.outbox.notified() => {}
+            Some(_) = turns.join_next() => {}
             () = tokio::time::sleep(limits::WEBHOOK_POLL) => {}
         }
     }
     let _ = tokio::time::timeout(limits::DRAIN, async {
-        while deliveries.join_next().await.is_some() {}
+        while turns.join_next().await.is_some() {}
     })
     .await;
 }
 
-async fn due(inner: &Inner) -> Vec<DueEvent> {
-    match inner
+/// Takes jobs with something to deliver, at most as many as there are places.
+async fn due(inner: &Inner, places: usize) -> Vec<JobId> {
+    if places == 0 {
+        return Vec::new();
+    }
+    let taken = inner
         .store
-        .due_events(clock::now(), limits::WEBHOOK_LEASE_MS, limits::WEBHOOKS_PER_POLL)
-        .await
-    {
-        Ok(events) => events,
-        Err(error) => {
-            tracing::warn!(%error, "owed webhook events could not be read; trying again");
-            Vec::new()
-        }
-    }
+        .take_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, places as u32)
+        .await;
+    taken.unwrap_or_else(|error| {
+        tracing::warn!(%error, "owed webhook events could not be read; trying again");
+        Vec::new()
+    })
 }
 
-fn by_job(events: Vec<DueEvent>) -> BTreeMap<JobId, Vec<DueEvent>> {
-    let mut jobs: BTreeMap<JobId, Vec<DueEvent>> = BTreeMap::new();
-    for event in events {
-        jobs.entry(event.job).or_default().push(event);
-    }
-    jobs
-}
-
-/// The events of one job. Once their lease may have run out the rest is left to the next look.
-async fn deliver_in_order(inner: Arc<Inner>, events: Vec<DueEvent>) {
+/// Delivers events of one job, one after the other, until none is due or others should have the place.
+async fn turn(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
     let begun = Instant::now();
-    for event in events {
-        if begun.elapsed() + limits::WEBHOOK_TIMEOUT
-            > std::time::Duration::from_millis(limits::WEBHOOK_LEASE_MS)
-        {
-            return;
-        }
-        if let Err(error) = deliver(&inner, &event).await {
-            tracing::warn!(%error, event.no = event.event_no, "a delivery could not be noted; it will be repeated");
-            return;
+    while begun.elapsed() < limits::WEBHOOK_TURN && !stop.is_cancelled() {
+        match deliver_next(&inner, job).await {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                // The job stays taken for a while, which is the pause before the next try.
+                tracing::warn!(%error, "a delivery could not be read or noted; it will be repeated");
+                return;
+            }
         }
     }
-    inner.outbox.notify_one();
+    if let Err(error) = inner.store.give_back_receiver(job, clock::now()).await {
+        tracing::warn!(%error, "a receiver could not be given back; its events wait a moment");
+    }
 }
 
-async fn deliver(inner: &Inner, event: &DueEvent) -> Result<(), StoreError> {
+/// Makes one attempt; false when nothing is due.
+async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     let at = clock::now();
-    let begun = Instant::now();
-    let answer = match prepared(inner, event) {
-        Ok(request) => inner
-            .scraper
-            .fetcher()
-            .fetch(request)
-            .await
-            .map(|answer| answer.status),
-        Err(error) => return Err(error),
+    let Some(event) = inner.store.due_event(job, at).await? else {
+        return Ok(false);
     };
-    let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (status, error) = match answer {
-        Ok(status) if (200..300).contains(&status) => (Some(status), None),
-        Ok(status) => (Some(status), Some(format!("the receiver answered {status}"))),
-        Err(error) => (None, Some(error.to_string())),
+    let begun = Instant::now();
+    let (status, error) = match prepared(inner, &event) {
+        Ok(request) => match inner.scraper.fetcher().fetch(request).await {
+            Ok(answer) if (200..300).contains(&answer.status) => (Some(answer.status), None),
+            Ok(answer) => (
+                Some(answer.status),
+                Some(format!("the receiver answered {}", answer.status)),
+            ),
+            Err(error) => (None, Some(error.to_string())),
+        },
+        Err(error) => {
+            tracing::error!(%error, event.no = event.event_no, "a webhook event cannot be sent");
+            (None, Some(error))
+        }
     };
     let end = match (&error, inner.config.webhook_retries.get(event.attempts as usize)) {
         (None, _) => AttemptEnd::Delivered,
@@ -108,36 +100,37 @@ async fn deliver(inner: &Inner, event: &DueEvent) -> Result<(), StoreError> {
     };
     let attempt = Attempt {
         at,
-        duration_ms,
+        duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         status,
         error,
     };
-    inner.store.finish_attempt(event, &attempt, end).await?;
-    Ok(())
+    let lease_until = clock::now() + std::time::Duration::from_millis(limits::WEBHOOK_LEASE_MS);
+    inner
+        .store
+        .finish_attempt(&event, &attempt, end, lease_until)
+        .await
 }
 
-/// The exact request of an event; the same bytes on every attempt.
-fn prepared(inner: &Inner, event: &DueEvent) -> Result<FetchRequest, StoreError> {
-    let unreadable =
-        |what: &str| StoreError::Unreadable(format!("webhook event {}: {what}", event.webhook_id));
-    let request =
-        CrawlRequest::from_json(event.request.as_bytes()).map_err(|error| unreadable(&error.message))?;
-    let spec = request
-        .webhook
-        .ok_or_else(|| unreadable("its job has no webhook"))?;
-    let body = payload(event, &spec)
-        .ok_or_else(|| unreadable("unknown event or document"))?
-        .to_json();
+/// The exact request of an event, the same bytes on every attempt; or why it cannot be made.
+fn prepared(inner: &Inner, event: &DueEvent) -> Result<FetchRequest, String> {
+    let name = Event::parse(&event.event).ok_or("the event is unknown")?;
+    let spec =
+        WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
+    let body = payload(name, event, &spec)?.to_json();
 
     let deadline = Instant::now() + limits::WEBHOOK_TIMEOUT;
-    let mut request = FetchRequest::post_json(spec.url.clone(), body.clone().into(), deadline.into_std());
+    let signature = inner
+        .config
+        .webhook_secret
+        .as_ref()
+        .map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
+    let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
     request.max_body_bytes = limits::WEBHOOK_ANSWER_BYTES;
     request.truncate = true;
     request
         .headers
         .extend(spec.headers.into_iter().filter(|(name, _)| !is_ours(inner, name)));
-    if let Some(secret) = &inner.config.webhook_secret {
-        let signature = webhook::sign(secret.as_bytes(), body.as_bytes());
+    if let Some(signature) = signature {
         let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
         for name in std::iter::once(webhook::SIGNATURE_HEADER).chain(aliases) {
             request.headers.push((name.to_owned(), signature.clone()));
@@ -155,13 +148,16 @@ fn is_ours(inner: &Inner, name: &str) -> bool {
         .any(|ours| ours.eq_ignore_ascii_case(name))
 }
 
-fn payload(event: &DueEvent, spec: &WebhookSpec) -> Option<Payload> {
-    let name = Event::parse(&event.event)?;
+fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload, String> {
     let payload = Payload::new(name, event.job, event.webhook_id, spec.metadata.clone());
-    Some(match &event.subject {
-        EventSubject::Job { error: None } => payload,
-        EventSubject::Job { error: Some(error) } => payload.with_error(error),
-        EventSubject::Page(document) => payload.with_data(serde_json::from_str(document).ok()?),
+    Ok(match &event.subject {
+        // `started` of a job that failed since is what it was.
+        EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
+        EventSubject::Job { .. } => payload,
+        EventSubject::Page(document) => {
+            payload.with_data(serde_json::from_str(document).map_err(|error| error.to_string())?)
+        }
         EventSubject::PageFailed(entry) => payload.with_failed_page(&entry.url, &entry.message),
+        EventSubject::Unreadable(why) => return Err(why.clone()),
     })
 }

@@ -60,6 +60,10 @@ pub const SIGN_IN_TIME: Duration = Duration::from_secs(600);
 pub const OVERVIEW_JOBS: u64 = 100;
 /// Jobs in the console's overview when not asked otherwise.
 pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
+/// Largest number of events in one answer of a delivery log.
+pub const DELIVERIES: u64 = 100;
+/// Events in one answer of a delivery log when not asked otherwise.
+pub const DELIVERIES_DEFAULT: u64 = 50;
 /// Time for the answer of a part of the server to `/ready`.
 pub const READY_TIME: Duration = Duration::from_secs(5);
 /// How long a start waits for the address and the folder of a server that was just killed.

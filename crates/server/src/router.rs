@@ -11,7 +11,7 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{console, crawl, health, scrape};
+use crate::routes::{console, crawl, health, scrape, webhooks};
 
 mod not_offered;
 
@@ -80,6 +80,8 @@ pub fn routes() -> Vec<Route> {
         Public POST "/console/api/start" => console::start;
         Key GET "/console/api/info" => console::info;
         Key GET "/console/api/jobs" => console::jobs;
+        Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;
+        Key POST "/console/api/jobs/{id}/webhooks" => webhooks::resend;
     };
     routes.extend(not_offered::routes());
     routes

@@ -13,6 +13,7 @@ pub(crate) mod console;
 pub(crate) mod crawl;
 pub(crate) mod health;
 pub(crate) mod scrape;
+pub(crate) mod webhooks;
 
 /// A path that the contract knows and this server does not offer.
 pub(crate) async fn not_offered(method: Method, uri: Uri) -> Failure {

@@ -115,7 +115,7 @@ pub struct NewJob {
     pub request: String,
     /// Pages at most.
     pub page_limit: u64,
-    /// Subscribed webhook events; `None` without a webhook.
+    /// Subscribed webhook events; `None` without a webhook. Their receiver is `webhook` of the request.
     pub webhook: Option<WebhookEvents>,
     /// `origin` of the request.
     pub origin: Option<String>,

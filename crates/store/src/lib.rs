@@ -31,7 +31,7 @@ pub use job::{
     Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,
     WebhookEvents,
 };
-pub use outbox::{Attempt, AttemptEnd, Delivery, DueEvent, EventSubject};
+pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use store::{DATABASE_FILE, Store, StoreConfig};
 pub use team::{KeyRow, MonthUsage, Principal};

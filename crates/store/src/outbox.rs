@@ -2,11 +2,11 @@
 
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
+use harvestman_core::webhook::DeliveryState;
 
 use crate::job::{JobEntry, JobKind};
 
-/// An event handed to a deliverer for one attempt. The events of one answer that belong to the
-/// same job must be attempted in their order.
+/// An event handed to a deliverer for one attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DueEvent {
     /// The job.
@@ -27,8 +27,8 @@ pub struct DueEvent {
     pub attempts: u32,
     /// When it happened.
     pub created_at: Timestamp,
-    /// The job's request as JSON text; it holds the webhook specification.
-    pub request: String,
+    /// `webhook` of the job's request as JSON text.
+    pub webhook: String,
 }
 
 /// What an event is about.
@@ -43,6 +43,8 @@ pub enum EventSubject {
     Page(String),
     /// A page that could not be fetched.
     PageFailed(JobEntry),
+    /// What is stored of it cannot be read, now or later; the text says why.
+    Unreadable(String),
 }
 
 /// What one delivery attempt met.
@@ -69,17 +71,45 @@ pub enum AttemptEnd {
     GivenUp,
 }
 
-/// An entry of the delivery log.
+/// Which part of a delivery log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeliveryQuery {
+    /// Events with a higher number than this; 0 for all.
+    pub after: u64,
+    /// Only events in this state.
+    pub state: Option<DeliveryState>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// What became of a job's events: how many stand where, and a part of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeliveryLog {
+    /// Events that wait for an attempt.
+    pub pending: u64,
+    /// Events that were acknowledged.
+    pub delivered: u64,
+    /// Events without a further attempt.
+    pub given_up: u64,
+    /// In order of events.
+    pub deliveries: Vec<Delivery>,
+}
+
+/// An event in the delivery log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// Number of the event within the job.
+    /// Number of the event within the job, from 1.
     pub event_no: u64,
     /// The event's id.
     pub webhook_id: WebhookId,
     /// Full name of the event.
     pub event: String,
-    /// 1 for the first attempt.
-    pub number: u32,
-    /// What the attempt met.
-    pub attempt: Attempt,
+    /// Where it stands.
+    pub state: DeliveryState,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// When the next attempt may begin, while one is to come.
+    pub next_attempt_at: Option<Timestamp>,
+    /// In order.
+    pub attempts: Vec<Attempt>,
 }

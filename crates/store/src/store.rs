@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harvestman_core::crawl::{Batch, Committed, Snapshot};
-use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery};
 use crate::error::{CommitError, StoreError};
 use crate::job::{Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
 use crate::limits;
-use crate::outbox::{Attempt, AttemptEnd, Delivery, DueEvent};
+use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyRow, MonthUsage, Principal};
@@ -247,38 +247,66 @@ impl Store {
 
     // Webhook events
 
-    /// Takes up to `limit` events that are due, for `lease_ms`: no other call gets them meanwhile.
-    /// No event comes before the first attempt of an earlier event of its job has ended or is
-    /// earlier in the same answer.
-    pub async fn due_events(
+    /// Takes up to `limit` jobs with an event that is due, for `lease_ms`: no other call gets them
+    /// meanwhile, so that the events of a job are attempted one by one.
+    pub async fn take_receivers(
         &self,
         now: Timestamp,
         lease_ms: u64,
         limit: u32,
-    ) -> Result<Vec<DueEvent>, StoreError> {
-        on_engine!(self, engine => engine.due_events(now, lease_ms, limit).await)
+    ) -> Result<Vec<JobId>, StoreError> {
+        on_engine!(self, engine => engine.take_receivers(now, lease_ms, limit).await)
     }
 
-    /// When [`Store::due_events`] has something to hand out next, unless an attempt ends or an
+    /// Gives a taken job back before its time.
+    pub async fn give_back_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.give_back_receiver(job, now).await)
+    }
+
+    /// When [`Store::take_receivers`] has something to hand out next, unless an attempt ends or an
     /// event happens before.
     pub async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         on_engine!(self, engine => engine.next_event_at(now).await)
     }
 
-    /// Stores what an attempt met, with an entry in the delivery log. False when the event was
-    /// settled or attempted by another deliverer meanwhile; nothing is stored then.
+    /// The event of a taken job that is due first; first attempts come in the order of events.
+    pub async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
+        on_engine!(self, engine => engine.due_event(job, now).await)
+    }
+
+    /// Stores what an attempt met, with an entry in the delivery log, and keeps the job until
+    /// `lease_until`. False when the event was settled or attempted by another deliverer meanwhile;
+    /// nothing is stored then.
     pub async fn finish_attempt(
         &self,
         event: &DueEvent,
         attempt: &Attempt,
         end: AttemptEnd,
+        lease_until: Timestamp,
     ) -> Result<bool, StoreError> {
-        on_engine!(self, engine => engine.finish_attempt(event, attempt, end).await)
+        on_engine!(self, engine => engine.finish_attempt(event, attempt, end, lease_until).await)
     }
 
-    /// The delivery log of a job of the team, in order of events and attempts.
-    pub async fn deliveries(&self, team: TeamId, job: JobId) -> Result<Vec<Delivery>, StoreError> {
-        on_engine!(self, engine => engine.deliveries(team, job).await)
+    /// Makes an event due once more, also one that was delivered or given up. False when the team has
+    /// no such event.
+    pub async fn resend_event(
+        &self,
+        team: TeamId,
+        job: JobId,
+        event: WebhookId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.resend_event(team, job, event, now).await)
+    }
+
+    /// The delivery log of a job of the team; empty for a job of another one.
+    pub async fn delivery_log(
+        &self,
+        team: TeamId,
+        job: JobId,
+        page: &DeliveryQuery,
+    ) -> Result<DeliveryLog, StoreError> {
+        on_engine!(self, engine => engine.delivery_log(team, job, page).await)
     }
 
     // Usage and activity

@@ -6,8 +6,10 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::api::body::{Body, Node, ToNode};
-use crate::api::fields::Fields;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::fields::{Fields, Slot};
 use crate::api::header_field;
+use crate::api::problem::bad_request;
 use crate::api::wire_enum::WireEnum;
 use crate::limits::MAX_LIST_ITEMS;
 use crate::webhook::{Event, Family};
@@ -43,12 +45,29 @@ impl WebhookSpec {
 
     /// Reads `webhook`: an address or an object; events of the job's family by short or full name.
     pub(crate) fn read(fields: &mut Fields, family: Family) -> Option<Self> {
-        fields.slot("webhook")?.object_or("url", |f| Self {
-            url: f.plain_url("url"),
-            headers: header_field::read(f, "headers"),
-            metadata: f.opt_map("metadata"),
-            events: read_events(f, family),
-        })
+        fields
+            .slot("webhook")?
+            .object_or("url", |f| Self::read_object(f, family))
+    }
+
+    /// Reads the value of `webhook` alone, as a stored request has it. Errors: 400 with every problem.
+    pub fn from_json(bytes: &[u8], family: Family) -> Result<Self, ApiError> {
+        let value = serde_json::from_slice(bytes)
+            .map_err(|error| ApiError::new(ErrorCode::InvalidJson, error.to_string()))?;
+        let mut problems = Vec::new();
+        let read =
+            Slot::new(value, Vec::new(), &mut problems).object_or("url", |f| Self::read_object(f, family));
+        read.filter(|_| problems.is_empty())
+            .ok_or_else(|| bad_request(&problems))
+    }
+
+    fn read_object(fields: &mut Fields, family: Family) -> Self {
+        Self {
+            url: fields.plain_url("url"),
+            headers: header_field::read(fields, "headers"),
+            metadata: fields.opt_map("metadata"),
+            events: read_events(fields, family),
+        }
     }
 }
 

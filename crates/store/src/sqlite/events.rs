@@ -8,7 +8,8 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::fresh_id::fresh_id;
-use crate::job::JobKind;
+use crate::job::{JobKind, NewJob};
+use crate::sqlite::outbox::make_due;
 use crate::sqlite::rows::{blob, int};
 
 /// What happened.
@@ -69,10 +70,23 @@ impl EventLog {
         .bind(seq)
         .bind(error_no)
         .bind(int(self.last_at))
+        .execute(&mut *connection)
+        .await?;
+        make_due(connection, job, Timestamp(self.last_at)).await
+    }
+}
+
+/// Notes where a job's events go, before the first of them.
+pub(crate) async fn insert_receiver(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+) -> Result<(), StoreError> {
+    query("INSERT INTO receiver (job_id, webhook) VALUES (?1, ?2 -> '$.webhook')")
+        .bind(blob(job.id.0))
+        .bind(job.request.clone())
         .execute(connection)
         .await?;
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Notes in the job row where its events stand.

@@ -85,14 +85,16 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
             return Ok(Step::Worked);
         }
     }
-    query("DELETE FROM shard WHERE job_id = ?1")
-        .bind(blob(job.0))
-        .execute(&mut *connection)
-        .await?;
-    query("DELETE FROM job WHERE id = ?1")
-        .bind(blob(job.0))
-        .execute(connection)
-        .await?;
+    for statement in [
+        "DELETE FROM receiver WHERE job_id = ?1",
+        "DELETE FROM shard WHERE job_id = ?1",
+        "DELETE FROM job WHERE id = ?1",
+    ] {
+        query(statement)
+            .bind(blob(job.0))
+            .execute(&mut *connection)
+            .await?;
+    }
     Ok(Step::JobGone)
 }
 

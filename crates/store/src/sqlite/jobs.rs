@@ -152,8 +152,11 @@ pub(crate) async fn insert_job(
     .bind(job.zero_data_retention)
     .bind(int(job.retention_ms))
     .bind(int(job.created_at.0))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    if job.webhook.is_some() {
+        events::insert_receiver(connection, job).await?;
+    }
     Ok(())
 }
 

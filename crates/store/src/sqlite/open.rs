@@ -73,7 +73,7 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query("UPDATE shard SET lease_until = 0 WHERE active = 1 AND lease_until > 0")
         .execute(&mut *connection)
         .await?;
-    query("UPDATE outbox SET lease_until = 0 WHERE state = 'pending' AND lease_until > 0")
+    query("UPDATE receiver SET lease_until = 0 WHERE due_at IS NOT NULL")
         .execute(&mut *connection)
         .await?;
     let error = ApiError::new(

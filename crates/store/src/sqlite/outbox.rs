@@ -5,57 +5,106 @@ use sqlx::{query, query_scalar};
 
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
+use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
-use crate::outbox::{Attempt, AttemptEnd, Delivery, DueEvent, EventSubject};
+use crate::outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::status::{entry, texts};
 
 impl Sqlite {
-    pub(crate) async fn due_events(
+    pub(crate) async fn take_receivers(
         &self,
         now: Timestamp,
         lease_ms: u64,
         limit: u32,
-    ) -> Result<Vec<DueEvent>, StoreError> {
+    ) -> Result<Vec<JobId>, StoreError> {
         if self.next_event_at(now).await?.is_none_or(|at| at > now) {
             return Ok(Vec::new());
         }
         let until = now.0.saturating_add(lease_ms);
-        let rows = self
-            .writer
-            .run(move |connection| Box::pin(take_due(connection, now, until, limit)))
-            .await?;
-        let mut events = Vec::with_capacity(rows.len());
-        for row in &rows {
-            match self.due_event(row).await {
-                Ok(event) => events.push(event),
-                // Comes again when its lease ends; the others go on.
-                Err(error) => tracing::error!(%error, "a webhook event cannot be read"),
-            }
-        }
-        Ok(events)
+        // Who waits longest since its last turn comes first, whoever owes most.
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let rows = query(
+                        "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
+                            SELECT job_id FROM receiver WHERE due_at <= ?1 AND lease_until <= ?1
+                            ORDER BY lease_until, due_at LIMIT ?3)
+                         RETURNING job_id",
+                    )
+                    .bind(int(now.0))
+                    .bind(int(until))
+                    .bind(limit)
+                    .fetch_all(connection)
+                    .await?;
+                    rows.iter().map(|row| row.id("job_id").map(JobId)).collect()
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn give_back_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query("UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1")
+                        .bind(blob(job.0))
+                        .bind(int(now.0))
+                        .execute(connection)
+                        .await?;
+                    Ok(())
+                })
+            })
+            .await
     }
 
     pub(crate) async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let at: Option<i64> = query_scalar(
-            "SELECT min(max(next_attempt_at, lease_until)) FROM outbox
-             WHERE state = 'pending' AND NOT EXISTS (
-                SELECT 1 FROM outbox AS earlier
-                WHERE earlier.job_id = outbox.job_id AND earlier.event_no < outbox.event_no
-                    AND earlier.state = 'pending' AND earlier.attempts = 0 AND earlier.lease_until > ?1)",
+            "SELECT min(max(due_at, CASE WHEN lease_until > ?1 THEN lease_until ELSE 0 END)) FROM receiver
+             WHERE due_at IS NOT NULL",
         )
         .bind(int(now.0))
         .fetch_one(&self.readers)
         .await?;
-        at.map(|at| {
-            u64::try_from(at)
-                .map(Timestamp)
-                .map_err(|_| wrong("next_attempt_at"))
-        })
-        .transpose()
+        at.map(|at| u64::try_from(at).map(Timestamp).map_err(|_| wrong("due_at")))
+            .transpose()
+    }
+
+    pub(crate) async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
+        // One state of the database: an event never loses its page on the way.
+        let mut transaction = self.readers.begin().await?;
+        let row = query(
+            "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind,
+                webhook, error
+             FROM outbox JOIN receiver USING (job_id) JOIN job ON job.id = job_id
+             WHERE job_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
+             ORDER BY next_attempt_at, event_no LIMIT 1",
+        )
+        .bind(blob(job.0))
+        .bind(int(now.0))
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let subject = match subject(&mut transaction, job, &row).await {
+            Ok(subject) => subject,
+            Err(error) if error.passing() => return Err(error),
+            Err(error) => EventSubject::Unreadable(error.to_string()),
+        };
+        Ok(Some(DueEvent {
+            job,
+            team: TeamId(row.id("team_id")?),
+            kind: parse_kind(&row.text("kind")?)?,
+            event_no: row.count("event_no")?,
+            webhook_id: WebhookId(row.id("webhook_id")?),
+            event: row.text("event")?,
+            subject,
+            attempts: u32::try_from(row.count("attempts")?).map_err(|_| wrong("attempts"))?,
+            created_at: row.time("created_at")?,
+            webhook: row.text("webhook")?,
+        }))
     }
 
     pub(crate) async fn finish_attempt(
@@ -63,6 +112,7 @@ impl Sqlite {
         event: &DueEvent,
         attempt: &Attempt,
         end: AttemptEnd,
+        lease_until: Timestamp,
     ) -> Result<bool, StoreError> {
         let (job, event_no, attempts) = (event.job, event.event_no, event.attempts);
         let attempt = attempt.clone();
@@ -70,19 +120,19 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     let (state, next) = match end {
-                        AttemptEnd::Delivered => ("delivered", None),
-                        AttemptEnd::RetryAt(at) => ("pending", Some(int(at.0))),
-                        AttemptEnd::GivenUp => ("given_up", None),
+                        AttemptEnd::Delivered => (DeliveryState::Delivered, None),
+                        AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(int(at.0))),
+                        AttemptEnd::GivenUp => (DeliveryState::GivenUp, None),
                     };
                     let noted = query(
-                        "UPDATE outbox SET state = ?4, attempts = attempts + 1, lease_until = 0,
+                        "UPDATE outbox SET state = ?4, attempts = attempts + 1,
                             next_attempt_at = coalesce(?5, next_attempt_at)
                          WHERE job_id = ?1 AND event_no = ?2 AND attempts = ?3 AND state = 'pending'",
                     )
                     .bind(blob(job.0))
                     .bind(int(event_no))
                     .bind(attempts)
-                    .bind(state)
+                    .bind(state.as_str())
                     .bind(next)
                     .execute(&mut *connection)
                     .await?;
@@ -100,6 +150,15 @@ impl Sqlite {
                     .bind(int(attempt.duration_ms))
                     .bind(attempt.status)
                     .bind(attempt.error)
+                    .execute(&mut *connection)
+                    .await?;
+                    query(
+                        "UPDATE receiver SET lease_until = ?2, due_at = (
+                            SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
+                         WHERE job_id = ?1",
+                    )
+                    .bind(blob(job.0))
+                    .bind(int(lease_until.0))
                     .execute(connection)
                     .await?;
                     Ok(true)
@@ -108,111 +167,157 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn deliveries(&self, team: TeamId, job: JobId) -> Result<Vec<Delivery>, StoreError> {
-        let rows = query(
-            "SELECT event_no, webhook_id, event, attempt, at, duration_ms, status_code, delivery.error
-             FROM delivery JOIN outbox USING (job_id, event_no) JOIN job ON job.id = job_id
-             WHERE job_id = ?1 AND team_id = ?2 ORDER BY event_no, attempt",
+    pub(crate) async fn resend_event(
+        &self,
+        team: TeamId,
+        job: JobId,
+        event: WebhookId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let found = query(
+                        "UPDATE outbox SET state = 'pending', next_attempt_at = ?4
+                         WHERE job_id = (SELECT id FROM job WHERE id = ?1 AND team_id = ?2) AND webhook_id = ?3",
+                    )
+                    .bind(blob(job.0))
+                    .bind(blob(team.0))
+                    .bind(blob(event.0))
+                    .bind(int(now.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    if found.rows_affected() > 0 {
+                        make_due(connection, job, now).await?;
+                    }
+                    Ok(found.rows_affected() > 0)
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn delivery_log(
+        &self,
+        team: TeamId,
+        job: JobId,
+        page: &DeliveryQuery,
+    ) -> Result<DeliveryLog, StoreError> {
+        let mut transaction = self.readers.begin().await?;
+        let counts = query(
+            "SELECT coalesce(sum(state = 'pending'), 0) AS pending, coalesce(sum(state = 'delivered'), 0) AS delivered,
+                coalesce(sum(state = 'given_up'), 0) AS given_up
+             FROM outbox JOIN job ON job.id = job_id WHERE job_id = ?1 AND team_id = ?2",
         )
         .bind(blob(job.0))
         .bind(blob(team.0))
-        .fetch_all(&self.readers)
+        .fetch_one(&mut *transaction)
         .await?;
-        rows.iter().map(delivery).collect()
-    }
-
-    async fn due_event(&self, row: &SqliteRow) -> Result<DueEvent, StoreError> {
-        let job = JobId(row.id("job_id")?);
-        let subject = match (row.maybe_count("seq")?, row.maybe_count("error_no")?) {
-            (Some(seq), _) => {
-                let body = query(
-                    "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id
-                     WHERE job_id = ?1 AND seq = ?2",
-                )
-                .bind(blob(job.0))
-                .bind(int(seq))
-                .fetch_all(&self.readers)
-                .await?;
-                EventSubject::Page(texts(body).await?.pop().ok_or_else(|| wrong("seq"))?)
-            }
-            (None, Some(no)) => {
-                let found = query(
-                    "SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 AND no = ?2",
-                )
-                .bind(blob(job.0))
-                .bind(int(no))
-                .fetch_one(&self.readers)
-                .await?;
-                EventSubject::PageFailed(entry(&found)?)
-            }
-            (None, None) => EventSubject::Job {
-                error: row.maybe_text("error")?,
-            },
+        let events = query(
+            "SELECT event_no, webhook_id, event, state, outbox.created_at, next_attempt_at
+             FROM outbox JOIN job ON job.id = job_id
+             WHERE job_id = ?1 AND team_id = ?2 AND event_no > ?3 AND (?4 IS NULL OR state = ?4)
+             ORDER BY event_no LIMIT ?5",
+        )
+        .bind(blob(job.0))
+        .bind(blob(team.0))
+        .bind(int(page.after))
+        .bind(page.state.map(DeliveryState::as_str))
+        .bind(page.limit)
+        .fetch_all(&mut *transaction)
+        .await?;
+        let mut log = DeliveryLog {
+            pending: counts.count("pending")?,
+            delivered: counts.count("delivered")?,
+            given_up: counts.count("given_up")?,
+            deliveries: Vec::with_capacity(events.len()),
         };
-        Ok(DueEvent {
-            job,
-            team: TeamId(row.id("team_id")?),
-            kind: parse_kind(&row.text("kind")?)?,
-            event_no: row.count("event_no")?,
-            webhook_id: WebhookId(row.id("webhook_id")?),
-            event: row.text("event")?,
-            subject,
-            attempts: u32::try_from(row.count("attempts")?).map_err(|_| wrong("attempts"))?,
-            created_at: row.time("created_at")?,
-            request: row.text("request")?,
-        })
-    }
-}
-
-/// Leases what is due. An event waits while the first attempt of an earlier one of its job is
-/// under way: `started` before any `page`, every `page` before `completed`.
-async fn take_due(
-    connection: &mut SqliteConnection,
-    now: Timestamp,
-    until: u64,
-    limit: u32,
-) -> Result<Vec<SqliteRow>, StoreError> {
-    let rows = query(
-        "SELECT outbox.job_id, event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id,
-            kind, request, error
-         FROM outbox JOIN job ON job.id = outbox.job_id
-         WHERE state = 'pending' AND next_attempt_at <= ?1 AND lease_until <= ?1
-            AND NOT EXISTS (
-                SELECT 1 FROM outbox AS earlier
-                WHERE earlier.job_id = outbox.job_id AND earlier.event_no < outbox.event_no
-                    AND earlier.state = 'pending' AND earlier.attempts = 0 AND earlier.lease_until > ?1)
-         ORDER BY next_attempt_at, outbox.job_id, event_no LIMIT ?2",
-    )
-    .bind(int(now.0))
-    .bind(limit)
-    .fetch_all(&mut *connection)
-    .await?;
-    for row in &rows {
-        query("UPDATE outbox SET lease_until = ?3 WHERE job_id = ?1 AND event_no = ?2")
-            .bind(blob(row.id("job_id")?))
+        for row in &events {
+            let attempts = query(
+                "SELECT at, duration_ms, status_code, error FROM delivery
+                 WHERE job_id = ?1 AND event_no = ?2 ORDER BY attempt",
+            )
+            .bind(blob(job.0))
             .bind(int(row.count("event_no")?))
-            .bind(int(until))
-            .execute(&mut *connection)
+            .fetch_all(&mut *transaction)
             .await?;
+            log.deliveries.push(delivery(row, &attempts)?);
+        }
+        Ok(log)
     }
-    Ok(rows)
 }
 
-fn delivery(row: &SqliteRow) -> Result<Delivery, StoreError> {
-    let status = row.maybe_count("status_code")?;
+/// A job has an event that may be attempted at this time.
+pub(crate) async fn make_due(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
+        .bind(blob(job.0))
+        .bind(int(at.0))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn subject(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    row: &SqliteRow,
+) -> Result<EventSubject, StoreError> {
+    Ok(match (row.maybe_count("seq")?, row.maybe_count("error_no")?) {
+        (Some(seq), _) => {
+            let body = query(
+                "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id
+                 WHERE job_id = ?1 AND seq = ?2",
+            )
+            .bind(blob(job.0))
+            .bind(int(seq))
+            .fetch_all(connection)
+            .await?;
+            EventSubject::Page(texts(body).await?.pop().ok_or_else(|| wrong("seq"))?)
+        }
+        (None, Some(no)) => {
+            let found = query(
+                "SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 AND no = ?2",
+            )
+            .bind(blob(job.0))
+            .bind(int(no))
+            .fetch_one(connection)
+            .await?;
+            EventSubject::PageFailed(entry(&found)?)
+        }
+        (None, None) => EventSubject::Job {
+            error: row.maybe_text("error")?,
+        },
+    })
+}
+
+fn delivery(row: &SqliteRow, attempts: &[SqliteRow]) -> Result<Delivery, StoreError> {
+    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| wrong("state"))?;
     Ok(Delivery {
         event_no: row.count("event_no")?,
         webhook_id: WebhookId(row.id("webhook_id")?),
         event: row.text("event")?,
-        number: u32::try_from(row.count("attempt")?).map_err(|_| wrong("attempt"))?,
-        attempt: Attempt {
-            at: row.time("at")?,
-            duration_ms: row.count("duration_ms")?,
-            status: status
-                .map(u16::try_from)
-                .transpose()
-                .map_err(|_| wrong("status_code"))?,
-            error: row.maybe_text("error")?,
+        state,
+        created_at: row.time("created_at")?,
+        next_attempt_at: match state {
+            DeliveryState::Pending => Some(row.time("next_attempt_at")?),
+            DeliveryState::Delivered | DeliveryState::GivenUp => None,
         },
+        attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
+    })
+}
+
+fn attempt(row: &SqliteRow) -> Result<Attempt, StoreError> {
+    let status = row.maybe_count("status_code")?;
+    Ok(Attempt {
+        at: row.time("at")?,
+        duration_ms: row.count("duration_ms")?,
+        status: status
+            .map(u16::try_from)
+            .transpose()
+            .map_err(|_| wrong("status_code"))?,
+        error: row.maybe_text("error")?,
     })
 }

@@ -184,6 +184,7 @@ pub(crate) fn crawl(team: TeamId, page_limit: u64) -> NewJob {
 
 pub(crate) fn crawl_with_events(team: TeamId, page_limit: u64) -> NewJob {
     NewJob {
+        request: r#"{"url":"http://site.test/","webhook":"http://receiver.test/"}"#.into(),
         webhook: Some(WebhookEvents::ALL),
         ..crawl(team, page_limit)
     }

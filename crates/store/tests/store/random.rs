@@ -12,7 +12,7 @@ use harvestman_core::crawl::{
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{Cancel, CommitError, JobStatus, Lease, NewJob, Store};
+use harvestman_store::{Cancel, CommitError, DeliveryQuery, JobStatus, Lease, NewJob, Store};
 use tokio::runtime::Runtime;
 
 use crate::place::{
@@ -437,12 +437,19 @@ impl World {
             .block_on(self.store.job(self.team, job.id, self.now))
             .unwrap()
             .unwrap();
-        let at = Timestamp(self.now.0 + 1);
-        let events = self.runtime.block_on(self.store.due_events(at, 0, 1000)).unwrap();
-        let names: Vec<&str> = events
+        let query = DeliveryQuery {
+            after: 0,
+            state: None,
+            limit: 1000,
+        };
+        let log = self
+            .runtime
+            .block_on(self.store.delivery_log(self.team, job.id, &query))
+            .unwrap();
+        let names: Vec<&str> = log
+            .deliveries
             .iter()
-            .filter(|event| event.job == job.id)
-            .map(|event| event.event.as_str())
+            .map(|delivery| delivery.event.as_str())
             .collect();
         let pages = names.iter().filter(|name| **name == "crawl.page").count() as u64;
         assert_eq!(pages, row.completed + row.failed);
@@ -453,6 +460,7 @@ impl World {
             ended
         );
         assert_eq!(names.last() == Some(&"crawl.completed"), ended == 1);
+        assert_eq!(log.pending, names.len() as u64);
     }
 }
 

@@ -41,6 +41,7 @@ async fn tell(store: &Store) {
     chapters_of_events::events_are_owed_in_order(store).await;
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;
+    chapters_of_events::receivers_take_turns(store).await;
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
 }
 

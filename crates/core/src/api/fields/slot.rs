@@ -34,7 +34,7 @@ impl<'p> Slot<'p> {
     /// Upper bound that means "no bound": the largest integer that every client can represent.
     pub const UNBOUNDED: u64 = (1 << 53) - 1;
 
-    pub(super) fn new(value: Value, path: Vec<PathPart>, problems: &'p mut Vec<Problem>) -> Self {
+    pub(crate) fn new(value: Value, path: Vec<PathPart>, problems: &'p mut Vec<Problem>) -> Self {
         Self {
             value,
             path,

@@ -1,11 +1,15 @@
 //! Owed webhook events.
 
 use harvestman_core::crawl::{Batch, JobEnd};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{Attempt, AttemptEnd, DueEvent, EventSubject, NewJob, Store, WebhookEvents};
+use harvestman_core::webhook::DeliveryState;
+use harvestman_store::{
+    Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, NewJob, Store, WebhookEvents,
+};
 
 use super::chapters_of_crawls::{commit, start, team};
-use crate::place::{LEASE_MS, NOW, batch, crawl, crawl_with_events, failed, later, offers, page, url};
+use crate::place::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, offers, page, url};
 
 const HOLD_MS: u64 = 30_000;
 
@@ -18,21 +22,40 @@ fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
     }
 }
 
-async fn due(store: &Store, at: Timestamp, limit: u32) -> Vec<DueEvent> {
-    store.due_events(at, HOLD_MS, limit).await.unwrap()
+async fn take(store: &Store, at: Timestamp) -> Vec<JobId> {
+    store.take_receivers(at, HOLD_MS, 10).await.unwrap()
 }
 
-fn names(events: &[DueEvent]) -> Vec<&str> {
-    events.iter().map(|event| event.event.as_str()).collect()
+async fn finish(
+    store: &Store,
+    event: &DueEvent,
+    at: Timestamp,
+    status: Option<u16>,
+    end: AttemptEnd,
+) -> bool {
+    let attempt = attempt(at, status);
+    store
+        .finish_attempt(event, &attempt, end, Timestamp(at.0 + HOLD_MS))
+        .await
+        .unwrap()
 }
 
-async fn deliver(store: &Store, event: &DueEvent) {
-    assert!(
-        store
-            .finish_attempt(event, &attempt(NOW, Some(204)), AttemptEnd::Delivered)
-            .await
-            .unwrap()
-    );
+/// Delivers the next event of a taken job.
+async fn deliver(store: &Store, job: JobId, at: Timestamp) -> Option<DueEvent> {
+    let event = store.due_event(job, at).await.unwrap()?;
+    assert!(finish(store, &event, at, Some(204), AttemptEnd::Delivered).await);
+    Some(event)
+}
+
+async fn log(
+    store: &Store,
+    job: &NewJob,
+    after: u64,
+    state: Option<DeliveryState>,
+    limit: u32,
+) -> DeliveryLog {
+    let query = DeliveryQuery { after, state, limit };
+    store.delivery_log(job.team, job.id, &query).await.unwrap()
 }
 
 pub(crate) async fn events_are_owed_in_order(store: &Store) {
@@ -60,42 +83,41 @@ pub(crate) async fn events_are_owed_in_order(store: &Store) {
         .await
         .unwrap();
 
-    assert!(due(store, Timestamp(NOW.0 - 1), 10).await.is_empty());
-    let first = due(store, NOW, 1).await;
-    assert_eq!(names(&first), ["crawl.started"]);
+    assert!(take(store, Timestamp(NOW.0 - 1)).await.is_empty());
+    assert_eq!(take(store, NOW).await, [job.id]);
+    assert!(take(store, NOW).await.is_empty(), "a taken job is nobody else's");
+    assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(later(HOLD_MS)));
+    let mut events = Vec::new();
+    while let Some(event) = deliver(store, job.id, NOW).await {
+        events.push(event);
+    }
+    let names: Vec<&str> = events.iter().map(|event| event.event.as_str()).collect();
     assert_eq!(
-        (first[0].job, first[0].event_no, first[0].attempts),
+        names,
+        ["crawl.started", "crawl.page", "crawl.page", "crawl.completed"]
+    );
+    assert_eq!(
+        (events[0].job, events[0].event_no, events[0].attempts),
         (job.id, 1, 0)
     );
     assert_eq!(
-        (first[0].subject.clone(), first[0].request.as_str()),
-        (EventSubject::Job { error: None }, job.request.as_str())
+        (events[0].subject.clone(), events[0].webhook.as_str()),
+        (EventSubject::Job { error: None }, r#""http://receiver.test/""#)
     );
-    assert!(
-        due(store, NOW, 10).await.is_empty(),
-        "the rest waits for the first attempt of `started`"
-    );
-    assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(later(HOLD_MS)));
-    deliver(store, &first[0]).await;
-    let rest = due(store, NOW, 10).await;
-    assert_eq!(names(&rest), ["crawl.page", "crawl.page", "crawl.completed"]);
-    let EventSubject::Page(text) = &rest[0].subject else {
+    let EventSubject::Page(text) = &events[1].subject else {
         panic!("a page event carries its document")
     };
     assert!(text.contains(r##""markdown":"# /1""##), "{text}");
-    let EventSubject::PageFailed(entry) = &rest[1].subject else {
+    let EventSubject::PageFailed(entry) = &events[2].subject else {
         panic!("a failed page carries its error")
     };
     assert_eq!(
         (entry.url.as_str(), entry.code.as_str()),
         (url("/2").as_str(), "SCRAPE_TIMEOUT")
     );
-    let ids: std::collections::BTreeSet<_> =
-        first.iter().chain(&rest).map(|event| event.webhook_id).collect();
+    let ids: std::collections::BTreeSet<_> = events.iter().map(|event| event.webhook_id).collect();
     assert_eq!(ids.len(), 4);
-    for event in &rest {
-        deliver(store, event).await;
-    }
+    store.give_back_receiver(job.id, NOW).await.unwrap();
     assert_eq!(store.next_event_at(NOW).await.unwrap(), None);
 }
 
@@ -114,66 +136,83 @@ pub(crate) async fn an_attempt_is_retried_or_given_up(store: &Store) {
         },
     )
     .await;
-    let events = due(store, NOW, 10).await;
-    assert_eq!(names(&events), ["crawl.started", "crawl.failed"]);
+    assert_eq!(take(store, NOW).await, [job.id]);
+    let started = store.due_event(job.id, NOW).await.unwrap().unwrap();
+    let retry = AttemptEnd::RetryAt(later(60_000));
+    assert!(finish(store, &started, NOW, None, retry).await);
+    assert!(!finish(store, &started, NOW, None, retry).await, "only once");
+    let failed = deliver(store, job.id, NOW).await.unwrap();
+    assert_eq!(failed.event, "crawl.failed");
     assert_eq!(
-        events[1].subject,
+        failed.subject,
         EventSubject::Job {
             error: Some("unreachable".into())
         }
     );
-    let retry = AttemptEnd::RetryAt(later(60_000));
-    assert!(
-        store
-            .finish_attempt(&events[0], &attempt(NOW, None), retry)
-            .await
-            .unwrap()
-    );
-    assert!(
-        !store
-            .finish_attempt(&events[0], &attempt(NOW, None), retry)
-            .await
-            .unwrap(),
-        "only once"
-    );
-    deliver(store, &events[1]).await;
-    assert!(due(store, later(59_999), 10).await.is_empty());
+    assert_eq!(store.due_event(job.id, later(59_999)).await.unwrap(), None);
+    store.give_back_receiver(job.id, NOW).await.unwrap();
+    assert!(take(store, later(59_999)).await.is_empty());
+    let waiting = log(store, &job, 0, Some(DeliveryState::Pending), 10).await;
+    assert_eq!(waiting.deliveries.len(), 1);
+    assert_eq!(waiting.deliveries[0].next_attempt_at, Some(later(60_000)));
 
-    let again = due(store, later(60_000), 10).await;
-    assert_eq!((names(&again), again[0].attempts), (vec!["crawl.started"], 1));
+    assert_eq!(take(store, later(60_000)).await, [job.id]);
+    let again = store.due_event(job.id, later(60_000)).await.unwrap().unwrap();
+    assert_eq!((again.event.as_str(), again.attempts), ("crawl.started", 1));
     assert_eq!(
-        again[0].webhook_id, events[0].webhook_id,
+        again.webhook_id, started.webhook_id,
         "the same id on every attempt"
     );
-    // A deliverer that dies keeps the event for the time of its hold only.
-    assert!(due(store, later(60_000 + HOLD_MS - 1), 10).await.is_empty());
-    let taken_over = due(store, later(60_000 + HOLD_MS), 10).await;
-    assert_eq!(taken_over.len(), 1);
-    let end = AttemptEnd::GivenUp;
-    assert!(
-        store
-            .finish_attempt(&taken_over[0], &attempt(later(1), Some(500)), end)
-            .await
-            .unwrap()
-    );
+    // A deliverer that dies keeps the job for the time of its hold only.
+    assert!(take(store, later(60_000 + HOLD_MS - 1)).await.is_empty());
+    assert_eq!(take(store, later(60_000 + HOLD_MS)).await, [job.id]);
+    assert!(finish(store, &again, later(1), Some(500), AttemptEnd::GivenUp).await);
     assert_eq!(store.next_event_at(NOW).await.unwrap(), None);
 
-    let log = store.deliveries(job.team, job.id).await.unwrap();
-    let seen: Vec<_> = log
+    let whole = log(store, &job, 0, None, 10).await;
+    assert_eq!((whole.pending, whole.delivered, whole.given_up), (0, 1, 1));
+    let seen: Vec<_> = whole
+        .deliveries
         .iter()
-        .map(|d| (d.event.as_str(), d.number, d.attempt.status))
+        .map(|delivery| {
+            let statuses: Vec<_> = delivery.attempts.iter().map(|attempt| attempt.status).collect();
+            (delivery.event.as_str(), delivery.state, statuses)
+        })
         .collect();
     assert_eq!(
         seen,
         [
-            ("crawl.started", 1, None),
-            ("crawl.started", 2, Some(500)),
-            ("crawl.failed", 1, Some(204))
+            ("crawl.started", DeliveryState::GivenUp, vec![None, Some(500)]),
+            ("crawl.failed", DeliveryState::Delivered, vec![Some(204)])
         ]
     );
-    assert_eq!(log[0].attempt, attempt(NOW, None));
-    let stranger = store.ensure_team("stranger").await.unwrap();
-    assert!(store.deliveries(stranger, job.id).await.unwrap().is_empty());
+    assert_eq!(whole.deliveries[0].attempts[0], attempt(NOW, None));
+    assert_eq!(whole.deliveries[0].next_attempt_at, None);
+    let first = log(store, &job, 0, None, 1).await;
+    assert_eq!(first.deliveries, whole.deliveries[..1]);
+    assert_eq!(
+        log(store, &job, 1, None, 10).await.deliveries,
+        whole.deliveries[1..]
+    );
+    let given_up = log(store, &job, 0, Some(DeliveryState::GivenUp), 10).await;
+    assert_eq!(given_up.deliveries, whole.deliveries[..1]);
+    let stranger = NewJob {
+        team: store.ensure_team("stranger").await.unwrap(),
+        ..job.clone()
+    };
+    let event = whole.deliveries[0].webhook_id;
+    assert!(
+        !store
+            .resend_event(stranger.team, job.id, event, NOW)
+            .await
+            .unwrap()
+    );
+    assert!(store.resend_event(job.team, job.id, event, NOW).await.unwrap());
+    assert_eq!(take(store, later(90_001 + HOLD_MS)).await, [job.id]);
+    let once_more = deliver(store, job.id, later(90_001 + HOLD_MS)).await.unwrap();
+    assert_eq!((once_more.webhook_id, once_more.attempts), (event, 2));
+    let strange = log(store, &stranger, 0, None, 10).await;
+    assert_eq!((strange.deliveries.len(), strange.delivered), (0, 0));
 }
 
 pub(crate) async fn only_subscribed_events_are_owed(store: &Store) {
@@ -183,7 +222,7 @@ pub(crate) async fn only_subscribed_events_are_owed(store: &Store) {
     };
     let job = NewJob {
         webhook: Some(wanted),
-        ..crawl(team(store).await, 5)
+        ..crawl_with_events(team(store).await, 5)
     };
     let lease = start(store, &job).await;
     commit(
@@ -201,7 +240,35 @@ pub(crate) async fn only_subscribed_events_are_owed(store: &Store) {
         ..batch(2)
     };
     commit(store, &lease, &last).await;
-    let events = due(store, NOW, 10).await;
-    assert_eq!(names(&events), ["crawl.completed"]);
-    deliver(store, &events[0]).await;
+    assert_eq!(take(store, NOW).await, [job.id]);
+    assert_eq!(
+        deliver(store, job.id, NOW).await.unwrap().event,
+        "crawl.completed"
+    );
+    assert_eq!(deliver(store, job.id, NOW).await, None);
+}
+
+pub(crate) async fn receivers_take_turns(store: &Store) {
+    let team = team(store).await;
+    let jobs = [0, 1, 2].map(|_| crawl_with_events(team, 5));
+    for job in &jobs {
+        start(store, job).await;
+    }
+    let mut turns: Vec<JobId> = Vec::new();
+    for minute in 0..6_u64 {
+        let at = later(minute * 60_000);
+        let taken = store.take_receivers(at, HOLD_MS, 1).await.unwrap();
+        turns.extend(&taken);
+        // Its event stays owed.
+        store
+            .give_back_receiver(taken[0], later(minute * 60_000 + 1))
+            .await
+            .unwrap();
+    }
+    let first: std::collections::BTreeSet<_> = turns[..3].iter().collect();
+    assert_eq!(first.len(), 3, "nobody comes twice before everybody came once");
+    assert_eq!(turns[..3], turns[3..]);
+    for job in &jobs {
+        deliver(store, job.id, later(HOLD_MS)).await.unwrap();
+    }
 }

@@ -1,0 +1,23 @@
+-- A job's events go to one receiver, one at a time: what is due is found by job, whatever the number
+-- of events that wait.
+CREATE TABLE receiver (
+    job_id BLOB NOT NULL PRIMARY KEY REFERENCES job (id),
+    -- The request's `webhook` as JSON text.
+    webhook TEXT NOT NULL,
+    -- When the next attempt may begin; none when nothing is owed.
+    due_at INTEGER,
+    -- Until when a deliverer has it, or when the last one gave it back.
+    lease_until INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX receiver_due ON receiver (due_at) WHERE due_at IS NOT NULL;
+
+DROP INDEX outbox_due;
+DROP INDEX outbox_unattempted;
+ALTER TABLE outbox DROP COLUMN lease_until;
+CREATE INDEX outbox_due ON outbox (job_id, next_attempt_at, event_no) WHERE state = 'pending';
+
+INSERT INTO receiver (job_id, webhook, due_at)
+SELECT id, request -> '$.webhook',
+    (SELECT min(next_attempt_at) FROM outbox WHERE job_id = job.id AND state = 'pending')
+FROM job WHERE webhook_events <> 0 AND request -> '$.webhook' IS NOT NULL;

@@ -36,7 +36,7 @@ fn ended(status: &Value) -> bool {
 }
 
 /// The path of a `next` address below this server.
-fn path_of(next: &str) -> String {
+pub(crate) fn path_of(next: &str) -> String {
     next.strip_prefix("http://hm.test:3002")
         .unwrap_or_else(|| panic!("{next}"))
         .to_owned()

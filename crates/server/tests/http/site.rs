@@ -1,12 +1,12 @@
 //! A small site on this machine: `/` links to `/page/1` .. `/page/N`; pages wait until they are let go.
-//! `/big` and what it links to are large.
+//! `/big` and what it links to are large; `/loop` leads to itself.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Path;
-use axum::response::Html;
+use axum::response::{Html, Redirect};
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -40,6 +40,7 @@ impl Site {
         let router = Router::new()
             .route("/", get(|| async { Html(start) }))
             .route("/page/{n}", get(page))
+            .route("/loop", get(|| async { Redirect::to("/loop") }))
             .route("/big", get(big))
             .route("/big/{n}", get(big));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -57,11 +58,12 @@ impl Site {
     }
 }
 
-/// 3 MiB of text, with links to four more such pages.
+/// 3 MiB of text, with links to four more such pages and a page that waits.
 async fn big() -> Html<String> {
-    let links: String = (1..=4)
+    let mut links: String = (1..=4)
         .map(|n| format!("<p><a href=\"/big/{n}\">{n}</a>"))
         .collect();
+    links.push_str("<p><a href=\"/page/1\">1</a>");
     let text = "All work and no play makes a dull page. ".repeat(3 * 1024 * 1024 / 40);
     Html(format!("<title>Big</title>{links}<p>{text}"))
 }

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::app::TestApp;
-use crate::crawl::{ALLOW, start, until};
+use crate::crawl::{ALLOW, path_of, start, until};
 use crate::site::Site;
 
 type Socket = WebSocketStream<TcpStream>;
@@ -47,6 +47,12 @@ async fn text(socket: &mut Socket) -> Value {
         Message::Text(text) => serde_json::from_str(&text).unwrap(),
         other => panic!("{other:?}"),
     }
+}
+
+async fn document(socket: &mut Socket) -> Value {
+    let mut told = text(socket).await;
+    assert_eq!(told["type"], "document");
+    told["data"].take()
 }
 
 async fn closed(socket: &mut Socket) -> (u16, String) {
@@ -152,4 +158,122 @@ async fn a_stopping_server_says_goodbye_to_watchers() {
     assert_eq!(text(&mut socket).await["type"], "catchup");
     app.app.stopping().cancel();
     assert_eq!(closed(&mut socket).await.0, 1001);
+}
+
+#[tokio::test]
+async fn a_catchup_ends_at_ten_mebibytes_and_documents_go_on_without_gap_or_repeat() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(0).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    // Pages of 3 MiB; one more waits until the watcher has heard the others.
+    let body = json!({ "url": site.url("/big"), "limit": 6, "sitemap": "skip", "crawlEntireDomain": true,
+        "scrapeOptions": { "formats": ["rawHtml"] } });
+    let id = start(&app, body).await;
+    let status = until(&app, &id, |status| status["completed"] == 5).await;
+    assert!(status["next"].is_string(), "more than one answer holds");
+
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let first = message(&mut socket).await.into_text().unwrap();
+    assert!(first.len() <= 10_485_760 + 64, "{} bytes", first.len());
+    let catchup: Value = serde_json::from_str(&first).unwrap();
+    assert_eq!(
+        (&catchup["type"], &catchup["data"]["next"]),
+        (
+            &json!("catchup"),
+            &json!(format!("http://{address}/v2/crawl/{id}?skip=3"))
+        )
+    );
+    let mut told: Vec<Value> = catchup["data"]["data"].as_array().unwrap().clone();
+    assert_eq!(told.len(), 3);
+    for _ in 0..2 {
+        told.push(document(&mut socket).await);
+    }
+    site.let_go(1);
+    told.push(document(&mut socket).await);
+    let done = text(&mut socket).await;
+    assert_eq!(
+        (&done["type"], &done["data"]["completed"]),
+        (&json!("done"), &json!(6))
+    );
+    assert_eq!(
+        (&done["data"]["data"], &done["data"]["next"]),
+        (&json!([]), &Value::Null)
+    );
+
+    let mut stored = Vec::new();
+    let mut next = Some(format!("/v2/crawl/{id}"));
+    while let Some(path) = next {
+        let page = app.get(&path).await.json();
+        stored.extend(page["data"].as_array().unwrap().clone());
+        next = page["next"].as_str().map(path_of);
+    }
+    assert!(
+        told == stored,
+        "the socket tells what the status tells, in the same order"
+    );
+}
+
+#[tokio::test]
+async fn a_catchup_is_the_status_and_a_failed_crawl_is_an_error() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    for (path, last) in [("/", "done"), ("/loop", "error")] {
+        let id = start(&app, json!({ "url": site.url(path), "sitemap": "skip" })).await;
+        let status = until(&app, &id, |status| status["status"] != "scraping").await;
+        let (mut socket, chosen) =
+            connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+        assert_eq!(chosen, None, "no subprotocol was offered");
+        let mut catchup = text(&mut socket).await;
+        let base = format!("http://{address}");
+        assert!(
+            !catchup.to_string().contains(&base),
+            "a job that ended has no next"
+        );
+        assert_eq!(catchup["data"].take(), status);
+        assert_eq!(catchup, json!({ "type": "catchup", "data": null }));
+        let end = text(&mut socket).await;
+        match last {
+            "done" => assert_eq!(
+                (&end["type"], &end["data"]["success"], &end["data"]["data"]),
+                (&json!("done"), &json!(true), &json!([]))
+            ),
+            _ => assert_eq!(end, json!({ "type": "error", "error": status["error"] })),
+        }
+        assert_eq!(closed(&mut socket).await, (1000, String::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_job_of_another_team_is_unknown_and_a_broken_store_is_a_fault() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
+    let stranger = app.other_key("strangers").await;
+    let (mut socket, chosen) = connect(address, &id, ("sec-websocket-protocol", stranger.clone())).await;
+    assert_eq!(chosen, Some(stranger));
+    assert_eq!(closed(&mut socket).await.0, 1008);
+    app.app.store().close().await.unwrap();
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    assert_eq!(closed(&mut socket).await.0, 1011);
+}
+
+#[tokio::test]
+async fn a_ping_comes_while_nothing_happens() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(1).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(
+        &app,
+        json!({ "url": site.url("/"), "limit": 2, "sitemap": "skip" }),
+    )
+    .await;
+    until(&app, &id, |status| status["completed"] == 1).await;
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    assert_eq!(text(&mut socket).await["type"], "catchup");
+    let next = tokio::time::timeout(Duration::from_secs(60), socket.next()).await;
+    assert!(matches!(next, Ok(Some(Ok(Message::Ping(_))))), "{next:?}");
+    site.let_go(1);
+    assert_eq!(text(&mut socket).await["type"], "document");
 }

@@ -1,0 +1,252 @@
+//! The status of a crawl at its edges: size, windows, order, ends, strangers.
+
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use harvestman_tests::server::OTHER_KEY;
+use harvestman_tests::{DocsSite, Page, RunningSite, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+const MIB: usize = 1 << 20;
+/// What an answer may have: the documents and the fields around them.
+const ANSWER_BYTES: usize = 10 * MIB;
+
+fn sources(status: &Value) -> Vec<&str> {
+    let documents = status["data"].as_array().unwrap();
+    documents
+        .iter()
+        .map(|document| document["metadata"]["sourceURL"].as_str().unwrap())
+        .collect()
+}
+
+/// Path and query of an address of the server.
+fn path_of(server: &TestServer, next: &Value) -> String {
+    let next = next.as_str().unwrap();
+    let path = next.strip_prefix(&format!("http://{}", server.address()));
+    path.unwrap_or_else(|| panic!("{next}")).to_owned()
+}
+
+/// A crawl whose pages come one after the other; `held` of them are stored, the next one waits.
+async fn held_crawl(held: u64) -> (TestServer, RunningSite, String) {
+    let site = DocsSite::new(30).build().serve().await;
+    site.hold_after(held);
+    let server = TestServer::start().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 1, "sitemap": "skip" }))
+        .await;
+    site.wait_for_requests(held + 1).await;
+    while server.get(&format!("/v2/crawl/{id}?limit=1")).await.ok()["completed"] != held {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    (server, site, id)
+}
+
+#[tokio::test]
+async fn a_document_above_ten_mebibytes_comes_alone_and_nothing_is_lost_around_it() {
+    let size = |path: &str| match path {
+        "/huge" => 12 * MIB,
+        "/a" | "/c" => 4 * MIB,
+        _ => 1000,
+    };
+    let paths = ["/", "/a", "/huge", "/b", "/c", "/d"];
+    let site = paths.windows(2).fold(Site::new(), |site, pair| {
+        let filling = "<!-- x -->".repeat(size(pair[0]) / 10);
+        let html = format!("<title>t</title><a href=\"{}\">next</a>{filling}", pair[1]);
+        site.page(pair[0], Page::html(html))
+    });
+    let site = site.page("/d", Page::html("<p>the end</p>")).serve().await;
+    let server = TestServer::start().await;
+    let request =
+        json!({ "url": site.url("/"), "sitemap": "skip", "scrapeOptions": { "formats": ["rawHtml"] } });
+    let id = server.crawl(&request).await;
+    assert_eq!(server.wait(&id).await["completed"], 6);
+    let (mut path, mut answers) = (format!("/v2/crawl/{id}"), Vec::new());
+    loop {
+        let answer = server.get(&path).await;
+        let (bytes, status) = (answer.body.len(), answer.ok());
+        let found: Vec<String> = sources(&status).into_iter().map(str::to_owned).collect();
+        assert!(
+            bytes <= ANSWER_BYTES || found.len() == 1,
+            "{bytes} bytes for {found:?}"
+        );
+        answers.push(found);
+        if status["next"].is_null() {
+            break;
+        }
+        path = path_of(&server, &status["next"]);
+    }
+    let expected = [&paths[..2], &paths[2..3], &paths[3..]];
+    let expected: Vec<Vec<String>> = expected
+        .iter()
+        .map(|paths| paths.iter().map(|path| site.url(path)).collect())
+        .collect();
+    assert_eq!(answers, expected);
+}
+
+#[tokio::test]
+async fn the_document_at_an_offset_never_changes_while_the_crawl_runs() {
+    let (server, site, id) = held_crawl(10).await;
+    let mut before = Vec::new();
+    for skip in 0..10 {
+        let status = server
+            .get(&format!("/v2/crawl/{id}?skip={skip}&limit=1"))
+            .await
+            .ok();
+        let next = format!("/v2/crawl/{id}?skip={}&limit=1", skip + 1);
+        assert_eq!(path_of(&server, &status["next"]), next);
+        before.push(status["data"][0].clone());
+    }
+    let whole = server.get(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(whole["data"], json!(before));
+    assert_eq!(
+        path_of(&server, &whole["next"]),
+        format!("/v2/crawl/{id}?skip=10")
+    );
+    assert!(whole["total"].as_u64() >= whole["completed"].as_u64());
+    site.release();
+    server.wait(&id).await;
+    let after = server.get(&format!("/v2/crawl/{id}?limit=10")).await.ok();
+    assert_eq!(after["data"], json!(before));
+}
+
+#[tokio::test]
+async fn windows_are_kept_and_bad_ones_refused() {
+    let (server, site, id) = held_crawl(5).await;
+    site.release();
+    assert_eq!(server.wait(&id).await["total"], 30);
+    let path = format!("/v2/crawl/{id}");
+    for (query, count, next) in [
+        ("?limit=1000", 30, None),
+        ("?limit=30", 30, None),
+        ("?limit=29", 29, Some("?skip=29&limit=29")),
+        ("?skip=29", 1, None),
+        ("?skip=30", 0, None),
+        ("?skip=9007199254740991&limit=1", 0, None),
+        ("?skip=3&limit=4&other=1", 4, Some("?skip=7&limit=4")),
+        ("?skip=28&limit=1", 1, Some("?skip=29&limit=1")),
+    ] {
+        let status = server.get(&format!("{path}{query}")).await.ok();
+        assert_eq!(sources(&status).len(), count, "{query}");
+        assert_eq!((&status["completed"], &status["total"]), (&json!(30), &json!(30)));
+        match next {
+            None => assert!(
+                status.get("next").is_some_and(Value::is_null),
+                "{query}: {}",
+                status["next"]
+            ),
+            Some(next) => assert_eq!(path_of(&server, &status["next"]), format!("{path}{next}")),
+        }
+    }
+    for bad in [
+        "limit=0",
+        "limit=1001",
+        "limit=x",
+        "limit=",
+        "skip=-1",
+        "skip=1.5",
+        "skip=1e3",
+        "skip=99999999999999999999",
+    ] {
+        let answer = server.get(&format!("{path}?{bad}")).await;
+        assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"), "{bad}");
+        assert_eq!(
+            answer.json["details"][0]["path"][0],
+            bad.split('=').next().unwrap()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_at_the_end_of_a_running_crawl_waits_for_news_and_then_answers_empty() {
+    let (server, site, id) = held_crawl(3).await;
+    let path = format!("/v2/crawl/{id}?skip=3&limit=5");
+    let empty = server.get(&path).await.ok();
+    assert_eq!(
+        (&empty["data"], &empty["status"]),
+        (&json!([]), &json!("scraping"))
+    );
+    assert_eq!(path_of(&server, &empty["next"]), path, "the same cursor again");
+    // One page is let go while the request is held; a held request that missed it would be asked again here.
+    let held = server.get(&path);
+    let news = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        site.hold_after(4);
+    };
+    let (mut status, ()) = tokio::join!(held, news);
+    while status.json["data"] == json!([]) {
+        status = server.get(&path).await;
+    }
+    assert_eq!(
+        path_of(&server, &status.ok()["next"]),
+        format!("/v2/crawl/{id}?skip=4&limit=5")
+    );
+    // An end is news as well: nobody waits for a cancelled crawl.
+    server.delete(&format!("/v2/crawl/{id}")).await.ok();
+    let ended = server.get(&format!("/v2/crawl/{id}?skip=4")).await.ok();
+    assert_eq!(
+        (&ended["status"], &ended["next"], &ended["data"]),
+        (&json!("cancelled"), &Value::Null, &json!([]))
+    );
+    site.release();
+}
+
+#[tokio::test]
+async fn an_end_is_for_good() {
+    let (mut server, site, id) = held_crawl(6).await;
+    server.delete(&format!("/v2/crawl/{id}")).await.ok();
+    let cancelled = server.get(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(
+        (&cancelled["status"], &cancelled["total"]),
+        (&json!("cancelled"), &json!(6))
+    );
+    assert!(cancelled["completedAt"].is_string() && cancelled["duration"].is_number());
+    site.release();
+    let request = json!({ "url": site.url("/"), "limit": 4, "sitemap": "skip" });
+    let whole = server.crawl(&request).await;
+    server.wait(&whole).await;
+    let completed = server.get(&format!("/v2/crawl/{whole}")).await.ok();
+    for round in 0..2 {
+        let again = server.delete(&format!("/v2/crawl/{whole}")).await;
+        assert_eq!((again.status, again.code()), (409, "CONFLICT"));
+        assert_eq!(
+            server.delete(&format!("/v2/crawl/{id}")).await.status,
+            200,
+            "a cancel may be repeated"
+        );
+        assert_eq!(server.get(&format!("/v2/crawl/{id}")).await.ok(), cancelled);
+        assert_eq!(server.get(&format!("/v2/crawl/{whole}")).await.ok(), completed);
+        if round == 0 {
+            server.kill9();
+            server.restart().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_team_finds_nothing() {
+    let (server, site, id) = held_crawl(2).await;
+    let key = format!("Bearer {OTHER_KEY}");
+    let stranger = [("authorization", key.as_str())];
+    for (method, path) in [
+        (Method::GET, format!("/v2/crawl/{id}")),
+        (Method::GET, format!("/v2/crawl/{id}?skip=2")),
+        (Method::GET, format!("/v2/crawl/{id}/errors")),
+        (Method::DELETE, format!("/v2/crawl/{id}")),
+    ] {
+        let answer = server.ask(method, &path, &stranger, "").await;
+        assert_eq!((answer.status, answer.code()), (404, "NOT_FOUND"), "{path}");
+    }
+    let active = server
+        .ask(Method::GET, "/v2/crawl/active", &stranger, "")
+        .await
+        .ok();
+    assert_eq!(active["crawls"], json!([]));
+    site.release();
+    assert_eq!(
+        server.wait(&id).await["status"],
+        "completed",
+        "a stranger's cancel does nothing"
+    );
+}

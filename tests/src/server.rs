@@ -69,6 +69,11 @@ impl TestServer {
         self.started.address
     }
 
+    /// The id of its process.
+    pub fn pid(&self) -> u32 {
+        self.started.child.id()
+    }
+
     /// Its data folder.
     pub fn data_dir(&self) -> &Path {
         &self.folder.path

@@ -26,7 +26,7 @@ use url::Url;
 use crate::api::crawl::{CrawlRequest, SitemapMode};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::page::Document;
-use crate::frontier::{Entry, Frontier, Next};
+use crate::frontier::{Entry, Frontier};
 use crate::host::HostKey;
 use crate::ids::ScrapeId;
 use crate::politeness::{JobPace, Slot};
@@ -41,6 +41,7 @@ use hosts::{Answer, Hosts};
 use seeds::Phase;
 
 const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
+const GATHER: Duration = Duration::from_millis(limits::GATHER_MS);
 
 /// What the operator and the team allow a crawl, beside its own request.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +89,8 @@ pub enum Input {
         /// What came back.
         outcome: PageOutcome,
     },
+    /// Answer to [`Output::WantSlot`].
+    SlotTaken,
     /// Answer to [`Output::Commit`].
     Committed(Committed),
 }
@@ -158,12 +161,27 @@ pub enum Output {
         /// Address.
         url: Url,
     },
-    /// Fetch and render a page and answer with [`Input::PageFetched`].
+    /// A page could start now: take one of the team's slots and answer with [`Input::SlotTaken`],
+    /// however late. At most one is asked for at a time.
+    WantSlot,
+    /// The slot that was taken is not needed now: give it back. It will be asked for again.
+    ReturnSlot,
+    /// Fetch and render a page in the slot that was taken last, give the slot back when that ended,
+    /// and answer with [`Input::PageFetched`].
     FetchPage(PageTask),
     /// Commit in one transaction and answer with [`Input::Committed`]. At most one is out at a time.
     Commit(Batch),
     /// The job ended (by itself or from outside): nothing more will be asked for.
     Finish,
+}
+
+/// The team's slot for the next page. Starts are counted when they happen, not while they wait for
+/// the team's other pages: `delay`, `Crawl-delay` and concurrency are kept between real starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TeamSlot {
+    None,
+    Wanted,
+    Taken,
 }
 
 /// How far a crawl is, for this owner.
@@ -202,6 +220,7 @@ pub struct Crawl {
     robots_in_flight: u32,
     frontier: Frontier,
     pace: JobPace,
+    team_slot: TeamSlot,
     /// A sitemap, not a page, goes first when both could.
     sitemap_turn: bool,
 
@@ -215,6 +234,8 @@ pub struct Crawl {
     held_pages: usize,
 
     changes: Changes,
+    /// When the last batch left.
+    batch_left: Timestamp,
     /// The batch that is out proposes the end.
     end_proposed: bool,
     end_not_before: Option<Timestamp>,
@@ -273,6 +294,7 @@ impl Crawl {
             robots_in_flight: 0,
             frontier: Frontier::default(),
             pace: JobPace::new(concurrency, request.delay_ms()),
+            team_slot: TeamSlot::None,
             sitemap_turn: true,
             known: snapshot.seen.into_iter().collect(),
             open: HashSet::new(),
@@ -280,6 +302,7 @@ impl Crawl {
             held: HashMap::new(),
             held_pages: 0,
             changes: Changes::new(snapshot.last_batch, snapshot.progress),
+            batch_left: Timestamp::default(),
             end_proposed: false,
             end_not_before: None,
             failure: None,
@@ -333,6 +356,7 @@ impl Crawl {
                 }
             }
             Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),
+            Input::SlotTaken => self.team_slot = TeamSlot::Taken,
             Input::Committed(committed) => self.committed(now, committed),
         }
     }
@@ -348,6 +372,7 @@ impl Crawl {
         self.next_robots(now)
             .or_else(|| self.next_fetch(now))
             .or_else(|| self.next_commit(now))
+            .or_else(|| self.return_slot())
     }
 
     /// When to poll again although nothing happened. Valid after a poll that gave nothing.
@@ -397,13 +422,18 @@ impl Crawl {
             }
             Slot::Busy => return None,
         }
-        let output = if self.sitemap_turn {
+        let output = if self.team_slot == TeamSlot::Wanted && !self.sitemap_turn {
+            // The place is kept for the page whose turn it is.
+            None
+        } else if self.sitemap_turn {
             self.next_sitemap(now).or_else(|| self.next_page(now))
         } else {
             self.next_page(now).or_else(|| self.next_sitemap(now))
         }?;
-        self.sitemap_turn = matches!(output, Output::FetchPage(_));
-        self.pace.start(now);
+        if !matches!(output, Output::WantSlot) {
+            self.sitemap_turn = matches!(output, Output::FetchPage(_));
+            self.pace.start(now);
+        }
         Some(output)
     }
 
@@ -426,23 +456,42 @@ impl Crawl {
     }
 
     fn next_page(&mut self, now: Timestamp) -> Option<Output> {
-        match self.frontier.next(now) {
-            Next::Take(entry) => {
+        match self.frontier.look(now) {
+            Slot::Free => {}
+            Slot::At(time) => {
+                self.wake_by(Some(time));
+                return None;
+            }
+            Slot::Busy => return None,
+        }
+        match self.team_slot {
+            TeamSlot::None => {
+                self.team_slot = TeamSlot::Wanted;
+                Some(Output::WantSlot)
+            }
+            TeamSlot::Wanted => None,
+            TeamSlot::Taken => {
+                let entry = self.frontier.take(now)?;
+                self.team_slot = TeamSlot::None;
                 let task = PageTask {
                     key: entry.key,
                     url: entry.url.clone(),
-                    depth: entry.depth,
+                    depth: entry.depth(),
                     attempt: entry.earlier + entry.tries + 1,
                 };
                 self.running.insert(entry.key, entry);
                 Some(Output::FetchPage(task))
             }
-            Next::WaitUntil(time) => {
-                self.wake_by(Some(time));
-                None
-            }
-            Next::Empty => None,
         }
+    }
+
+    /// A slot that came when no page could start any more is for others.
+    fn return_slot(&mut self) -> Option<Output> {
+        let unused = self.team_slot == TeamSlot::Taken;
+        if unused {
+            self.team_slot = TeamSlot::None;
+        }
+        unused.then_some(Output::ReturnSlot)
     }
 
     fn next_commit(&mut self, now: Timestamp) -> Option<Output> {
@@ -458,14 +507,26 @@ impl Crawl {
                 self.wake_by(Some(time));
                 return None;
             }
+        } else if self.goes_on_by_itself() {
+            let gathered = self.batch_left + GATHER;
+            if gathered > now {
+                self.wake_by(Some(gathered));
+                return None;
+            }
         }
         if idle && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
             self.warn_once(warnings::ONLY_CHILDREN);
         }
         let end = idle.then(|| self.end());
+        self.batch_left = now;
         let batch = self.changes.next_batch(|| end);
         self.end_proposed = batch.end.is_some();
         Some(Output::Commit(batch))
+    }
+
+    /// Whether there is enough to fetch without what the next commit admits.
+    fn goes_on_by_itself(&self) -> bool {
+        !self.changes.is_full() && self.frontier.len() >= self.pace.max_in_flight() as usize
     }
 
     /// How the job ends if the store agrees: failed only when there was nothing but a start page

@@ -1,5 +1,9 @@
 //! The admitted and not yet fetched URLs of one owner: what is next, breadth first, under the pace
 //! of each host. It never decides what belongs (the scope does) nor what is admitted (the store).
+//!
+//! A crawl may have a million of them, so what waits is kept small: see [`queue`].
+
+mod queue;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,6 +14,8 @@ use crate::host::HostKey;
 use crate::politeness::{HostPace, Slot};
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
+
+use queue::Queue;
 
 /// Breadth first, ties by order of admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,8 +35,6 @@ pub struct Entry {
     pub url: Url,
     /// Politeness unit of `url`.
     pub host: HostKey,
-    /// Discovery depth.
-    pub depth: u32,
     /// How it was found.
     pub source: Source,
     /// Attempts of earlier owners.
@@ -39,15 +43,11 @@ pub struct Entry {
     pub tries: u32,
 }
 
-/// See [`Frontier::next`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// Fetch this one now.
-    Take(Entry),
-    /// Nothing before this moment, unless something ends or arrives.
-    WaitUntil(Timestamp),
-    /// Nothing until something ends or arrives.
-    Empty,
+impl Entry {
+    /// Discovery depth.
+    pub fn depth(&self) -> u32 {
+        self.order.depth
+    }
 }
 
 /// Queues of all hosts of a job.
@@ -66,7 +66,7 @@ pub struct Frontier {
 
 #[derive(Clone, Debug, Default)]
 struct Host {
-    queue: BTreeMap<Order, Entry>,
+    queue: Queue,
     pace: HostPace,
     /// Its robots.txt is known; until then nothing is taken.
     open: bool,
@@ -104,7 +104,6 @@ impl Frontier {
             host: HostKey::of(&admitted.url),
             key: admitted.key,
             url: admitted.url,
-            depth: admitted.depth,
             source: admitted.source,
             earlier: admitted.attempts,
             tries: 0,
@@ -116,8 +115,7 @@ impl Frontier {
 
     fn enqueue(&mut self, entry: Entry, now: Timestamp) {
         let key = entry.host.clone();
-        let host = self.hosts.entry(key.clone()).or_default();
-        host.queue.insert(entry.order, entry);
+        self.hosts.entry(key.clone()).or_default().queue.push(entry);
         self.queued += 1;
         self.settle(&key, now);
     }
@@ -139,27 +137,18 @@ impl Frontier {
     }
 
     /// Removes and returns the queued URLs of a host that `refused` is true for, in order.
-    pub fn remove(
-        &mut self,
-        key: &HostKey,
-        now: Timestamp,
-        mut refused: impl FnMut(&Url) -> bool,
-    ) -> Vec<Entry> {
+    pub fn remove(&mut self, key: &HostKey, now: Timestamp, refused: impl FnMut(&Url) -> bool) -> Vec<Entry> {
         let Some(host) = self.hosts.get_mut(key) else {
             return Vec::new();
         };
-        let (out, kept) = std::mem::take(&mut host.queue)
-            .into_iter()
-            .partition(|(_, entry)| refused(&entry.url));
-        host.queue = kept;
-        let out: BTreeMap<Order, Entry> = out;
+        let out = host.queue.remove(key, refused);
         self.queued -= out.len();
         self.settle(key, now);
-        out.into_values().collect()
+        out
     }
 
-    /// The next URL whose host may be asked now. The host counts as asked until [`Frontier::ended`].
-    pub fn next(&mut self, now: Timestamp) -> Next {
+    /// Whether a URL can be taken now, or when one may be; busy: not until something ends or arrives.
+    pub fn look(&mut self, now: Timestamp) -> Slot {
         while let Some(first) = self.retries.first_entry()
             && first.key().0 <= now
         {
@@ -171,25 +160,28 @@ impl Frontier {
         {
             self.settle(&key, now);
         }
-        let Some((order, key)) = self.ready.first().cloned() else {
-            let times = [
-                self.retries.keys().next().map(|key| key.0),
-                self.timed.first().map(|host| host.0),
-            ];
-            return times
-                .into_iter()
-                .flatten()
-                .min()
-                .map_or(Next::Empty, Next::WaitUntil);
-        };
+        if !self.ready.is_empty() {
+            return Slot::Free;
+        }
+        let times = [
+            self.retries.keys().next().map(|key| key.0),
+            self.timed.first().map(|host| host.0),
+        ];
+        times.into_iter().flatten().min().map_or(Slot::Busy, Slot::At)
+    }
+
+    /// The next URL whose host may be asked now: there is one after [`Frontier::look`] said so. The
+    /// host counts as asked until [`Frontier::ended`].
+    pub fn take(&mut self, now: Timestamp) -> Option<Entry> {
+        let (_, key) = self.ready.first().cloned()?;
+        // `ready` names a host with a queue: `settle` keeps it so.
         let taken = self.hosts.get_mut(&key).and_then(|host| {
             host.pace.start(now);
-            host.queue.remove(&order)
+            host.queue.pop(&key)
         });
-        self.queued -= 1;
+        self.queued -= usize::from(taken.is_some());
         self.settle(&key, now);
-        // `ready` names a queued URL of its host: `settle` keeps it so.
-        taken.map_or(Next::Empty, Next::Take)
+        taken
     }
 
     /// Whether a host may be asked for something that is not queued here, such as a sitemap; when
@@ -230,15 +222,19 @@ impl Frontier {
         let Some(host) = self.hosts.get_mut(key) else {
             return;
         };
-        let place = match host.queue.keys().next() {
-            Some(&first) if host.open => match host.pace.slot(now) {
+        let place = match host.queue.first() {
+            Some(first) if host.open => match host.pace.slot(now) {
                 Slot::Free => Place::Ready(first),
                 Slot::At(time) => Place::Timed(time),
                 Slot::Busy => Place::Nowhere,
             },
             _ => Place::Nowhere,
         };
-        match std::mem::replace(&mut host.place, place) {
+        let before = std::mem::replace(&mut host.place, place);
+        if before == place {
+            return;
+        }
+        match before {
             Place::Nowhere => {}
             Place::Ready(order) => drop(self.ready.remove(&(order, key.clone()))),
             Place::Timed(time) => drop(self.timed.remove(&(time, key.clone()))),

@@ -3,7 +3,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use harvestman_core::api::crawl::CrawlRequest;
@@ -22,6 +21,7 @@ use tracing::Instrument;
 
 use crate::clock::{self, Ticker};
 use crate::engine::Inner;
+use crate::slots::{Asked, Queued, Slot};
 use crate::{limits, site_files};
 
 /// Why a driver stopped.
@@ -52,10 +52,14 @@ struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<Committed, CommitError>>>,
+    /// The slot for the next page: asked for, then there.
+    asked: Option<Asked>,
+    slot: Option<(Slot, Queued)>,
 }
 
 enum Step {
     Done(Input),
+    Slot((Slot, Queued)),
     Committed(Result<Committed, CommitError>),
     Wake,
     Heartbeat,
@@ -105,6 +109,7 @@ impl Driver {
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
             match next_step(&mut run, wake, &mut heartbeat, &stop).await {
                 Step::Done(input) => run.crawl.handle(self.ticker.now(), input),
+                Step::Slot(slot) => self.slot_taken(&mut run, slot),
                 Step::Committed(Ok(committed)) => {
                     run.crawl.handle(self.ticker.now(), Input::Committed(committed));
                     self.inner.changes.announce(self.job());
@@ -146,7 +151,14 @@ impl Driver {
             crawl,
             tasks: JoinSet::new(),
             commit: None,
+            asked: None,
+            slot: None,
         })
+    }
+
+    fn slot_taken(&self, run: &mut Run, slot: (Slot, Queued)) {
+        run.slot = Some(slot);
+        run.crawl.handle(self.ticker.now(), Input::SlotTaken);
     }
 
     /// Starts what the core asks for; true when there is nothing more to do.
@@ -178,13 +190,22 @@ impl Driver {
                 };
                 run.tasks.spawn(work.instrument(span));
             }
+            Output::WantSlot => {
+                let mut asked = self.inner.slots.ask(self.team, self.job());
+                match asked.at_once() {
+                    Some(slot) => self.slot_taken(run, slot),
+                    None => run.asked = Some(asked),
+                }
+            }
+            Output::ReturnSlot => run.slot = None,
             Output::FetchPage(task) => {
+                let (slot, queued) = run
+                    .slot
+                    .take()
+                    .expect("the core starts a page in the slot that it was told of");
                 let inner = self.inner.clone();
-                let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
-                let delay = self.request.delay_ms().map(Duration::from_millis);
+                let (options, jar) = (self.options.clone(), self.jar.clone());
                 let work = async move {
-                    let (slot, queued) = inner.slots.take(team).await;
-                    let started = Instant::now();
                     let id = clock::new_scrape_id();
                     let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
                     let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
@@ -192,11 +213,6 @@ impl Driver {
                         queued.note(&mut page.document.metadata);
                     }
                     drop(slot);
-                    // The core counted this start before the wait for the slot. With `delay` it has one
-                    // page out at a time: the next start keeps its distance from the real one.
-                    if let Some(delay) = delay.filter(|_| queued.waited()) {
-                        tokio::time::sleep_until(started + delay).await;
-                    }
                     Input::PageFetched {
                         key: task.key,
                         outcome,
@@ -235,10 +251,18 @@ async fn next_step(
     heartbeat: &mut tokio::time::Interval,
     stop: &CancellationToken,
 ) -> Step {
-    let Run { tasks, commit, .. } = run;
+    let Run {
+        tasks, commit, asked, ..
+    } = run;
     let committing = async {
         match commit {
             Some(handle) => handle.await,
+            None => std::future::pending().await,
+        }
+    };
+    let taking = async {
+        match asked {
+            Some(asked) => asked.await_slot().await,
             None => std::future::pending().await,
         }
     };
@@ -260,6 +284,10 @@ async fn next_step(
             // A task that panicked is a bug; the shard is taken over anew and the page fetched again.
             Err(panic) => Step::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
         },
+        slot = taking => {
+            run.asked = None;
+            Step::Slot(slot)
+        }
         () = waking => Step::Wake,
         _ = heartbeat.tick() => Step::Heartbeat,
     }

@@ -32,6 +32,8 @@ pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
 pub const RENDERS_PER_CORE: usize = 4;
 /// Time that pages in flight get to finish at shutdown.
 pub const DRAIN: Duration = Duration::from_secs(5);
+/// Pages of all teams in flight at once, unless one team alone may have more.
+pub const PAGES_IN_FLIGHT: usize = 512;
 /// When the caller of a scrape that was given up at shutdown may ask again, in seconds.
 pub const STOP_RETRY_AFTER_S: u32 = 5;
 /// Pause between two looks for expired jobs.

@@ -117,7 +117,7 @@ impl SingleScrape {
     /// A team slot. Still none at two thirds of the timeout: 429 (contract 7.1).
     async fn slot(&self, timeout: Duration) -> Result<(Slot, Queued), ApiError> {
         let slots = &self.inner.slots;
-        tokio::time::timeout(timeout * 2 / 3, slots.take(self.who.team))
+        tokio::time::timeout(timeout * 2 / 3, slots.take(self.who.team, self.job))
             .await
             .map_err(|_| {
                 let sentence = format!(

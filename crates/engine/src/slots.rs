@@ -1,39 +1,49 @@
-//! Team concurrency: how many pages of one team are in flight at once, over all of its jobs. Waiters
-//! are served in order, so a job cannot starve another.
+//! Team concurrency: how many pages of one team are in flight at once, over all of its jobs, and how
+//! many of all teams. A free slot goes to the team that has the fewest taken, within it to the job
+//! that has the fewest, and among equals to whoever asked first: nobody starves, however many jobs
+//! or however slow pages another has.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
-use harvestman_core::ids::TeamId;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use harvestman_core::ids::{JobId, TeamId};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// All teams' slots.
-#[derive(Debug)]
+use crate::limits;
+
+/// All teams' slots. Cheap to clone.
+#[derive(Clone, Debug)]
 pub(crate) struct Slots {
     per_team: usize,
-    teams: Mutex<HashMap<TeamId, Arc<Semaphore>>>,
+    state: Arc<Mutex<Shares<oneshot::Sender<Slot>>>>,
 }
 
 /// One page in flight; returned when dropped.
 #[derive(Debug)]
-pub(crate) struct Slot(#[allow(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
+pub(crate) struct Slot {
+    slots: Slots,
+    team: TeamId,
+    job: JobId,
+}
+
+/// A slot that was asked for. When this is dropped the slot goes to another.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    at: Instant,
+    answer: oneshot::Receiver<Slot>,
+}
 
 /// The wait for a slot; none when one was free at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queued(Option<Duration>);
 
 impl Queued {
-    /// Whether there was a wait at all.
-    pub(crate) fn waited(self) -> bool {
-        self.0.is_some()
-    }
-
     /// Says in a document whether it had to wait for the team's other pages.
     pub(crate) fn note(self, metadata: &mut Metadata) {
-        metadata.concurrency_limited = Some(self.waited());
+        metadata.concurrency_limited = Some(self.0.is_some());
         metadata.concurrency_queue_duration_ms = self
             .0
             .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
@@ -42,9 +52,13 @@ impl Queued {
 
 impl Slots {
     pub(crate) fn new(per_team: usize) -> Self {
+        let per_team = per_team.max(1);
         Self {
-            per_team: per_team.max(1),
-            teams: Mutex::default(),
+            per_team,
+            state: Arc::new(Mutex::new(Shares::new(
+                per_team,
+                limits::PAGES_IN_FLIGHT.max(per_team),
+            ))),
         }
     }
 
@@ -55,89 +69,158 @@ impl Slots {
 
     /// Slots of the team that are taken now.
     pub(crate) fn taken(&self, team: TeamId) -> usize {
-        self.per_team - self.team(team).available_permits()
+        self.state().taken(team)
     }
 
-    /// The next free slot, in order of asking, and how long it was waited for.
-    pub(crate) async fn take(&self, team: TeamId) -> (Slot, Queued) {
-        let semaphore = self.team(team);
-        if let Ok(permit) = semaphore.clone().try_acquire_owned() {
-            return (Slot(permit), Queued(None));
+    /// Asks for a slot for a page of this job.
+    pub(crate) fn ask(&self, team: TeamId, job: JobId) -> Asked {
+        let (tell, answer) = oneshot::channel();
+        self.state().wait(team, job, tell);
+        self.hand_out();
+        Asked {
+            at: Instant::now(),
+            answer,
         }
-        let asked = Instant::now();
-        let permit = semaphore
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
-        (Slot(permit), Queued(Some(asked.elapsed())))
     }
 
-    fn team(&self, team: TeamId) -> Arc<Semaphore> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        teams
-            .entry(team)
-            .or_insert_with(|| Arc::new(Semaphore::new(self.per_team)))
-            .clone()
+    /// A slot for a page of this job, and how long it was waited for.
+    pub(crate) async fn take(&self, team: TeamId, job: JobId) -> (Slot, Queued) {
+        let mut asked = self.ask(team, job);
+        match asked.at_once() {
+            Some(taken) => taken,
+            None => asked.await_slot().await,
+        }
+    }
+
+    /// Gives what is free to those who wait.
+    fn hand_out(&self) {
+        // Outside the lock: a slot that nobody takes any more comes back by being dropped.
+        while let Some((team, job, tell)) = { self.state().next(oneshot::Sender::is_closed) } {
+            let slots = self.clone();
+            let _ = tell.send(Slot { slots, team, job });
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Slot>>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.slots.state().give_back(self.team, self.job);
+        self.slots.hand_out();
+    }
+}
+
+impl Asked {
+    /// The slot, if it is there already; to be called right after asking.
+    pub(crate) fn at_once(&mut self) -> Option<(Slot, Queued)> {
+        self.answer.try_recv().ok().map(|slot| (slot, Queued(None)))
+    }
+
+    /// The slot, when it is there, and how long that took. May be dropped and called again.
+    pub(crate) async fn await_slot(&mut self) -> (Slot, Queued) {
+        let slot = (&mut self.answer)
+            .await
+            .expect("who waits stays in the list until a slot is sent");
+        (slot, Queued(Some(self.at.elapsed())))
+    }
+}
+
+/// Who has and who waits; `W` is how a waiter is told.
+#[derive(Debug)]
+struct Shares<W> {
+    per_team: usize,
+    in_all: usize,
+    taken: usize,
+    handed_out: u64,
+    teams: HashMap<TeamId, Team<W>>,
+}
+
+#[derive(Debug)]
+struct Team<W> {
+    taken: usize,
+    /// Slots by job; none is 0.
+    jobs: HashMap<JobId, usize>,
+    /// In order of asking.
+    waiting: Vec<(JobId, W)>,
+    /// When it got its last slot, counted in slots handed out.
+    served: u64,
+}
+
+impl<W> Default for Team<W> {
+    fn default() -> Self {
+        Self {
+            taken: 0,
+            jobs: HashMap::new(),
+            waiting: Vec::new(),
+            served: 0,
+        }
+    }
+}
+
+impl<W> Shares<W> {
+    fn new(per_team: usize, in_all: usize) -> Self {
+        Self {
+            per_team,
+            in_all,
+            taken: 0,
+            handed_out: 0,
+            teams: HashMap::new(),
+        }
+    }
+
+    fn taken(&self, team: TeamId) -> usize {
+        self.teams.get(&team).map_or(0, |team| team.taken)
+    }
+
+    fn wait(&mut self, team: TeamId, job: JobId, waiter: W) {
+        self.teams.entry(team).or_default().waiting.push((job, waiter));
+    }
+
+    fn give_back(&mut self, id: TeamId, job: JobId) {
+        let Some(team) = self.teams.get_mut(&id) else {
+            return;
+        };
+        self.taken -= 1;
+        team.taken -= 1;
+        if let Some(of_job) = team.jobs.get_mut(&job) {
+            *of_job -= 1;
+            if *of_job == 0 {
+                team.jobs.remove(&job);
+            }
+        }
+        if team.taken == 0 && team.waiting.is_empty() {
+            self.teams.remove(&id);
+        }
+    }
+
+    /// Hands the next free slot out; whoever is `gone` needs none.
+    fn next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(TeamId, JobId, W)> {
+        loop {
+            let may_take = |team: &Team<W>| !team.waiting.is_empty() && team.taken < self.per_team;
+            let (&id, team) = self
+                .teams
+                .iter_mut()
+                .filter(|(_, team)| self.taken < self.in_all && may_take(team))
+                .min_by_key(|(_, team)| (team.taken, team.served))?;
+            let of_job = |job: &JobId| team.jobs.get(job).copied().unwrap_or(0);
+            // Of equals the first is the one who asked first.
+            let place = (0..team.waiting.len()).min_by_key(|place| of_job(&team.waiting[*place].0))?;
+            let (job, waiter) = team.waiting.remove(place);
+            if gone(&waiter) {
+                continue;
+            }
+            self.taken += 1;
+            self.handed_out += 1;
+            team.taken += 1;
+            team.served = self.handed_out;
+            *team.jobs.entry(job).or_default() += 1;
+            return Some((id, job, waiter));
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn team(number: u128) -> TeamId {
-        TeamId(uuid::Uuid::from_u128(number))
-    }
-
-    #[tokio::test]
-    async fn waiters_are_served_in_order_and_say_that_they_waited() {
-        let slots = Arc::new(Slots::new(1));
-        let (held, queued) = slots.take(team(1)).await;
-        assert!(!queued.waited());
-        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        for number in 0..3 {
-            let (slots, tell) = (slots.clone(), tell.clone());
-            tokio::spawn(async move {
-                let (_slot, queued) = slots.take(team(1)).await;
-                tell.send((number, queued.waited())).unwrap();
-            });
-            // The spawned task has to stand in the queue before the next one asks.
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(slots.taken(team(1)), 1);
-        drop(held);
-        for number in 0..3 {
-            assert_eq!(told.recv().await, Some((number, true)));
-        }
-    }
-
-    #[tokio::test]
-    async fn teams_do_not_take_each_others_slots() {
-        let slots = Slots::new(2);
-        let _held = [slots.take(team(1)).await, slots.take(team(1)).await];
-        let (_slot, queued) = slots.take(team(2)).await;
-        assert!(!queued.waited());
-        assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
-    }
-
-    #[tokio::test]
-    async fn a_wait_is_noted_in_the_document() {
-        let mut metadata = Metadata::default();
-        Queued(None).note(&mut metadata);
-        assert_eq!(
-            (
-                metadata.concurrency_limited,
-                metadata.concurrency_queue_duration_ms
-            ),
-            (Some(false), None)
-        );
-        Queued(Some(Duration::from_millis(12))).note(&mut metadata);
-        assert_eq!(
-            (
-                metadata.concurrency_limited,
-                metadata.concurrency_queue_duration_ms
-            ),
-            (Some(true), Some(12))
-        );
-    }
-}
+mod tests;

@@ -23,6 +23,8 @@ pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
 /// Page cache of the writer connection, in KiB.
 pub(crate) const WRITER_CACHE_KIB: u64 = 64 << 10;
+/// URL keys read in one text when a new owner loads a job.
+pub(crate) const KEYS_PER_READ: u32 = 4_000;
 /// Compression level of document bodies.
 pub(crate) const ZSTD_LEVEL: i32 = 1;
 /// Uncompressed size of one stored document, at most; a larger one is refused when read back.

@@ -3,6 +3,7 @@
 //! Each task makes sure of the tools it needs first, and never needs anything typed besides its own name.
 #![allow(clippy::print_stdout)]
 
+mod bench;
 mod check;
 mod compress;
 mod console;
@@ -30,6 +31,7 @@ usage: cargo xtask <task>
 
   serve [-- FLAGS]  build console and server, start both on http://localhost:3002; FLAGS go to `harvestman serve`
   test [FILTER]     all tests: crates, whole product, npm package; FILTER is a part of test names
+  bench WHICH       benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, site
   check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
   console           build the console into dist/
   dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
@@ -60,12 +62,13 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         return Ok(());
     }
     let project = Project::find()?;
-    if !matches!(task.as_str(), "serve" | "test" | "score") && !rest.is_empty() {
+    if !matches!(task.as_str(), "serve" | "test" | "score" | "bench") && !rest.is_empty() {
         bail!("`{task}` takes no arguments\n{USAGE}");
     }
     match task.as_str() {
         "serve" => serve::serve(&project, &Tools::open()?, rest),
         "test" => test::test(&project, &Tools::open()?, rest),
+        "bench" => bench::bench(&project, rest),
         "check" => check::check(&project, &Tools::open()?),
         "console" => console::build(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),

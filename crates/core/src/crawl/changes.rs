@@ -9,7 +9,7 @@ use url::Url;
 use crate::api::page::Document;
 use crate::crawl::batch::{Batch, JobEnd, Offer, Progress, Settled, SettledOutcome};
 use crate::crawl::limits::{
-    BACKLOG_MAX_BYTES, BACKLOG_MAX_PAGES, BATCH_MAX_BYTES, BATCH_MAX_OFFERS, BATCH_MAX_SETTLED,
+    BACKLOG_MAX_BYTES, BACKLOG_MAX_PAGES, BATCH_MAX_BYTES, BATCH_MAX_OFFERS, BATCH_MAX_SETTLED, CHANGES_KEPT,
 };
 use crate::url_key::UrlKey;
 
@@ -141,6 +141,9 @@ impl Changes {
             self.take(change, &mut batch);
         }
         batch.progress = self.progress.clone();
+        if self.queue.is_empty() {
+            self.queue.shrink_to(CHANGES_KEPT);
+        }
         if self.queue.is_empty() && batch.offers.is_empty() {
             batch.end = end();
         }

@@ -70,9 +70,14 @@ pub const BATCH_MAX_SETTLED: usize = 256;
 pub const BATCH_MAX_OFFERS: usize = 20_000;
 /// Text of the documents in one batch, in bytes; one larger document goes alone.
 pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Changes that wait for a commit without memory being asked for: what a large sitemap needed is given back.
+pub const CHANGES_KEPT: usize = 1_024;
 /// Pages that wait for a commit before no further fetch is started.
 pub const BACKLOG_MAX_PAGES: usize = 256;
 /// Text of documents that wait for a commit before no further fetch is started, in bytes.
 pub const BACKLOG_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// While there is enough to fetch, what happened is gathered for so long before it is committed
+/// together, in ms.
+pub const GATHER_MS: u64 = 50;
 /// Wait before the end is proposed again when the store did not confirm it, in ms.
 pub const END_RETRY_MS: u64 = 1_000;

@@ -161,9 +161,9 @@ impl Crawl {
                 return self.held.entry(host).or_default().push((entry, page));
             }
         };
-        if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth) {
+        if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth()) {
             for link in page.links {
-                self.discover(link, entry.depth + 1, Source::Link);
+                self.discover(link, entry.depth() + 1, Source::Link);
             }
         }
         let outcome = SettledOutcome::Page {
@@ -179,7 +179,7 @@ impl Crawl {
     }
 
     fn landing(&self, entry: &Entry, landed: &Url) -> Landing {
-        if let Verdict::Reject(reason) = self.scope.judge_page(landed, entry.depth) {
+        if let Verdict::Reject(reason) = self.scope.judge_page(landed, entry.depth()) {
             return Landing::OutOfScope(reason.sentence());
         }
         let key = self.key_of(landed);

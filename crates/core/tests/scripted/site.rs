@@ -78,6 +78,8 @@ pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
                     let sitemap = site.sitemap(&url);
                     (FETCH_MS, Input::SitemapFetched { url, sitemap })
                 }
+                Output::WantSlot => (0, Input::SlotTaken),
+                Output::ReturnSlot => continue,
                 Output::FetchPage(task) => {
                     asked(&task.url);
                     let outcome = site.page(&task);

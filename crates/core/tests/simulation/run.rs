@@ -71,6 +71,16 @@ struct Owner {
     robots_asked: HashMap<HostKey, u32>,
     sitemaps_asked: BTreeSet<Url>,
     commit_out: bool,
+    slot: TeamSlot,
+}
+
+/// Where the team's slot for the next page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum TeamSlot {
+    #[default]
+    Free,
+    Wanted,
+    Taken,
 }
 
 impl Run {
@@ -173,11 +183,32 @@ impl Run {
                 let sitemap = self.world.sitemap(&url);
                 self.later(10, Input::SitemapFetched { url, sitemap });
             }
-            Output::FetchPage(task) => self.fetch_page(task),
+            Output::WantSlot => {
+                assert_eq!(self.owner.slot, TeamSlot::Free, "one slot is asked for at a time");
+                self.owner.slot = TeamSlot::Wanted;
+                // Other jobs of the team have them all, now and then for long.
+                let wait = if self.rng.percent(70) {
+                    0
+                } else {
+                    self.rng.below(4_000)
+                };
+                self.later(wait, Input::SlotTaken);
+            }
+            Output::ReturnSlot => self.give_slot_back(),
+            Output::FetchPage(task) => {
+                self.give_slot_back();
+                self.fetch_page(task);
+            }
             Output::Commit(batch) => self.commit(batch),
             Output::Finish => return true,
         }
         false
+    }
+
+    /// To the team, or to the page that starts.
+    fn give_slot_back(&mut self) {
+        assert_eq!(self.owner.slot, TeamSlot::Taken, "only what was taken");
+        self.owner.slot = TeamSlot::Free;
     }
 
     fn fetch_page(&mut self, task: PageTask) {
@@ -329,6 +360,7 @@ impl Run {
                     }
                     Input::SitemapFetched { url, .. } => drop(self.owner.in_flight.remove(url.as_str())),
                     Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
+                    Input::SlotTaken => self.owner.slot = TeamSlot::Taken,
                     Input::Committed(_) => self.owner.commit_out = false,
                 }
                 let again = match &*input {

@@ -1,15 +1,16 @@
 //! Reading what the owner of a shard needs to go on, as of one moment.
 
-use futures_util::TryStreamExt;
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{query, query_scalar};
 use url::Url;
 
 use harvestman_core::crawl::{Admitted, JobState, Progress, Snapshot};
 use harvestman_core::ids::JobId;
+use harvestman_core::url_key::UrlKey;
 
 use crate::error::StoreError;
 use crate::job::{JobStatus, Lease};
+use crate::limits;
 use crate::prepared::parse_source;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, wrong};
@@ -56,29 +57,46 @@ async fn read_counts(
     }
 }
 
+/// Keys come in texts of many, and only open rows with their address: of a million URLs most are settled.
 async fn read_urls(
     connection: &mut SqliteConnection,
     job: JobId,
     snapshot: &mut Snapshot,
 ) -> Result<(), StoreError> {
-    // Only open rows carry their address: of a million settled ones the key is enough.
-    let mut rows = query(
-        "SELECT url_key, state, position, depth, source, iif(state = 'open', url, NULL) AS url
-         FROM job_url WHERE job_id = ?1",
+    let mut after = Vec::new();
+    loop {
+        let row = query(
+            "SELECT group_concat(hex(url_key), '') AS keys, max(url_key) AS last
+             FROM (SELECT url_key FROM job_url WHERE job_id = ?1 AND url_key > ?2 ORDER BY url_key LIMIT ?3)",
+        )
+        .bind(blob(job.0))
+        .bind(after)
+        .bind(limits::KEYS_PER_READ)
+        .fetch_one(&mut *connection)
+        .await?;
+        let Some(keys) = row.maybe_text("keys")? else {
+            break;
+        };
+        for key in keys.as_bytes().chunks(32) {
+            let key = std::str::from_utf8(key)
+                .ok()
+                .and_then(|key| u128::from_str_radix(key, 16).ok());
+            snapshot.seen.push(UrlKey(key.ok_or_else(|| wrong("url_key"))?));
+        }
+        after = row.url_key("last")?.to_bytes().to_vec();
+    }
+    let open = query(
+        "SELECT url_key, url, depth, source FROM job_url WHERE job_id = ?1 AND state = 'open' ORDER BY position",
     )
     .bind(blob(job.0))
-    .fetch(connection);
-    let mut open = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        snapshot.seen.push(row.url_key("url_key")?);
-        match row.text("state")?.as_str() {
-            "open" => open.push((row.count("position")?, admitted(&row)?)),
-            "spare" => snapshot.spare += 1,
-            _ => {}
-        }
-    }
-    open.sort_by_key(|(position, _)| *position);
-    snapshot.open = open.into_iter().map(|(_, admitted)| admitted).collect();
+    .fetch_all(&mut *connection)
+    .await?;
+    snapshot.open = open.iter().map(admitted).collect::<Result<_, _>>()?;
+    let spare: i64 = query_scalar("SELECT count(*) FROM job_url WHERE job_id = ?1 AND state = 'spare'")
+        .bind(blob(job.0))
+        .fetch_one(connection)
+        .await?;
+    snapshot.spare = u64::try_from(spare).unwrap_or(0);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wasm", &["client", "core", "content"]),
     ("web", &["client", "core"]),
     ("xtask", &[]),
-    ("tests", &["core"]),
+    ("tests", &["core", "store"]),
 ];
 const PREFIX: &str = "harvestman-";
 /// Crates that may never appear in the builds of the pure ones, not even by way of others.

@@ -1,0 +1,161 @@
+//! URLs of one host that wait, in the order of their turns. Of an address only what follows the host
+//! is kept, in one piece: some 48 bytes and the path each.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use url::Url;
+
+use crate::crawl::batch::Source;
+use crate::frontier::{Entry, Order};
+use crate::host::HostKey;
+use crate::url_key::UrlKey;
+
+/// By depth, then by ordinal. No depth is empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue(BTreeMap<u32, VecDeque<Waiting>>);
+
+#[derive(Clone, Debug)]
+struct Waiting {
+    key: UrlKey,
+    ordinal: u64,
+    /// Path and query; the whole address where it does not simply start with the host.
+    rest: Box<str>,
+    attempts: u16,
+    tries: u8,
+    source: Source,
+}
+
+impl Waiting {
+    fn of(entry: Entry) -> Self {
+        let address = entry.url.as_str();
+        Self {
+            key: entry.key,
+            ordinal: entry.order.ordinal,
+            rest: address
+                .strip_prefix(entry.host.as_str())
+                .unwrap_or(address)
+                .into(),
+            attempts: u16::try_from(entry.earlier).unwrap_or(u16::MAX),
+            tries: u8::try_from(entry.tries).unwrap_or(u8::MAX),
+            source: entry.source,
+        }
+    }
+
+    fn url(&self, host: &HostKey) -> Url {
+        let url = if self.rest.starts_with('/') {
+            Url::parse(&format!("{host}{}", self.rest))
+        } else {
+            Url::parse(&self.rest)
+        };
+        url.expect("an address that was written by `Url` parses")
+    }
+
+    fn entry(self, depth: u32, host: &HostKey) -> Entry {
+        Entry {
+            url: self.url(host),
+            order: Order {
+                depth,
+                ordinal: self.ordinal,
+            },
+            key: self.key,
+            host: host.clone(),
+            source: self.source,
+            earlier: self.attempts.into(),
+            tries: self.tries.into(),
+        }
+    }
+}
+
+impl Queue {
+    /// The turn of the first.
+    pub(super) fn first(&self) -> Option<Order> {
+        let (&depth, level) = self.0.first_key_value()?;
+        let ordinal = level.front()?.ordinal;
+        Some(Order { depth, ordinal })
+    }
+
+    /// Puts a URL where its turn is; one that comes for the first time is the last of its depth.
+    pub(super) fn push(&mut self, entry: Entry) {
+        let level = self.0.entry(entry.order.depth).or_default();
+        let place = match level.back() {
+            Some(last) if last.ordinal > entry.order.ordinal => {
+                level.partition_point(|waiting| waiting.ordinal < entry.order.ordinal)
+            }
+            _ => level.len(),
+        };
+        level.insert(place, Waiting::of(entry));
+    }
+
+    /// Takes the first off.
+    pub(super) fn pop(&mut self, host: &HostKey) -> Option<Entry> {
+        let mut level = self.0.first_entry()?;
+        let depth = *level.key();
+        let waiting = level.get_mut().pop_front();
+        if level.get().is_empty() {
+            level.remove();
+        }
+        waiting.map(|waiting| waiting.entry(depth, host))
+    }
+
+    /// Takes off what `refused` is true for, in order.
+    pub(super) fn remove(&mut self, host: &HostKey, mut refused: impl FnMut(&Url) -> bool) -> Vec<Entry> {
+        let mut out = Vec::new();
+        for (&depth, level) in &mut self.0 {
+            let (gone, kept) = std::mem::take(level)
+                .into_iter()
+                .partition(|waiting| refused(&waiting.url(host)));
+            *level = kept;
+            let gone: VecDeque<Waiting> = gone;
+            out.extend(gone.into_iter().map(|waiting| waiting.entry(depth, host)));
+        }
+        self.0.retain(|_, level| !level.is_empty());
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(depth: u32, ordinal: u64, url: &str) -> Entry {
+        let url = Url::parse(url).unwrap();
+        Entry {
+            order: Order { depth, ordinal },
+            key: UrlKey(ordinal.into()),
+            host: HostKey::of(&url),
+            url,
+            source: Source::Link,
+            earlier: 0,
+            tries: 1,
+        }
+    }
+
+    #[test]
+    fn what_comes_out_is_what_went_in_by_depth_and_turn() {
+        let host = HostKey::from("http://site.test:8080");
+        let mut queue = Queue::default();
+        let entries = [
+            entry(0, 3, "http://site.test:8080/"),
+            entry(0, 9, "http://site.test:8080/a?b=c%20d"),
+            entry(1, 1, "http://user:secret@site.test:8080/b"),
+            entry(1, 4, "http://site.test:8080//x"),
+            entry(1, 5, "http://site.test:8080/c"),
+        ];
+        for place in [4, 1, 2, 0, 3] {
+            queue.push(entries[place].clone());
+        }
+        assert_eq!(queue.first(), Some(entries[0].order));
+        assert_eq!(
+            queue.remove(&host, |url| url.path() == "/c"),
+            [entries[4].clone()]
+        );
+        let out: Vec<Entry> = std::iter::from_fn(|| queue.pop(&host)).collect();
+        assert_eq!(out, entries[..4]);
+        assert_eq!(queue.first(), None);
+    }
+
+    #[test]
+    fn a_waiting_url_is_small() {
+        assert!(size_of::<Waiting>() <= 48, "{}", size_of::<Waiting>());
+    }
+}

@@ -1,0 +1,167 @@
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::*;
+
+fn team(number: usize) -> TeamId {
+    TeamId(Uuid::from_u128(number as u128))
+}
+
+fn job(number: usize) -> JobId {
+    JobId(Uuid::from_u128(number as u128))
+}
+
+/// A job that always wants one more page, and how long each of its pages takes.
+struct Wanting {
+    team: usize,
+    page_ms: u64,
+}
+
+/// Pages that each job ended within `until_ms`, and the longest wait of each for a slot, on virtual time.
+fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(u64, u64)> {
+    let mut shares = Shares::new(per_team, in_all);
+    let mut ended = vec![(0, 0); jobs.len()];
+    let mut asked_at = vec![0; jobs.len()];
+    // By time, then by order of starting.
+    let mut running: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+    let (mut now, mut started) = (0, 0);
+    for (number, wanting) in jobs.iter().enumerate() {
+        shares.wait(team(wanting.team), job(number), number);
+    }
+    loop {
+        while let Some((of_team, of_job, number)) = shares.next(|_| false) {
+            assert_eq!((of_team, of_job), (team(jobs[number].team), job(number)));
+            assert!(shares.taken(of_team) <= per_team && shares.taken <= in_all);
+            ended[number].1 = ended[number].1.max(now - asked_at[number]);
+            started += 1;
+            running.insert((now + jobs[number].page_ms, started), number);
+            asked_at[number] = now;
+            shares.wait(of_team, of_job, number);
+        }
+        let ((at, _), number) = running.pop_first().unwrap();
+        if at > until_ms {
+            return ended;
+        }
+        now = at;
+        ended[number].0 += 1;
+        shares.give_back(team(jobs[number].team), job(number));
+    }
+}
+
+fn wanting(team: usize, page_ms: u64) -> Wanting {
+    Wanting { team, page_ms }
+}
+
+#[test]
+fn equal_jobs_of_a_team_get_equal_shares() {
+    let jobs: Vec<_> = (0..50).map(|_| wanting(0, 100)).collect();
+    for (pages, longest_wait) in run(8, 100, &jobs, 100_000) {
+        // 8 slots, 10 pages a second each, 100 s, 50 jobs.
+        assert!((158..=162).contains(&pages), "{pages}");
+        assert!(longest_wait <= 700, "{longest_wait}");
+    }
+}
+
+#[test]
+fn slow_pages_of_one_job_do_not_take_the_slots_of_others() {
+    let ended = run(4, 100, &[wanting(0, 60_000), wanting(0, 100)], 600_000);
+    // By turns the slow job would soon hold all four slots, and keep them.
+    assert!(ended[1].0 > 11_000, "{ended:?}");
+    assert_eq!(ended[0].0, 20, "two slots, ten minutes: {ended:?}");
+}
+
+#[test]
+fn a_team_with_many_jobs_gets_no_more_than_one_with_one() {
+    let mut jobs: Vec<_> = (0..100).map(|_| wanting(0, 50)).collect();
+    jobs.push(wanting(1, 50));
+    jobs.push(wanting(2, 50));
+    let ended = run(8, 12, &jobs, 60_000);
+    let many: u64 = ended[..100].iter().map(|(pages, _)| pages).sum();
+    for (pages, longest_wait) in &ended[100..] {
+        assert!(many.abs_diff(*pages) <= many / 50, "{many} and {pages}");
+        assert!(*longest_wait <= 50, "{longest_wait}");
+    }
+    assert!(ended.iter().all(|(pages, _)| *pages > 40), "{ended:?}");
+}
+
+#[test]
+fn teams_share_what_is_left_of_all_in_turn() {
+    let jobs: Vec<_> = (0..5).map(|number| wanting(number, 10)).collect();
+    let ended = run(8, 2, &jobs, 10_000);
+    for (pages, longest_wait) in ended {
+        assert!((398..=402).contains(&pages), "{pages}");
+        assert!(longest_wait <= 30, "{longest_wait}");
+    }
+}
+
+#[test]
+fn nothing_is_remembered_of_who_is_done() {
+    let mut shares = Shares::new(2, 2);
+    for number in 0..100 {
+        shares.wait(team(number), job(number), ());
+        assert!(shares.next(|()| false).is_some());
+        shares.give_back(team(number), job(number));
+    }
+    assert_eq!((shares.taken, shares.teams.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn waiters_are_served_in_order_and_say_that_they_waited() {
+    let slots = Slots::new(1);
+    let (held, queued) = slots.take(team(1), job(0)).await;
+    assert!(queued.0.is_none());
+    let mut waiters: Vec<Asked> = (1..4).map(|number| slots.ask(team(1), job(number))).collect();
+    assert_eq!(slots.taken(team(1)), 1);
+    // Who went away is passed over.
+    drop(waiters.remove(1));
+    drop(held);
+    for mut waiter in waiters {
+        let (slot, queued) = waiter.await_slot().await;
+        assert!(queued.0.is_some());
+        assert_eq!(slots.taken(team(1)), 1);
+        drop(slot);
+    }
+    assert_eq!(slots.taken(team(1)), 0);
+}
+
+#[tokio::test]
+async fn teams_do_not_take_each_others_slots() {
+    let slots = Slots::new(2);
+    let _held = [
+        slots.take(team(1), job(1)).await,
+        slots.take(team(1), job(1)).await,
+    ];
+    assert!(slots.ask(team(1), job(2)).at_once().is_none());
+    let (_slot, queued) = slots.take(team(2), job(3)).await;
+    assert!(queued.0.is_none());
+    assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
+}
+
+#[tokio::test]
+async fn a_slot_that_nobody_takes_any_more_goes_to_the_next() {
+    let slots = Slots::new(1);
+    let held = slots.take(team(1), job(1)).await;
+    let given_up = slots.ask(team(1), job(2));
+    let mut next = slots.ask(team(1), job(3));
+    drop(held);
+    // It was sent already, and never taken out.
+    assert!(next.at_once().is_none());
+    drop(given_up);
+    assert!(next.at_once().is_some());
+}
+
+#[test]
+fn a_wait_is_noted_in_the_document() {
+    let mut metadata = Metadata::default();
+    Queued(None).note(&mut metadata);
+    let noted = |metadata: &Metadata| {
+        (
+            metadata.concurrency_limited,
+            metadata.concurrency_queue_duration_ms,
+        )
+    };
+    assert_eq!(noted(&metadata), (Some(false), None));
+    Queued(Some(Duration::from_millis(12))).note(&mut metadata);
+    assert_eq!(noted(&metadata), (Some(true), Some(12)));
+}

@@ -1,0 +1,286 @@
+//! One large crawl of a generated site: how fast, in how much memory, and whether every page is there once, also
+//! when the server is killed on the way.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use harvestman_core::time::Timestamp;
+use harvestman_store::{Store, StoreConfig};
+use harvestman_tests::TestServer;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::latency::Latencies;
+use crate::process;
+use crate::site::GeneratedSite;
+
+/// Places beyond the size of the site, so that a page too many would show.
+const ROOM: u64 = 1_000;
+/// Pages of the crawl before the measured one: caches, pools and threads have their size afterwards.
+const WARM_UP_PAGES: u64 = 2_000;
+/// Pause between two looks at the status.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Longest random wait between reaching a page and the kill.
+const KILL_WAIT_MS: u64 = 400;
+/// Time without a further page after which a crawl is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What all processes of the measured crawl used together.
+#[derive(Default)]
+struct Used {
+    cpu_s: f64,
+    peak_bytes: u64,
+}
+
+impl Used {
+    fn add(&mut self, pid: u32, cpu_before_s: f64) -> Result<()> {
+        self.cpu_s += process::cpu_s(pid)? - cpu_before_s;
+        self.peak_bytes = self.peak_bytes.max(process::peak_bytes(pid)?);
+        Ok(())
+    }
+}
+
+/// Status answers by the part of the crawl that they were asked in.
+#[derive(Default)]
+struct StatusTimes {
+    /// The newest document alone, in the first tenth and in the last.
+    early: Latencies,
+    late: Latencies,
+}
+
+/// `crawl --pages N --kills K --concurrency C --seed S`.
+pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
+    let pages = arguments.number("--pages", 100_000)?;
+    let kills = arguments.number("--kills", 0)?;
+    let concurrency = arguments.number("--concurrency", 16)?;
+    let seed = arguments.number("--seed", 1)?;
+    arguments.end()?;
+
+    let site = GeneratedSite::serve(Duration::ZERO).await?;
+    let concurrency = concurrency.to_string();
+    let mut server = TestServer::start_with(&[
+        ("HARVESTMAN_MAX_CONCURRENCY", concurrency.as_str()),
+        ("HARVESTMAN_LOG", "warn"),
+    ])
+    .await;
+    println!("{pages} pages, {concurrency} at once, {kills} kills");
+    let warm = start(&server, &site, WARM_UP_PAGES).await;
+    follow(&server, &warm, |_, _| {}).await?;
+
+    let own_cpu_s = process::cpu_s(std::process::id())?;
+    let mut cpu_before_s = process::cpu_s(server.pid())?;
+    process::forget_peak(server.pid())?;
+    let resident_before = process::resident_bytes(server.pid())?;
+    let served_before = site.served();
+    let (mut used, mut times, mut restarts) = (Used::default(), StatusTimes::default(), Latencies::default());
+    let began = Instant::now();
+    let id = start(&server, &site, pages).await;
+    for (at, wait) in moments(pages, kills, seed) {
+        if follow_until(&server, &id, at, |_, _| {}).await?["status"] != "scraping" {
+            break;
+        }
+        tokio::time::sleep(wait).await;
+        used.add(server.pid(), cpu_before_s)?;
+        server.kill9();
+        let killed = Instant::now();
+        server.restart().await;
+        restarts.push(killed.elapsed());
+        cpu_before_s = 0.0;
+    }
+    let status = follow(&server, &id, |completed, time| {
+        if completed < pages / 10 {
+            times.early.push(time);
+        } else if completed > pages / 10 * 9 {
+            times.late.push(time);
+        }
+    })
+    .await?;
+    let wall_s = began.elapsed().as_secs_f64();
+    used.add(server.pid(), cpu_before_s)?;
+    let resident_after = process::resident_bytes(server.pid())?;
+    let site_cpu_s = process::cpu_s(std::process::id())? - own_cpu_s;
+    let fetched = site.served() - served_before;
+
+    println!(
+        "wall            {wall_s:.1} s, {:.0} pages/s",
+        pages as f64 / wall_s
+    );
+    println!(
+        "server CPU      {:.1} s, {:.0} pages per CPU second",
+        used.cpu_s,
+        pages as f64 / used.cpu_s
+    );
+    println!("site CPU        {site_cpu_s:.1} s (this process: site and questions)");
+    println!("peak memory     {:.1} MiB", mib(used.peak_bytes));
+    let per_url = |after: u64| after.saturating_sub(resident_before) as f64 / pages as f64;
+    println!(
+        "memory growth   {:.0} bytes a URL at the peak, {:.0} at the end (from {:.1} MiB)",
+        per_url(used.peak_bytes),
+        per_url(resident_after),
+        mib(resident_before)
+    );
+    println!(
+        "database        {:.1} MiB",
+        mib(process::folder_bytes(&server.data_dir().join("data"))?)
+    );
+    println!(
+        "fetched         {fetched} pages, {} of them again",
+        fetched.saturating_sub(pages)
+    );
+    if kills > 0 {
+        println!("ready again     {}", restarts.line());
+    } else {
+        println!("status early    {}", times.early.line());
+        println!("status late     {}", times.late.line());
+    }
+
+    check_counts(&status, pages)?;
+    check_documents(&server, &site, &id, pages).await?;
+    let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+    ensure!(errors["errors"] == json!([]), "errors: {errors}");
+    ensure!(server.terminate().await.success(), "the server did not stop well");
+    check_ledger(&server, WARM_UP_PAGES + pages).await?;
+    println!("exact           {pages} completed, in total, charged, and in the documents, each once");
+    Ok(())
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+async fn start(server: &TestServer, site: &GeneratedSite, pages: u64) -> String {
+    let url = site.start(&format!("docs-{pages}"));
+    server.crawl(&json!({ "url": url, "limit": pages + ROOM })).await
+}
+
+/// When to kill: after so many pages and so long a wait, in order.
+fn moments(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
+    let mut state = seed;
+    let mut random = |below: u64| {
+        // Knuth's MMIX generator; its upper bits are good enough to pick moments.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below.max(1)
+    };
+    let mut moments: Vec<_> = (0..kills)
+        .map(|_| (random(pages), Duration::from_millis(random(KILL_WAIT_MS))))
+        .collect();
+    moments.sort_unstable();
+    moments
+}
+
+async fn follow(server: &TestServer, id: &str, seen: impl FnMut(u64, Duration)) -> Result<Value> {
+    follow_until(server, id, u64::MAX, seen).await
+}
+
+/// Looks at the status until the crawl has ended or so many pages are there; the last status. `seen` gets each
+/// number of pages and how long its answer took.
+async fn follow_until(
+    server: &TestServer,
+    id: &str,
+    pages: u64,
+    mut seen: impl FnMut(u64, Duration),
+) -> Result<Value> {
+    let (mut most, mut since) = (0, Instant::now());
+    loop {
+        let asked = Instant::now();
+        let path = format!("/v2/crawl/{id}?limit=1&skip={}", most.max(1) - 1);
+        let status = server.get(&path).await.ok();
+        let completed = status["completed"].as_u64().context("a status has numbers")?;
+        seen(completed, asked.elapsed());
+        if status["status"] != "scraping" || completed >= pages {
+            return Ok(status);
+        }
+        if completed > most {
+            (most, since) = (completed, Instant::now());
+        }
+        ensure!(
+            since.elapsed() < PATIENCE,
+            "no page after {completed} any more: {status}"
+        );
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+fn check_counts(status: &Value, pages: u64) -> Result<()> {
+    ensure!(status["status"] == "completed", "not completed: {status}");
+    for field in ["completed", "total", "creditsUsed"] {
+        ensure!(
+            status[field] == pages,
+            "{field} is {}, not {pages}",
+            status[field]
+        );
+    }
+    Ok(())
+}
+
+/// Follows `next` from the first answer: the documents are those of the site's pages, each once.
+async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pages: u64) -> Result<()> {
+    let mut missing: BTreeSet<u64> = (0..pages).collect();
+    let base = format!("http://{}", server.address());
+    let mut path = format!("/v2/crawl/{id}");
+    let mut times = Latencies::default();
+    loop {
+        let asked = Instant::now();
+        let answer = server.get(&path).await.ok();
+        times.push(asked.elapsed());
+        for document in answer["data"].as_array().context("`data` is a list")? {
+            let url = document["metadata"]["sourceURL"]
+                .as_str()
+                .context("a document has its address")?;
+            let number = site
+                .number(url)
+                .with_context(|| format!("{url} is no page of the site"))?;
+            ensure!(missing.remove(&number), "{url} is there twice");
+            ensure!(
+                document["markdown"]
+                    .as_str()
+                    .is_some_and(|text| text.contains("Sentence")),
+                "{url} is empty"
+            );
+        }
+        let Some(next) = answer["next"].as_str() else {
+            break;
+        };
+        path = next.strip_prefix(&base).context("`next` stays here")?.to_owned();
+    }
+    ensure!(
+        missing.is_empty(),
+        "{} pages are missing: {:?}",
+        missing.len(),
+        missing.first()
+    );
+    println!("10 MiB answers  {}", times.line());
+    Ok(())
+}
+
+/// What the ledger on disk says after the server stopped.
+async fn check_ledger(server: &TestServer, credits: u64) -> Result<()> {
+    let store = Store::open(&StoreConfig::new(server.data_dir().join("data"))).await?;
+    let team = store.ensure_team("test").await?;
+    let in_ledger = store
+        .credits_in_period(team, Timestamp(0), Timestamp(u64::MAX))
+        .await?;
+    store.close().await?;
+    ensure!(
+        in_ledger == credits,
+        "the ledger holds {in_ledger} credits, not {credits}"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_in_order_and_repeatable() {
+        let some = moments(1_000, 5, 7);
+        assert_eq!(some.len(), 5);
+        assert!(some.is_sorted() && some.iter().all(|(at, _)| *at < 1_000));
+        assert_eq!(some, moments(1_000, 5, 7));
+        assert_ne!(some, moments(1_000, 5, 8));
+    }
+}

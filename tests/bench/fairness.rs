@@ -1,0 +1,332 @@
+//! Many crawls of several teams at once: all finish with exact counts; how evenly they move, how long one waits, and
+//! how long the status takes to read meanwhile.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use harvestman_tests::TestServer;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::latency::Latencies;
+use crate::process;
+use crate::site::GeneratedSite;
+
+/// A large job has so many times the pages of a small one; each team starts with one.
+const LARGE: u64 = 20;
+/// Pause between two rounds of looking at all jobs.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// Lines of the table of progress, about.
+const TABLE_LINES: usize = 12;
+/// Time without any further page after which the run is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Job {
+    team: usize,
+    pages: u64,
+    large: bool,
+    id: String,
+    started: Instant,
+    completed: u64,
+    ended: bool,
+    /// When its newest page was seen first.
+    moved: Instant,
+    /// Longest time until its first page was seen, and between two further ones.
+    first_wait: Option<Duration>,
+    longest_wait: Duration,
+}
+
+/// Pages of each team at a moment.
+struct Sample {
+    at: Duration,
+    teams: Vec<u64>,
+}
+
+/// Status answers of the first and the second half of all pages.
+#[derive(Default)]
+struct StatusTimes {
+    early: Latencies,
+    late: Latencies,
+}
+
+/// `fairness --jobs N --teams T --pages P --concurrency C --latency-ms L`.
+pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
+    let jobs = arguments.number("--jobs", 200)?;
+    let teams = usize::try_from(arguments.number("--teams", 3)?)?.max(1);
+    let pages = arguments.number("--pages", 20_000)?;
+    let concurrency = arguments.number("--concurrency", 8)?;
+    let latency = Duration::from_millis(arguments.number("--latency-ms", 10)?);
+    arguments.end()?;
+
+    let site = GeneratedSite::serve(latency).await?;
+    let keys: Vec<String> = (0..teams)
+        .map(|team| format!("{}=team-{team}:bench", key(team)))
+        .collect();
+    let (keys, concurrency) = (keys.join(","), concurrency.to_string());
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_API_KEYS", keys.as_str()),
+        ("HARVESTMAN_MAX_CONCURRENCY", concurrency.as_str()),
+        ("HARVESTMAN_LOG", "warn"),
+    ])
+    .await;
+    let sizes = sizes(jobs, teams, pages);
+    let of_team = |team: usize| sizes.iter().filter(|size| size.team == team).count();
+    let counts: Vec<String> = (0..teams).map(|team| of_team(team).to_string()).collect();
+    println!(
+        "{} jobs of {teams} teams ({}), {concurrency} pages of a team at once, {} ms each at least",
+        sizes.len(),
+        counts.join(" + "),
+        latency.as_millis()
+    );
+
+    let began = Instant::now();
+    let mut running = Vec::new();
+    for size in &sizes {
+        running.push(start(&server, &site, size).await?);
+    }
+    println!("started         all in {:.1} s", began.elapsed().as_secs_f64());
+    let total: u64 = sizes.iter().map(|size| size.pages).sum();
+    let (mut samples, mut small, mut large) = (Vec::new(), StatusTimes::default(), StatusTimes::default());
+    let mut spread = vec![None; teams];
+    let (mut most, mut since) = (0, Instant::now());
+    while running.iter().any(|job| !job.ended) {
+        for job in running.iter_mut().filter(|job| !job.ended) {
+            let time = look(&server, job).await?;
+            let times = if job.large { &mut large } else { &mut small };
+            if most * 2 < total {
+                times.early.push(time)
+            } else {
+                times.late.push(time)
+            }
+        }
+        samples.push(Sample {
+            at: began.elapsed(),
+            teams: (0..teams).map(|team| pages_of(&running, team)).collect(),
+        });
+        for (team, spread) in spread.iter_mut().enumerate() {
+            if spread.is_none() {
+                *spread = spread_of(&running, team);
+            }
+        }
+        let now: u64 = running.iter().map(|job| job.completed).sum();
+        if now > most {
+            (most, since) = (now, Instant::now());
+        }
+        ensure!(
+            since.elapsed() < PATIENCE,
+            "no page after {now} of {total} any more"
+        );
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    let wall_s = began.elapsed().as_secs_f64();
+    println!(
+        "wall            {wall_s:.1} s, {:.0} pages/s",
+        total as f64 / wall_s
+    );
+    println!("server CPU      {:.1} s", process::cpu_s(server.pid())?);
+    println!(
+        "peak memory     {:.1} MiB",
+        process::peak_bytes(server.pid())? as f64 / f64::from(1 << 20)
+    );
+    print_progress(&samples, &running, teams);
+    for (team, spread) in spread.into_iter().enumerate() {
+        let (least, most) = spread.unwrap_or_default();
+        println!(
+            "team {team}, jobs    when its first small job ended, the others had {least} to {most} pages"
+        );
+    }
+    print_waits(&running, teams);
+    println!("status early    small jobs: {}", small.early.line());
+    println!("                large jobs: {}", large.early.line());
+    println!("status late     small jobs: {}", small.late.line());
+    println!("                large jobs: {}", large.late.line());
+    println!(
+        "exact           {} jobs, {total} pages: each job has its own, all of them charged once",
+        running.len()
+    );
+    Ok(())
+}
+
+fn key(team: usize) -> String {
+    format!("fc-bench-{team}")
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Size {
+    team: usize,
+    pages: u64,
+    large: bool,
+}
+
+/// Who starts what, in order of starting: the first team has the most jobs, and each begins with a large one.
+fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
+    let shares: u64 = (1..=teams as u64).sum();
+    let small = (pages / (jobs + (LARGE - 1) * teams as u64)).max(1);
+    let mut sizes = Vec::new();
+    for team in 0..teams {
+        let share = (jobs * (teams - team) as u64 / shares).max(1);
+        for number in 0..share {
+            let large = number == 0;
+            let pages = if large { small * LARGE } else { small };
+            sizes.push(Size { team, pages, large });
+        }
+    }
+    // What rounding left goes to the first team.
+    while (sizes.len() as u64) < jobs {
+        sizes.insert(
+            1,
+            Size {
+                team: 0,
+                pages: small,
+                large: false,
+            },
+        );
+    }
+    sizes
+}
+
+async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result<Job> {
+    let request = json!({ "url": site.start(&format!("docs-{}", size.pages)), "limit": size.pages + 10 });
+    let answer = ask(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
+    let now = Instant::now();
+    Ok(Job {
+        team: size.team,
+        pages: size.pages,
+        large: size.large,
+        id: answer["id"]
+            .as_str()
+            .context("an accepted crawl has an id")?
+            .to_owned(),
+        started: now,
+        completed: 0,
+        ended: false,
+        moved: now,
+        first_wait: None,
+        longest_wait: Duration::ZERO,
+    })
+}
+
+async fn ask(server: &TestServer, team: usize, method: Method, path: &str, body: impl Into<Bytes>) -> Value {
+    let authorization = format!("Bearer {}", key(team));
+    let headers = [
+        ("authorization", authorization.as_str()),
+        ("content-type", "application/json"),
+    ];
+    server.ask(method, path, &headers, body).await.ok()
+}
+
+/// Reads the status of a job with its newest document; how long that took.
+async fn look(server: &TestServer, job: &mut Job) -> Result<Duration> {
+    let path = format!("/v2/crawl/{}?limit=1&skip={}", job.id, job.completed.max(1) - 1);
+    let asked = Instant::now();
+    let status = ask(server, job.team, Method::GET, &path, Bytes::new()).await;
+    let took = asked.elapsed();
+    let completed = status["completed"].as_u64().context("a status has numbers")?;
+    if completed > job.completed {
+        let wait = job.moved.elapsed();
+        if job.completed == 0 {
+            job.first_wait = Some(job.started.elapsed());
+        } else {
+            job.longest_wait = job.longest_wait.max(wait);
+        }
+        (job.completed, job.moved) = (completed, Instant::now());
+    }
+    if status["status"] != "scraping" {
+        job.ended = true;
+        ensure!(
+            status["status"] == "completed",
+            "{} of team {}: {status}",
+            job.id,
+            job.team
+        );
+        for field in ["completed", "total", "creditsUsed"] {
+            ensure!(
+                status[field] == job.pages,
+                "{field} of {}, not {}: {status}",
+                job.id,
+                job.pages
+            );
+        }
+    }
+    Ok(took)
+}
+
+fn pages_of(jobs: &[Job], team: usize) -> u64 {
+    jobs.iter()
+        .filter(|job| job.team == team)
+        .map(|job| job.completed)
+        .sum()
+}
+
+/// Least and most pages of a team's small jobs that still run, once the first one has ended.
+fn spread_of(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
+    let small = || jobs.iter().filter(|job| job.team == team && !job.large);
+    if !small().any(|job| job.ended) {
+        return None;
+    }
+    let others = || small().filter(|job| !job.ended).map(|job| job.completed);
+    others().min().zip(others().max())
+}
+
+/// A table of pages by team over time, and the ratio of the teams while all had work.
+fn print_progress(samples: &[Sample], jobs: &[Job], teams: usize) {
+    let whole: Vec<u64> = (0..teams)
+        .map(|team| {
+            jobs.iter()
+                .filter(|job| job.team == team)
+                .map(|job| job.pages)
+                .sum()
+        })
+        .collect();
+    let busy = samples
+        .iter()
+        .rfind(|sample| sample.teams.iter().zip(&whole).all(|(now, all)| now < all));
+    for sample in samples.iter().step_by(samples.len().div_ceil(TABLE_LINES)) {
+        let pages: Vec<String> = sample.teams.iter().map(|pages| format!("{pages:>7}")).collect();
+        println!(
+            "at {:>6.1} s     {} pages by team",
+            sample.at.as_secs_f64(),
+            pages.join("")
+        );
+    }
+    if let Some((least, most)) =
+        busy.and_then(|sample| sample.teams.iter().min().zip(sample.teams.iter().max()))
+    {
+        let ratio = *most as f64 / (*least).max(1) as f64;
+        println!("teams           {most} to {least} pages while all had work: ratio {ratio:.2}");
+    }
+}
+
+fn print_waits(jobs: &[Job], teams: usize) {
+    for team in 0..teams {
+        let of_team = || jobs.iter().filter(|job| job.team == team);
+        let first = of_team()
+            .filter_map(|job| job.first_wait)
+            .max()
+            .unwrap_or_default();
+        let next = of_team().map(|job| job.longest_wait).max().unwrap_or_default();
+        println!(
+            "team {team}, waits   longest for a first page {:.1} s, for a next one {:.1} s",
+            first.as_secs_f64(),
+            next.as_secs_f64()
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn teams_have_unequal_numbers_of_jobs_and_a_large_one_each() {
+        let sizes = sizes(200, 3, 20_000);
+        let of_team = |team: usize| sizes.iter().filter(|size| size.team == team).count();
+        assert_eq!(sizes.len(), 200);
+        assert_eq!((of_team(0), of_team(1), of_team(2)), (101, 66, 33));
+        assert_eq!(sizes.iter().filter(|size| size.large).count(), 3);
+        let pages: u64 = sizes.iter().map(|size| size.pages).sum();
+        assert!((19_000..=20_000).contains(&pages), "{pages}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Benchmarks of the real server on generated sites (docs/BENCHMARKS.md). A wrong count is an error; a time never is.
+#![allow(clippy::print_stdout)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod arguments;
+mod crawl;
+mod fairness;
+mod latency;
+mod process;
+mod site;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::arguments::Arguments;
+
+const USAGE: &str = "\
+usage: cargo xtask bench <which>
+
+  crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
+  fairness [--jobs 200] [--teams 3] [--pages 20000] [--concurrency 8] [--latency-ms 10]
+  site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match dispatch().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn dispatch() -> Result<()> {
+    let mut words = std::env::args().skip(1);
+    let which = words.next().unwrap_or_default();
+    let mut arguments = Arguments::new(words);
+    match which.as_str() {
+        "crawl" => crawl::run(&mut arguments).await,
+        "fairness" => fairness::run(&mut arguments).await,
+        "site" => site::run(&mut arguments).await,
+        _ => bail!("which benchmark?\n{USAGE}"),
+    }
+}

@@ -1,0 +1,58 @@
+//! What Linux says of a process: processor time and memory.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+/// Clock ticks of `/proc/PID/stat` in a second: what Linux tells programs on every machine.
+const TICKS_PER_S: f64 = 100.0;
+
+/// Processor seconds of all threads so far, in user and system mode.
+pub(crate) fn cpu_s(pid: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("/proc/PID/stat")?;
+    // Fields after the name in brackets: state is the first, utime and stime are the 12th and 13th.
+    let (_, rest) = stat.rsplit_once(')').context("stat names the program")?;
+    let ticks = |index| -> Result<f64> {
+        let field = rest
+            .split_whitespace()
+            .nth(index)
+            .context("stat has its fields")?;
+        Ok(field.parse()?)
+    };
+    Ok((ticks(11)? + ticks(12)?) / TICKS_PER_S)
+}
+
+/// Resident memory now, in bytes.
+pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
+    status_bytes(pid, "VmRSS:")
+}
+
+/// Most resident memory since the start or the last [`forget_peak`], in bytes.
+pub(crate) fn peak_bytes(pid: u32) -> Result<u64> {
+    status_bytes(pid, "VmHWM:")
+}
+
+/// Starts the peak anew from what is resident now.
+pub(crate) fn forget_peak(pid: u32) -> Result<()> {
+    fs::write(format!("/proc/{pid}/clear_refs"), "5").context("/proc/PID/clear_refs")
+}
+
+fn status_bytes(pid: u32, name: &str) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).context("/proc/PID/status")?;
+    let line = status.lines().find(|line| line.starts_with(name));
+    let kib: u64 = line
+        .and_then(|line| line.split_whitespace().nth(1))
+        .with_context(|| format!("no {name} in /proc/PID/status"))?
+        .parse()?;
+    Ok(kib * 1024)
+}
+
+/// Bytes of all files in a folder, without its folders.
+pub(crate) fn folder_bytes(folder: &std::path::Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let data = entry?.metadata()?;
+        bytes += if data.is_file() { data.len() } else { 0 };
+    }
+    Ok(bytes)
+}

@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use crate::body::{self, BodyLimits};
 use crate::budget::Budget;
-use crate::connect::{self, Dial, TcpDialer};
+use crate::connect::{self, Dial, Stream, TcpDialer};
 use crate::cookies::CookieJar;
 use crate::decode;
 use crate::error::FetchError;
@@ -134,6 +134,13 @@ impl Fetcher {
             Ok(result) => result,
             Err(_) => Err(FetchError::Timeout),
         }
+    }
+
+    /// A connection to the host of `url` for the browser's proxy: resolved, judged, dialled, nothing sent.
+    pub(crate) async fn open(&self, url: &Url) -> Result<Box<dyn Stream>, FetchError> {
+        let target = self.shared.target(url).await?;
+        let (stream, _) = connect::connect(&*self.shared.dialer, &target.host, &target.addresses).await?;
+        Ok(stream)
     }
 
     /// Resolves and judges a target without connecting to it, for at most 10 s.

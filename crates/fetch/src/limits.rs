@@ -74,3 +74,11 @@ pub const DNS_CACHE_ENTRIES: u64 = 8192;
 pub const DNS_MAX_TTL: Duration = Duration::from_secs(300);
 /// DNS: longest time a refusal is kept.
 pub const DNS_MAX_NEGATIVE_TTL: Duration = Duration::from_secs(30);
+/// Browser's proxy: connections at a time; further ones wait.
+pub const EGRESS_CONNECTIONS: usize = 1024;
+/// Browser's proxy: time until the head of an answer.
+pub const EGRESS_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+/// Browser's proxy: wait before the next attempt when the system has no more descriptors.
+pub const EGRESS_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Browser's proxy: hosts whose last failure is remembered.
+pub const EGRESS_FAILURES: usize = 1024;

@@ -1,0 +1,111 @@
+//! The browser's proxy: tunnels and plain requests reach what the address rule allows, and nothing else.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use harvestman_fetch::{AllowList, Egress, FetchConfig, FetchError, Fetcher};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A site that answers every request with the request itself, then closes.
+async fn site() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    assert_ne!(stream.read_buf(&mut head).await.unwrap(), 0);
+                }
+                let length = head.len();
+                let start =
+                    format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+                stream.write_all(start.as_bytes()).await.unwrap();
+                stream.write_all(&head).await.unwrap();
+            });
+        }
+    });
+    address
+}
+
+async fn proxy(allowed: &str) -> Egress {
+    let config = FetchConfig {
+        allow_private_hosts: AllowList::parse(allowed).unwrap(),
+        ..FetchConfig::default()
+    };
+    Egress::start(Fetcher::new(config).unwrap()).await.unwrap()
+}
+
+/// Sends the texts one after the other, each when something has arrived after the one before; all that arrives.
+async fn talk(proxy: &Egress, texts: &[String]) -> String {
+    let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
+    let mut answer = Vec::new();
+    for text in texts {
+        stream.write_all(text.as_bytes()).await.unwrap();
+        stream.read_buf(&mut answer).await.unwrap();
+    }
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn plain_requests_are_passed_on_without_what_belongs_to_the_connection() {
+    let site = site().await;
+    let proxy = proxy(&site.to_string()).await;
+    let request = format!(
+        "GET http://{site}/a?b=c HTTP/1.1\r\nHost: wrong.example\r\nProxy-Connection: keep-alive\r\n\
+         X-Hop: 1\r\nX-Own: 2\r\nConnection: close, X-Hop\r\n\r\n"
+    );
+    let answer = talk(&proxy, &[request]).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(answer.contains("GET /a?b=c HTTP/1.1\r\n"), "{answer}");
+    let lower = answer.to_ascii_lowercase();
+    assert!(lower.contains(&format!("host: {site}\r\n")), "{answer}");
+    assert!(lower.contains("x-own: 2") && !lower.contains("x-hop") && !lower.contains("proxy-connection"));
+}
+
+#[tokio::test]
+async fn a_tunnel_passes_bytes_both_ways() {
+    let site = site().await;
+    let proxy = proxy(&site.to_string()).await;
+    let open = format!("CONNECT {site} HTTP/1.1\r\nHost: {site}\r\n\r\n");
+    let through = "GET /inside HTTP/1.1\r\n\r\n".to_owned();
+    let answer = talk(&proxy, &[open, through]).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(answer.contains("GET /inside HTTP/1.1"), "{answer}");
+}
+
+#[tokio::test]
+async fn refused_targets_are_refused_without_a_connection() {
+    let site = site().await;
+    let proxy = proxy("").await;
+    for request in [
+        format!("CONNECT {site} HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\n\r\n"),
+        format!("GET http://{site}/ HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\n\r\n"),
+        format!(
+            "GET http://2130706433:{}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            site.port()
+        ),
+    ] {
+        let answer = talk(&proxy, &[request]).await;
+        assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
+    }
+    let why = proxy.failure("127.0.0.1", site.port());
+    assert!(matches!(why, Some(FetchError::Unsafe { .. })), "{why:?}");
+    assert_eq!(proxy.failure("127.0.0.1", 1), None);
+}
+
+#[tokio::test]
+async fn what_is_no_target_is_a_bad_request() {
+    let proxy = proxy("*").await;
+    for start in ["GET /path", "CONNECT host.example", "GET ftp://h.example/"] {
+        let request = format!("{start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let answer = talk(&proxy, &[request]).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 400 Bad Request\r\n"),
+            "{start}: {answer}"
+        );
+    }
+}

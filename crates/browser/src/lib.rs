@@ -1,2 +1,23 @@
-//! Chromium over CDP: the seam. Rendering, actions, sessions and live view come here; until then the
-//! server says for every option that needs a browser that none is configured.
+//! Chromium, driven over its own debugging protocol on a pipe.
+//!
+//! [`Browser`] renders pages: each in a context of its own that shares nothing with others, in one shared process
+//! that is started when first needed, watched, and replaced when it dies or grows old. This crate opens no network
+//! connection: Chromium's only network is the proxy whose address it is given, so that the address rule holds for
+//! everything a page does. It never decides what to fetch and never turns HTML into anything else.
+
+mod actions;
+mod browser;
+mod cdp;
+mod error;
+mod keys;
+pub mod limits;
+mod page;
+mod picture;
+mod process;
+mod visitor;
+
+pub use browser::{
+    Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, Steps, find_chromium,
+};
+pub use error::BrowserError;
+pub use picture::{Picture, PictureFormat};

@@ -1,0 +1,205 @@
+//! The steps of a scrape between load and the taking of content (contract section 4.4), one after the other.
+
+use harvestman_core::api::action::{Action, ScrollDirection};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::browser::{PageHtml, ScriptValue, Steps};
+use crate::cdp::text;
+use crate::error::BrowserError;
+use crate::keys::Key;
+use crate::limits;
+use crate::page::{Page, World};
+use crate::picture;
+use crate::visitor::Visitor;
+
+/// Runs the actions in order. The first that fails ends it, with its place and type.
+pub(crate) async fn run(
+    page: &Page,
+    visitor: &Visitor,
+    actions: &[Action],
+    deadline: Instant,
+) -> Result<Steps, BrowserError> {
+    let mut steps = Steps::default();
+    for (index, action) in actions.iter().enumerate() {
+        let done = step(page, visitor, action, &mut steps, deadline).await;
+        done.map_err(|error| match error {
+            BrowserError::Refused { reason, .. } => BrowserError::Action {
+                index,
+                kind: action.kind(),
+                reason,
+            },
+            BrowserError::Timeout if matches!(action, Action::WaitFor { .. }) => BrowserError::Action {
+                index,
+                kind: action.kind(),
+                reason: "the element did not become visible in the time given".to_owned(),
+            },
+            other => other,
+        })?;
+    }
+    Ok(steps)
+}
+
+async fn step(
+    page: &Page,
+    visitor: &Visitor,
+    action: &Action,
+    steps: &mut Steps,
+    deadline: Instant,
+) -> Result<(), BrowserError> {
+    match action {
+        Action::WaitTime { milliseconds } => {
+            let time = std::time::Duration::from_millis(*milliseconds);
+            page.sleep(time, deadline).await
+        }
+        Action::WaitFor { selector } => wait_for(page, selector, deadline).await,
+        Action::Click { selector, all } => click(page, selector, *all, deadline).await,
+        Action::Write { text } => write(page, text, deadline).await,
+        Action::Press { key } => {
+            let Some(key) = Key::parse(key) else {
+                return Err(refused(format!("there is no key `{key}`")));
+            };
+            key.press(page.session()).await?;
+            page.after_input(deadline).await
+        }
+        Action::Scroll { direction, selector } => {
+            scroll(page, *direction, selector.as_deref(), deadline).await
+        }
+        Action::Screenshot(wanted) => {
+            let taken = picture::take(page, visitor, wanted, deadline).await?;
+            steps.screenshots.push(taken);
+            Ok(())
+        }
+        Action::Scrape => {
+            let content = page.content(deadline).await?;
+            steps.scrapes.push(PageHtml {
+                url: content.url,
+                html: content.html,
+            });
+            Ok(())
+        }
+        Action::ExecuteJavascript { script } => {
+            steps.script_values.push(execute(page, script, deadline).await?);
+            page.after_input(deadline).await
+        }
+        Action::Pdf {
+            format,
+            landscape,
+            scale,
+        } => {
+            let printed = picture::print(page, *format, *landscape, *scale, deadline).await?;
+            steps.pdfs.push(printed);
+            Ok(())
+        }
+    }
+}
+
+/// A function of this crate's own, called with arguments as JSON.
+async fn call(
+    page: &Page,
+    function: &str,
+    arguments: Value,
+    deadline: Instant,
+) -> Result<Value, BrowserError> {
+    let expression = format!("({function})(...{arguments})");
+    page.evaluate(&expression, World::Isolated, deadline).await
+}
+
+async fn wait_for(page: &Page, selector: &str, deadline: Instant) -> Result<(), BrowserError> {
+    const VISIBLE: &str = "(selector) => [...document.querySelectorAll(selector)].some((e) => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0)";
+    loop {
+        let visible = match call(page, VISIBLE, json!([selector]), deadline).await {
+            // The document may just be replaced by another.
+            Err(BrowserError::Refused { reason, .. }) if !reason.contains("SyntaxError") => Value::Null,
+            other => other?,
+        };
+        if visible == Value::Bool(true) {
+            return Ok(());
+        }
+        page.sleep(limits::POLL, deadline).await?;
+    }
+}
+
+/// Clicks where the element is seen, as a hand would; an element that cannot be seen is clicked by script.
+async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Result<(), BrowserError> {
+    const COUNT: &str = "(selector) => document.querySelectorAll(selector).length";
+    const POINT: &str = include_str!("actions/point.js");
+    let found = call(page, COUNT, json!([selector]), deadline).await?;
+    let found = usize::try_from(found.as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
+    if found == 0 && !all {
+        return Err(refused(format!("nothing matches `{selector}`")));
+    }
+    let wanted = if all { found.min(limits::MAX_CLICKS) } else { 1 };
+    for index in 0..wanted {
+        let point = call(page, POINT, json!([selector, index]), deadline).await?;
+        if let (Some(x), Some(y)) = (point["x"].as_f64(), point["y"].as_f64()) {
+            for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
+                let button = if kind == "mouseMoved" { "none" } else { "left" };
+                let event = json!({
+                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
+                });
+                page.session().call("Input.dispatchMouseEvent", event).await?;
+            }
+        }
+        page.after_input(deadline).await?;
+    }
+    Ok(())
+}
+
+async fn write(page: &Page, words: &str, deadline: Instant) -> Result<(), BrowserError> {
+    let mut buffer = [0; 4];
+    for character in words.chars() {
+        if Instant::now() > deadline {
+            return Err(BrowserError::Timeout);
+        }
+        if let Some(key) = Key::character(character.encode_utf8(&mut buffer)) {
+            key.press(page.session()).await?;
+        }
+    }
+    page.after_input(deadline).await
+}
+
+async fn scroll(
+    page: &Page,
+    direction: ScrollDirection,
+    selector: Option<&str>,
+    deadline: Instant,
+) -> Result<(), BrowserError> {
+    const SCROLL: &str = include_str!("actions/scroll.js");
+    let sign = match direction {
+        ScrollDirection::Up => -1,
+        ScrollDirection::Down => 1,
+    };
+    let found = call(page, SCROLL, json!([selector, sign]), deadline).await?;
+    if found != Value::Bool(true) {
+        let selector = selector.unwrap_or_default();
+        return Err(refused(format!("nothing matches `{selector}`")));
+    }
+    page.sleep(limits::AFTER_INPUT, deadline).await?;
+    page.rest(deadline).await
+}
+
+/// The value of a script: of its last expression, or of its `return`.
+async fn execute(page: &Page, script: &str, deadline: Instant) -> Result<ScriptValue, BrowserError> {
+    let mut result = page.run(script, World::Page, deadline).await;
+    if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason.starts_with("SyntaxError")) {
+        let body = format!("(async () => {{\n{script}\n}})()");
+        result = page.run(&body, World::Page, deadline).await;
+    }
+    let result = result?;
+    let value = result["value"].clone();
+    if value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
+        return Err(refused("the value of the script is too large".to_owned()));
+    }
+    Ok(ScriptValue {
+        kind: text(&result, "type"),
+        value,
+    })
+}
+
+fn refused(reason: String) -> BrowserError {
+    BrowserError::Refused {
+        command: String::new(),
+        reason,
+    }
+}

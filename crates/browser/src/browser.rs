@@ -1,0 +1,256 @@
+//! The shared browser: one process for all scrapes, a context for each page.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use harvestman_core::api::format::{Format, Screenshot};
+use harvestman_core::api::options::ScrapeOptions;
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::actions;
+use crate::cdp::Connection;
+use crate::error::BrowserError;
+use crate::limits;
+use crate::page::Page;
+use crate::picture::{self, Picture};
+use crate::process::Process;
+use crate::visitor::Visitor;
+
+pub use crate::process::find_chromium;
+
+/// Settings of a browser.
+#[derive(Clone, Debug)]
+pub struct BrowserConfig {
+    /// Chromium or its headless shell.
+    pub program: PathBuf,
+    /// Folder of the profiles of its processes; each makes its own and removes it.
+    pub folder: PathBuf,
+    /// The proxy that is its only network.
+    pub proxy: SocketAddr,
+    /// Our name in the user agent, such as `Harvestman/1.0`.
+    pub agent: String,
+    /// Cores that it may keep busy.
+    pub cores: usize,
+}
+
+/// Renders pages; cheap to clone. The process is started by the first page.
+#[derive(Clone)]
+pub struct Browser {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: BrowserConfig,
+    places: Arc<Semaphore>,
+    process: Mutex<Option<Running>>,
+    started: AtomicU64,
+}
+
+struct Running {
+    process: Process,
+    version: String,
+    pages: u32,
+}
+
+/// A page to render.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderRequest<'a> {
+    /// Its address.
+    pub url: &'a Url,
+    /// Visitor, waits, actions and pictures.
+    pub options: &'a ScrapeOptions,
+    /// When the caller gives up.
+    pub deadline: Instant,
+}
+
+/// A rendered page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rendering {
+    /// Address of the document at the end.
+    pub url: Url,
+    /// Status of the answer that the document came with.
+    pub status: u16,
+    /// Its content type.
+    pub content_type: String,
+    /// The document at the end.
+    pub html: String,
+    /// The picture of the format `screenshot`.
+    pub screenshot: Option<Picture>,
+    /// What the actions brought.
+    pub steps: Steps,
+}
+
+/// What actions brought, each kind in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Steps {
+    /// Of `screenshot`.
+    pub screenshots: Vec<Picture>,
+    /// Of `scrape`.
+    pub scrapes: Vec<PageHtml>,
+    /// Of `executeJavascript`.
+    pub script_values: Vec<ScriptValue>,
+    /// Of `pdf`: files.
+    pub pdfs: Vec<Vec<u8>>,
+}
+
+/// A page in between.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PageHtml {
+    /// Its address.
+    pub url: String,
+    /// Its document.
+    pub html: String,
+}
+
+/// Value of a script.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScriptValue {
+    /// `typeof` of it.
+    pub kind: String,
+    /// As JSON; null for what JSON cannot say.
+    pub value: Value,
+}
+
+impl Browser {
+    /// A browser with these settings; nothing is started yet.
+    pub fn new(config: BrowserConfig) -> Browser {
+        let places = config.cores.max(1) * limits::PAGES_PER_CORE;
+        Browser {
+            shared: Arc::new(Shared {
+                config,
+                places: Arc::new(Semaphore::new(places)),
+                process: Mutex::default(),
+                started: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// Renders a page: opens it as the visitor of the options, waits, acts, and takes what is asked for.
+    ///
+    /// # Errors
+    /// Every [`BrowserError`]; the page is closed in any case.
+    pub async fn render(&self, request: RenderRequest<'_>) -> Result<Rendering, BrowserError> {
+        let work = async {
+            let _place = self
+                .shared
+                .places
+                .acquire()
+                .await
+                .expect("the semaphore is never closed");
+            let (connection, version) = self.shared.connect().await?;
+            self.shared.render(&connection, &version, request).await
+        };
+        match timeout_at(request.deadline, work).await {
+            Ok(result) => result,
+            Err(_) => Err(BrowserError::Timeout),
+        }
+    }
+
+    /// Ends the process; the next page starts another.
+    pub async fn stop(&self) {
+        self.shared.process.lock().await.take();
+    }
+}
+
+impl Shared {
+    /// The running process, or a new one in place of a dead or an old one.
+    async fn connect(&self) -> Result<(Connection, String), BrowserError> {
+        let mut slot = self.process.lock().await;
+        if let Some(running) = slot.as_mut()
+            && running.process.is_alive()
+            && running.pages < limits::PAGES_PER_PROCESS
+        {
+            running.pages += 1;
+            return Ok((running.process.connection.clone(), running.version.clone()));
+        }
+        // An old process ends when its last page lets go of it; pages that it still shows lose it here.
+        *slot = None;
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let name = format!("browser-{number}");
+        let process = Process::start(
+            &self.config.program,
+            self.config.proxy,
+            &self.config.folder,
+            &name,
+        )
+        .await?;
+        let version = process.connection.call("Browser.getVersion", json!({})).await?;
+        let running = slot.insert(Running {
+            version: major(&version),
+            process,
+            pages: 1,
+        });
+        Ok((running.process.connection.clone(), running.version.clone()))
+    }
+
+    async fn render(
+        &self,
+        connection: &Connection,
+        version: &str,
+        request: RenderRequest<'_>,
+    ) -> Result<Rendering, BrowserError> {
+        let wanted = request.options.formats.iter().find_map(|format| match format {
+            Format::Screenshot(wanted) => Some(wanted),
+            _ => None,
+        });
+        let window = wanted.and_then(|wanted| wanted.viewport);
+        let visitor = Visitor::new(request.options, window, version, &self.config.agent);
+        let page = Page::open(connection, &visitor).await?;
+        let result = show(&page, &visitor, wanted, request).await;
+        page.close().await;
+        result
+    }
+}
+
+async fn show(
+    page: &Page,
+    visitor: &Visitor,
+    wanted: Option<&Screenshot>,
+    request: RenderRequest<'_>,
+) -> Result<Rendering, BrowserError> {
+    let deadline = request.deadline;
+    if !visitor.headers().is_empty() {
+        page.send_headers_to(request.url).await?;
+    }
+    page.navigate(request.url, deadline).await?;
+    page.rest(deadline).await?;
+    let wait = std::time::Duration::from_millis(request.options.wait_for);
+    page.sleep(wait, deadline).await?;
+    let steps = actions::run(page, visitor, &request.options.actions, deadline).await?;
+    if !request.options.actions.is_empty() {
+        page.rest(deadline).await?;
+    }
+    let screenshot = match wanted {
+        Some(wanted) => {
+            // The window already has the size asked for.
+            let wanted = Screenshot {
+                viewport: None,
+                ..wanted.clone()
+            };
+            Some(picture::take(page, visitor, &wanted, deadline).await?)
+        }
+        None => None,
+    };
+    let content = page.content(deadline).await?;
+    let response = content.response;
+    Ok(Rendering {
+        url: Url::parse(&content.url).unwrap_or_else(|_| request.url.clone()),
+        status: response.as_ref().map_or(200, |response| response.status),
+        content_type: response.map_or_else(|| "text/html".to_owned(), |response| response.mime_type),
+        html: content.html,
+        screenshot,
+        steps,
+    })
+}
+
+/// `156` of `HeadlessChrome/156.0.1.2`.
+fn major(version: &Value) -> String {
+    let product = version["product"].as_str().unwrap_or_default();
+    let number = product.rsplit('/').next().unwrap_or_default();
+    number.split('.').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,419 @@
+//! The debugging protocol on a pipe: JSON messages, each ended by a zero byte.
+//!
+//! A [`Connection`] numbers commands, matches answers, and hands events to the [`Session`] they belong to. Every
+//! command has a deadline; when a page crashes its pending commands fail at once (Chromium never answers them),
+//! and when the pipe ends all do. Unknown events and fields pass unread.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+use crate::error::BrowserError;
+use crate::limits;
+
+/// The protocol with one browser; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    outgoing: mpsc::Sender<Vec<u8>>,
+    last_id: AtomicU64,
+    ended: AtomicBool,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    commands: HashMap<u64, Command>,
+    /// Where the events of a session go.
+    sessions: HashMap<String, mpsc::Sender<Event>>,
+}
+
+struct Command {
+    session: Option<String>,
+    answer: oneshot::Sender<Result<Box<RawValue>, BrowserError>>,
+    name: &'static str,
+}
+
+/// Something the browser tells without being asked.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) method: String,
+    params: Option<Box<RawValue>>,
+}
+
+impl Event {
+    /// The parameters; none when they have another shape than expected.
+    pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
+        serde_json::from_str(self.params.as_deref()?.get()).ok()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Refusal>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    message: String,
+}
+
+impl Connection {
+    /// Speaks over the two ends of a pipe until the browser closes its own.
+    pub(crate) fn start(
+        from_browser: impl AsyncRead + Send + Unpin + 'static,
+        to_browser: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Connection {
+        let (outgoing, commands) = mpsc::channel(limits::MAX_WAITING_COMMANDS);
+        let shared = Arc::new(Shared {
+            outgoing,
+            last_id: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            waiting: Mutex::default(),
+        });
+        tokio::spawn(write(commands, to_browser));
+        tokio::spawn(read(shared.clone(), from_browser));
+        Connection { shared }
+    }
+
+    /// Whether the pipe has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.shared.ended.load(Ordering::Acquire)
+    }
+
+    /// A command to the browser itself.
+    pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
+        let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
+        self.shared.call(None, method, params, deadline).await
+    }
+
+    /// Attaches to a target: a page.
+    pub(crate) async fn attach(
+        &self,
+        target: &str,
+    ) -> Result<(Session, mpsc::Receiver<Event>), BrowserError> {
+        let params = json!({"targetId": target, "flatten": true});
+        let answer = self.call("Target.attachToTarget", params).await?;
+        let id = text(&answer, "sessionId");
+        let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
+        self.shared.waiting().sessions.insert(id.clone(), sender);
+        let session = Session {
+            shared: self.shared.clone(),
+            id,
+        };
+        Ok((session, events))
+    }
+}
+
+/// The protocol with one page. Its events end with it.
+pub(crate) struct Session {
+    shared: Arc<Shared>,
+    id: String,
+}
+
+impl Session {
+    /// A command to the page, answered before [`limits::COMMAND_TIMEOUT`].
+    pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
+        self.call_until(method, params, Instant::now() + limits::COMMAND_TIMEOUT)
+            .await
+    }
+
+    /// A command to the page, answered before the deadline.
+    pub(crate) async fn call_until(
+        &self,
+        method: &'static str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Value, BrowserError> {
+        self.shared.call(Some(&self.id), method, params, deadline).await
+    }
+
+    /// A command whose answer nobody needs; it is lost when the queue is full.
+    pub(crate) fn post(&self, method: &'static str, params: Value) {
+        let id = self.shared.next_id();
+        let message = encode(id, Some(&self.id), method, params);
+        if self.shared.outgoing.try_send(message).is_err() {
+            tracing::debug!(method, "a command to the browser was dropped");
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.shared.waiting().sessions.remove(&self.id);
+    }
+}
+
+impl Shared {
+    fn next_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn call(
+        &self,
+        session: Option<&str>,
+        method: &'static str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Value, BrowserError> {
+        let id = self.next_id();
+        let (answer, answered) = oneshot::channel();
+        let command = Command {
+            session: session.map(str::to_owned),
+            answer,
+            name: method,
+        };
+        self.waiting().commands.insert(id, command);
+        let _forget = Forget { shared: self, id };
+        if self.ended.load(Ordering::Acquire) {
+            return Err(BrowserError::Gone);
+        }
+        let message = encode(id, session, method, params);
+        let exchange = async {
+            self.outgoing
+                .send(message)
+                .await
+                .map_err(|_| BrowserError::Gone)?;
+            answered.await.unwrap_or(Err(BrowserError::Gone))
+        };
+        let result = timeout_at(deadline, exchange)
+            .await
+            .map_err(|_| BrowserError::Timeout)??;
+        Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
+    }
+
+    fn receive(&self, message: &[u8]) {
+        let message: Message<'_> = match serde_json::from_slice(message) {
+            Ok(message) => message,
+            Err(error) => return tracing::debug!(%error, "an unreadable message of the browser"),
+        };
+        if let Some(id) = message.id {
+            self.answer(id, message);
+        } else if let Some(method) = message.method {
+            self.event(method.into_owned(), message.session_id.as_deref(), message.params);
+        }
+    }
+
+    fn answer(&self, id: u64, message: Message<'_>) {
+        let Some(command) = self.waiting().commands.remove(&id) else {
+            return;
+        };
+        let answer = match (message.error, message.result) {
+            (Some(refusal), _) => Err(BrowserError::Refused {
+                command: command.name.to_owned(),
+                reason: refusal.message,
+            }),
+            (None, Some(result)) => Ok(result.to_owned()),
+            (None, None) => Ok(RawValue::NULL.to_owned()),
+        };
+        // Whoever asked may have stopped waiting.
+        let _gone = command.answer.send(answer);
+    }
+
+    fn event(&self, method: String, session: Option<&str>, params: Option<&RawValue>) {
+        let Some(session) = session else { return };
+        let mut waiting = self.waiting();
+        if method == "Inspector.targetCrashed" {
+            let lost: Vec<u64> = waiting
+                .commands
+                .iter()
+                .filter(|(_, command)| command.session.as_deref() == Some(session))
+                .map(|(id, _)| *id)
+                .collect();
+            for id in lost {
+                if let Some(command) = waiting.commands.remove(&id) {
+                    let _gone = command.answer.send(Err(BrowserError::Crashed));
+                }
+            }
+        }
+        if let Some(events) = waiting.sessions.get(session) {
+            let event = Event {
+                method,
+                params: params.map(RawValue::to_owned),
+            };
+            if events.try_send(event).is_err() {
+                tracing::debug!(session, "an event of a page was dropped");
+            }
+        }
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        let mut waiting = self.waiting();
+        waiting.commands.clear();
+        waiting.sessions.clear();
+    }
+}
+
+/// Takes a command off the list when its caller stops waiting.
+struct Forget<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.shared.waiting().commands.remove(&self.id);
+    }
+}
+
+/// A text of an answer; empty when it is not there.
+pub(crate) fn text(answer: &Value, field: &str) -> String {
+    answer[field].as_str().unwrap_or_default().to_owned()
+}
+
+fn encode(id: u64, session: Option<&str>, method: &str, params: Value) -> Vec<u8> {
+    let mut message = json!({"id": id, "method": method, "params": params});
+    if let Some(session) = session {
+        message["sessionId"] = session.into();
+    }
+    let mut bytes = message.to_string().into_bytes();
+    bytes.push(0);
+    bytes
+}
+
+async fn write(mut commands: mpsc::Receiver<Vec<u8>>, mut to_browser: impl AsyncWrite + Unpin) {
+    while let Some(message) = commands.recv().await {
+        if to_browser.write_all(&message).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(shared: Arc<Shared>, mut from_browser: impl AsyncRead + Unpin) {
+    let mut buffer = Vec::with_capacity(64 * 1024);
+    let mut searched = 0;
+    while let Ok(1..) = from_browser.read_buf(&mut buffer).await {
+        let mut start = 0;
+        while let Some(length) = buffer[searched.max(start)..].iter().position(|byte| *byte == 0) {
+            let end = searched.max(start) + length;
+            shared.receive(&buffer[start..end]);
+            start = end + 1;
+        }
+        buffer.drain(..start);
+        searched = buffer.len();
+        if buffer.len() > limits::MAX_MESSAGE_BYTES {
+            tracing::warn!("a message of the browser is too large; the browser is given up");
+            break;
+        }
+    }
+    shared.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A browser that answers by script: each command is looked at, each answer is one or more messages.
+    fn browser(script: impl Fn(Value) -> Vec<Value> + Send + 'static) -> Connection {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (read_half, write_half) = tokio::io::split(ours);
+        tokio::spawn(async move {
+            let (mut commands, mut answers) = tokio::io::split(theirs);
+            let mut buffer = Vec::new();
+            while let Ok(1..) = commands.read_buf(&mut buffer).await {
+                while let Some(end) = buffer.iter().position(|byte| *byte == 0) {
+                    let command: Value = serde_json::from_slice(&buffer[..end]).unwrap();
+                    buffer.drain(..=end);
+                    for answer in script(command) {
+                        if answer.is_null() {
+                            return;
+                        }
+                        let mut bytes = answer.to_string().into_bytes();
+                        bytes.push(0);
+                        answers.write_all(&bytes).await.unwrap();
+                    }
+                }
+            }
+        });
+        Connection::start(read_half, write_half)
+    }
+
+    #[tokio::test]
+    async fn answers_find_their_commands() {
+        let connection = browser(|command| {
+            vec![
+                json!({"method": "Unknown.event", "params": {"x": 1}}),
+                json!({"id": 77, "result": {}}),
+                json!({"id": command["id"], "result": {"is": command["method"]}}),
+            ]
+        });
+        let (one, two) = tokio::join!(
+            connection.call("A.a", json!({})),
+            connection.call("B.b", json!({}))
+        );
+        assert_eq!(text(&one.unwrap(), "is"), "A.a");
+        assert_eq!(text(&two.unwrap(), "is"), "B.b");
+    }
+
+    #[tokio::test]
+    async fn a_refusal_names_the_command() {
+        let connection =
+            browser(|command| vec![json!({"id": command["id"], "error": {"code": -32000, "message": "no"}})]);
+        let error = connection.call("Page.navigate", json!({})).await.unwrap_err();
+        assert_eq!(error.to_string(), "the browser refused Page.navigate: no");
+    }
+
+    #[tokio::test]
+    async fn a_crash_fails_the_commands_of_its_page_alone() {
+        let connection = browser(|command| match command["method"].as_str() {
+            Some("Target.attachToTarget") => {
+                vec![json!({"id": command["id"], "result": {"sessionId": command["params"]["targetId"]}})]
+            }
+            Some("Crash.now") => vec![json!({"method": "Inspector.targetCrashed", "sessionId": "bad"})],
+            Some("Late.answer") => vec![],
+            _ => vec![json!({"id": command["id"], "result": {}})],
+        });
+        let (bad, mut events) = connection.attach("bad").await.unwrap();
+        let (good, _events) = connection.attach("good").await.unwrap();
+        let (lost, other) = tokio::join!(bad.call("Crash.now", json!({})), async {
+            let later = Instant::now() + std::time::Duration::from_millis(200);
+            good.call_until("Late.answer", json!({}), later).await
+        });
+        assert_eq!(lost.unwrap_err(), BrowserError::Crashed);
+        assert_eq!(other.unwrap_err(), BrowserError::Timeout);
+        assert_eq!(events.recv().await.unwrap().method, "Inspector.targetCrashed");
+        assert!(good.call("Page.enable", json!({})).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_pipe_fails_everything() {
+        let connection = browser(|_| vec![Value::Null]);
+        let error = connection
+            .call("Browser.getVersion", json!({}))
+            .await
+            .unwrap_err();
+        assert_eq!(error, BrowserError::Gone);
+        assert!(connection.has_ended());
+        let error = connection
+            .call("Browser.getVersion", json!({}))
+            .await
+            .unwrap_err();
+        assert_eq!(error, BrowserError::Gone);
+    }
+}

@@ -1,0 +1,40 @@
+//! Bounds on what one browser and one page may cost.
+
+use std::time::Duration;
+
+/// From the start of the process to its first answer.
+pub const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// One command of the protocol, unless it says otherwise.
+pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
+/// Closing a page's context before it is given up to the end of the process.
+pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// One message of the protocol: the largest are pictures.
+pub const MAX_MESSAGE_BYTES: usize = 192 * 1024 * 1024;
+/// Events of one page not yet looked at; further ones are lost.
+pub const MAX_WAITING_EVENTS: usize = 8_192;
+/// Commands on their way to the browser; further ones wait.
+pub const MAX_WAITING_COMMANDS: usize = 256;
+/// Requests of one page that are watched for quiet.
+pub const MAX_WATCHED_REQUESTS: usize = 4_096;
+/// Wait for `load`; a page whose document is there by then is taken as it is.
+pub const LOAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// No request in flight for so long: the page is at rest.
+pub const QUIET: Duration = Duration::from_millis(300);
+/// Wait for rest after `load`.
+pub const QUIET_TIMEOUT: Duration = Duration::from_secs(4);
+/// Between two looks for an element.
+pub const POLL: Duration = Duration::from_millis(50);
+/// After an input, until it is looked whether a navigation began.
+pub const AFTER_INPUT: Duration = Duration::from_millis(60);
+/// HTML taken from a page, in UTF-16 code units.
+pub const MAX_HTML_CHARS: usize = 25 * 1024 * 1024;
+/// Height of a picture of the whole page, CSS pixels.
+pub const MAX_PICTURE_HEIGHT: f64 = 16_384.0;
+/// Elements clicked by one `click` with `all`.
+pub const MAX_CLICKS: usize = 100;
+/// JSON text of one value of `executeJavascript`.
+pub const MAX_SCRIPT_VALUE_BYTES: usize = 1024 * 1024;
+/// Pages after which a browser process is replaced.
+pub const PAGES_PER_PROCESS: u32 = 500;
+/// Pages open at a time for each core.
+pub const PAGES_PER_CORE: usize = 2;

@@ -1,0 +1,247 @@
+//! One page: opened in a context of its own, brought to an address, asked for its content.
+
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::{Position, Url};
+
+use crate::cdp::{Connection, Session, text};
+use crate::error::BrowserError;
+use crate::limits;
+use crate::visitor::Visitor;
+use watch::{DocumentResponse, Watch};
+
+/// An open page; [`Page::close`] removes everything it left behind in the browser.
+pub(crate) struct Page {
+    connection: Connection,
+    context: String,
+    main_frame: String,
+    session: Arc<Session>,
+    watch: Arc<Watch>,
+}
+
+/// A function that gives the document as HTML up to a number of characters.
+const TAKE_HTML: &str = include_str!("page/take_html.js");
+
+/// What a page holds.
+pub(crate) struct Content {
+    pub(crate) url: String,
+    pub(crate) html: String,
+    pub(crate) response: Option<DocumentResponse>,
+}
+
+/// Where a script runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum World {
+    /// Among the page's own scripts.
+    Page,
+    /// With the page's elements but out of reach of its scripts.
+    Isolated,
+}
+
+impl Page {
+    /// Opens an empty page as `visitor`.
+    pub(crate) async fn open(connection: &Connection, visitor: &Visitor) -> Result<Page, BrowserError> {
+        let context = connection
+            .call("Target.createBrowserContext", json!({"disposeOnDetach": true}))
+            .await?;
+        let context = text(&context, "browserContextId");
+        match Page::open_in(connection, &context, visitor).await {
+            Ok(page) => Ok(page),
+            Err(error) => {
+                dispose(connection, &context).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn open_in(
+        connection: &Connection,
+        context: &str,
+        visitor: &Visitor,
+    ) -> Result<Page, BrowserError> {
+        let deny = json!({"behavior": "deny", "browserContextId": context});
+        connection.call("Browser.setDownloadBehavior", deny).await?;
+        let target = json!({"url": "about:blank", "browserContextId": context});
+        let target = connection.call("Target.createTarget", target).await?;
+        let (session, events) = connection.attach(&text(&target, "targetId")).await?;
+        let session = Arc::new(session);
+        let tree = session.call("Page.getFrameTree", json!({})).await?;
+        let main_frame = text(&tree["frameTree"]["frame"], "id");
+        let watch = Watch::start(&session, main_frame.clone(), visitor.headers().clone(), events);
+        for domain in ["Page.enable", "Network.enable", "Inspector.enable"] {
+            session.call(domain, json!({})).await?;
+        }
+        session
+            .call("Page.setLifecycleEventsEnabled", json!({"enabled": true}))
+            .await?;
+        visitor.apply(&session).await?;
+        Ok(Page {
+            connection: connection.clone(),
+            context: context.to_owned(),
+            main_frame,
+            session,
+            watch,
+        })
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Holds requests to this origin back until they have the visitor's headers. Other origins never see them.
+    pub(crate) async fn send_headers_to(&self, url: &Url) -> Result<(), BrowserError> {
+        let pattern = format!("{}/*", &url[..Position::BeforePath]);
+        let params = json!({"patterns": [{"urlPattern": pattern, "requestStage": "Request"}]});
+        self.session.call("Fetch.enable", params).await.map(drop)
+    }
+
+    /// Goes to an address and waits until it is loaded.
+    pub(crate) async fn navigate(&self, url: &Url, deadline: Instant) -> Result<(), BrowserError> {
+        let answer = self
+            .session
+            .call_until("Page.navigate", json!({"url": url.as_str()}), deadline)
+            .await?;
+        if self.watch.state().download {
+            return Err(BrowserError::Download);
+        }
+        match text(&answer, "errorText") {
+            // An answer without content: the page stays what it was.
+            reason if reason == "net::ERR_ABORTED" => Err(BrowserError::Download),
+            reason if reason.is_empty() => self.loaded(deadline).await,
+            reason => Err(BrowserError::Navigation { reason }),
+        }
+    }
+
+    /// Waits for the end of a navigation under way; a document that is there but still loads pictures and
+    /// scripts after [`limits::LOAD_TIMEOUT`] is taken as it is.
+    async fn loaded(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let patience = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
+        let loaded = self
+            .watch
+            .until(patience, |state| state.loaded.then_some(()))
+            .await;
+        match loaded {
+            Err(BrowserError::Timeout) => {
+                self.watch
+                    .until(deadline, |state| state.dom_ready.then_some(()))
+                    .await
+            }
+            other => other,
+        }
+    }
+
+    /// Waits until the page is at rest, as long as [`limits::QUIET_TIMEOUT`] allows.
+    pub(crate) async fn rest(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let patience = deadline.min(Instant::now() + limits::QUIET_TIMEOUT);
+        self.watch.rest(limits::QUIET, patience).await
+    }
+
+    /// After an input: lets a navigation that it set off come to its end.
+    pub(crate) async fn after_input(&self, deadline: Instant) -> Result<(), BrowserError> {
+        self.sleep(limits::AFTER_INPUT, deadline).await?;
+        if self.watch.state().navigating {
+            self.watch
+                .until(deadline, |state| {
+                    (!state.navigating && state.dom_ready).then_some(())
+                })
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Waits; an error when the deadline comes first.
+    pub(crate) async fn sleep(&self, time: Duration, deadline: Instant) -> Result<(), BrowserError> {
+        let end = Instant::now() + time;
+        tokio::time::sleep_until(end.min(deadline)).await;
+        match end > deadline {
+            true => Err(BrowserError::Timeout),
+            false => Ok(()),
+        }
+    }
+
+    /// The page as it stands.
+    pub(crate) async fn content(&self, deadline: Instant) -> Result<Content, BrowserError> {
+        let take = format!("({TAKE_HTML})({})", limits::MAX_HTML_CHARS);
+        let html = self.evaluate(&take, World::Isolated, deadline).await?;
+        let state = self.watch.state();
+        Ok(Content {
+            url: state.url.clone(),
+            html: html.as_str().unwrap_or_default().to_owned(),
+            response: state.response.clone(),
+        })
+    }
+
+    /// The JSON value of an expression; see [`Page::run`].
+    pub(crate) async fn evaluate(
+        &self,
+        expression: &str,
+        world: World,
+        deadline: Instant,
+    ) -> Result<Value, BrowserError> {
+        let mut result = self.run(expression, world, deadline).await?;
+        Ok(result["value"].take())
+    }
+
+    /// Type and JSON value of an expression; promises are awaited. A script that throws is a refusal with its
+    /// words.
+    pub(crate) async fn run(
+        &self,
+        expression: &str,
+        world: World,
+        deadline: Instant,
+    ) -> Result<Value, BrowserError> {
+        let mut params = json!({
+            "expression": expression,
+            "awaitPromise": true,
+            "returnByValue": true,
+            "userGesture": true,
+        });
+        if world == World::Isolated {
+            // Made anew each time: a context ends with its document.
+            let made = json!({"frameId": self.main_frame, "worldName": "harvestman"});
+            let made = self
+                .session
+                .call_until("Page.createIsolatedWorld", made, deadline)
+                .await?;
+            params["contextId"] = made["executionContextId"].clone();
+        }
+        let answer = self
+            .session
+            .call_until("Runtime.evaluate", params, deadline)
+            .await?;
+        let exception = &answer["exceptionDetails"];
+        if exception.is_null() {
+            return Ok(answer["result"].clone());
+        }
+        let said = exception["exception"]["description"]
+            .as_str()
+            .or(exception["exception"]["value"].as_str())
+            .or(exception["text"].as_str())
+            .unwrap_or("it threw");
+        let reason = said.lines().next().unwrap_or_default().to_owned();
+        Err(BrowserError::Refused {
+            command: "the script".to_owned(),
+            reason,
+        })
+    }
+
+    /// Closes the page with all it opened, its cookies and its storage.
+    pub(crate) async fn close(self) {
+        dispose(&self.connection, &self.context).await;
+    }
+}
+
+async fn dispose(connection: &Connection, context: &str) {
+    let gone = connection.call(
+        "Target.disposeBrowserContext",
+        json!({"browserContextId": context}),
+    );
+    if !matches!(tokio::time::timeout(limits::CLOSE_TIMEOUT, gone).await, Ok(Ok(_))) {
+        tracing::debug!("a page was not closed in time");
+    }
+}

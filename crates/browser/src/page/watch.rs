@@ -1,0 +1,313 @@
+//! What the events of a page add up to: which document it shows, how far that is, what is still on its way.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, timeout_at};
+
+use crate::cdp::{Event, Session};
+use crate::error::BrowserError;
+use crate::limits;
+
+/// The present of a page.
+#[derive(Debug)]
+pub(crate) struct State {
+    main_frame: String,
+    /// The document of the main frame.
+    pub(crate) loader: String,
+    /// Address of the document.
+    pub(crate) url: String,
+    /// Answer that the document came with.
+    pub(crate) response: Option<DocumentResponse>,
+    pub(crate) dom_ready: bool,
+    pub(crate) loaded: bool,
+    /// The main frame is on its way to another document.
+    pub(crate) navigating: bool,
+    /// The address turned out to be a download.
+    pub(crate) download: bool,
+    in_flight: HashSet<String>,
+    quiet_since: Instant,
+    ended: Option<BrowserError>,
+}
+
+/// Head of the answer of a document.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DocumentResponse {
+    pub(crate) status: u16,
+    pub(crate) mime_type: String,
+}
+
+/// Follows the events of one page.
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+impl Watch {
+    /// Follows `events` until they end. Dialogs are dismissed, so that scripts go on; requests that are held
+    /// back go on with `headers`.
+    pub(crate) fn start(
+        session: &Arc<Session>,
+        main_frame: String,
+        headers: Map<String, Value>,
+        mut events: mpsc::Receiver<Event>,
+    ) -> Arc<Watch> {
+        let watch = Arc::new(Watch {
+            state: Mutex::new(State {
+                main_frame,
+                loader: String::new(),
+                url: String::new(),
+                response: None,
+                dom_ready: false,
+                loaded: false,
+                navigating: false,
+                download: false,
+                in_flight: HashSet::new(),
+                quiet_since: Instant::now(),
+                ended: None,
+            }),
+            changed: Notify::new(),
+        });
+        let watching = watch.clone();
+        // The session ends with the page, not with this task.
+        let session = Arc::downgrade(session);
+        tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                if let Some(session) = session.upgrade()
+                    && answered(&event, &session, &headers)
+                {
+                    continue;
+                }
+                watching.state().apply(&event);
+                watching.changed.notify_waiters();
+            }
+            watching.state().ended.get_or_insert(BrowserError::Gone);
+            watching.changed.notify_waiters();
+        });
+        watch
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `look` finds what it looks for; an error when the page ends or the deadline passes before.
+    pub(crate) async fn until<T>(
+        &self,
+        deadline: Instant,
+        mut look: impl FnMut(&State) -> Option<T>,
+    ) -> Result<T, BrowserError> {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            {
+                let state = self.state();
+                if let Some(error) = &state.ended {
+                    return Err(error.clone());
+                }
+                if let Some(found) = look(&state) {
+                    return Ok(found);
+                }
+            }
+            timeout_at(deadline, changed)
+                .await
+                .map_err(|_| BrowserError::Timeout)?;
+        }
+    }
+
+    /// Waits until the document is loaded and nothing has been on its way for `quiet`, at most until the deadline.
+    pub(crate) async fn rest(&self, quiet: Duration, deadline: Instant) -> Result<(), BrowserError> {
+        loop {
+            let at_rest = |state: &State| {
+                let still = state.loaded && !state.navigating && state.in_flight.is_empty();
+                still.then_some(state.quiet_since)
+            };
+            let since = match self.until(deadline, at_rest).await {
+                Ok(since) => since,
+                Err(BrowserError::Timeout) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let rested = since + quiet;
+            if Instant::now() >= rested {
+                return Ok(());
+            }
+            if rested > deadline {
+                tokio::time::sleep_until(deadline).await;
+                return Ok(());
+            }
+            tokio::time::sleep_until(rested).await;
+        }
+    }
+}
+
+/// Answers what the browser waits for; false for an event that asks nothing.
+fn answered(event: &Event, session: &Session, headers: &Map<String, Value>) -> bool {
+    match event.method.as_str() {
+        "Page.javascriptDialogOpening" => {
+            session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
+            true
+        }
+        "Fetch.requestPaused" => {
+            if let Some(paused) = event.read::<Paused>() {
+                let kept = paused
+                    .request
+                    .headers
+                    .into_iter()
+                    .filter(|(name, _)| headers.keys().all(|own| !own.eq_ignore_ascii_case(name)));
+                let all: Vec<Value> = kept
+                    .chain(headers.clone())
+                    .map(|(name, value)| json!({"name": name, "value": value}))
+                    .collect();
+                let params = json!({"requestId": paused.request_id, "headers": all});
+                session.post("Fetch.continueRequest", params);
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    request: PausedRequest,
+}
+
+#[derive(Deserialize)]
+struct PausedRequest {
+    headers: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameEvent<'a> {
+    #[serde(borrow)]
+    frame_id: Cow<'a, str>,
+    #[serde(borrow)]
+    loader_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: Frame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    id: String,
+    loader_id: String,
+    url: String,
+    #[serde(default)]
+    url_fragment: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestEvent {
+    request_id: String,
+    #[serde(default)]
+    r#type: String,
+    #[serde(default)]
+    frame_id: String,
+    response: Option<DocumentResponse>,
+}
+
+impl State {
+    fn apply(&mut self, event: &Event) {
+        match event.method.as_str() {
+            "Page.frameNavigated" => self.navigated(event),
+            "Page.lifecycleEvent" => self.lifecycle(event),
+            "Page.navigatedWithinDocument" => {
+                if let Some(FrameEvent { url: Some(url), .. }) = self.of_main_frame(event) {
+                    self.url = url.into_owned();
+                }
+            }
+            "Page.frameStartedLoading" | "Page.frameStartedNavigating" => {
+                self.navigating |= self.of_main_frame(event).is_some();
+            }
+            "Page.frameStoppedLoading" if self.of_main_frame(event).is_some() => {
+                self.navigating = false;
+                self.loaded = true;
+            }
+            "Page.downloadWillBegin" => self.download |= self.of_main_frame(event).is_some(),
+            "Network.requestWillBeSent" => {
+                if let Some(request) = event.read::<RequestEvent>()
+                    && !matches!(
+                        request.r#type.as_str(),
+                        "EventSource" | "WebSocket" | "Ping" | "Media"
+                    )
+                    && self.in_flight.len() < limits::MAX_WATCHED_REQUESTS
+                {
+                    self.in_flight.insert(request.request_id);
+                }
+            }
+            "Network.responseReceived" => {
+                if let Some(request) = event.read::<RequestEvent>()
+                    && request.r#type == "Document"
+                    && request.frame_id == self.main_frame
+                {
+                    self.response = request.response;
+                }
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => {
+                if let Some(request) = event.read::<RequestEvent>() {
+                    self.in_flight.remove(&request.request_id);
+                    self.quiet_since = Instant::now();
+                }
+            }
+            "Inspector.targetCrashed" => self.ended = Some(BrowserError::Crashed),
+            _ => {}
+        }
+    }
+
+    fn navigated(&mut self, event: &Event) {
+        let Some(FrameNavigated { frame }) = event.read() else {
+            return;
+        };
+        if frame.id != self.main_frame {
+            return;
+        }
+        self.loader = frame.loader_id;
+        self.url = frame.url + &frame.url_fragment;
+        self.dom_ready = false;
+        self.loaded = false;
+        self.in_flight.clear();
+        self.quiet_since = Instant::now();
+    }
+
+    fn lifecycle(&mut self, event: &Event) {
+        let Some(FrameEvent { loader_id, name, .. }) = self.of_main_frame(event) else {
+            return;
+        };
+        if loader_id.is_none_or(|loader| loader != self.loader) {
+            return;
+        }
+        match name.as_deref() {
+            Some("DOMContentLoaded") => self.dom_ready = true,
+            Some("load") => {
+                self.dom_ready = true;
+                self.loaded = true;
+                self.quiet_since = Instant::now();
+            }
+            _ => {}
+        }
+    }
+
+    fn of_main_frame<'a>(&self, event: &'a Event) -> Option<FrameEvent<'a>> {
+        let event: FrameEvent<'a> = event.read()?;
+        (event.frame_id == self.main_frame).then_some(event)
+    }
+}

@@ -1,0 +1,138 @@
+//! Pictures and prints of a page.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_core::api::action::PaperFormat;
+use harvestman_core::api::format::Screenshot;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::error::BrowserError;
+use crate::limits;
+use crate::page::Page;
+use crate::visitor::Visitor;
+
+/// Kind of a picture's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PictureFormat {
+    /// Lossless.
+    Png,
+    /// With a quality.
+    Jpeg,
+}
+
+/// A picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// Kind of the bytes.
+    pub format: PictureFormat,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+impl PictureFormat {
+    /// `image/png` or `image/jpeg`.
+    pub fn mime_type(self) -> &'static str {
+        match self {
+            PictureFormat::Png => "image/png",
+            PictureFormat::Jpeg => "image/jpeg",
+        }
+    }
+}
+
+/// Takes a picture of the window or of the whole page.
+pub(crate) async fn take(
+    page: &Page,
+    visitor: &Visitor,
+    wanted: &Screenshot,
+    deadline: Instant,
+) -> Result<Picture, BrowserError> {
+    if wanted.viewport.is_some() {
+        visitor.resize(page.session(), wanted.viewport).await?;
+        page.rest(deadline).await?;
+    }
+    let (format, name) = match wanted.quality {
+        Some(_) => (PictureFormat::Jpeg, "jpeg"),
+        None => (PictureFormat::Png, "png"),
+    };
+    let mut params = json!({"format": name, "captureBeyondViewport": wanted.full_page});
+    if let Some(quality) = wanted.quality {
+        params["quality"] = quality.into();
+    }
+    if wanted.full_page {
+        let layout = page
+            .session()
+            .call_until("Page.getLayoutMetrics", json!({}), deadline)
+            .await?;
+        let size = &layout["cssContentSize"];
+        let height = size["height"]
+            .as_f64()
+            .unwrap_or(0.0)
+            .clamp(1.0, limits::MAX_PICTURE_HEIGHT);
+        let width = size["width"]
+            .as_f64()
+            .unwrap_or(0.0)
+            .clamp(1.0, limits::MAX_PICTURE_HEIGHT);
+        params["clip"] = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": 1});
+    }
+    let answer = page
+        .session()
+        .call_until("Page.captureScreenshot", params, deadline)
+        .await?;
+    if wanted.viewport.is_some() {
+        visitor.resize(page.session(), None).await?;
+    }
+    Ok(Picture {
+        format,
+        bytes: data(&answer)?,
+    })
+}
+
+/// Prints the page.
+pub(crate) async fn print(
+    page: &Page,
+    paper: PaperFormat,
+    landscape: bool,
+    scale: f64,
+    deadline: Instant,
+) -> Result<Vec<u8>, BrowserError> {
+    let (width, height) = inches(paper);
+    let params = json!({
+        "paperWidth": width,
+        "paperHeight": height,
+        "landscape": landscape,
+        "scale": scale,
+        "printBackground": true,
+    });
+    let answer = page
+        .session()
+        .call_until("Page.printToPDF", params, deadline)
+        .await?;
+    data(&answer)
+}
+
+fn data(answer: &Value) -> Result<Vec<u8>, BrowserError> {
+    STANDARD
+        .decode(answer["data"].as_str().unwrap_or_default())
+        .map_err(|error| BrowserError::Refused {
+            command: "the picture".to_owned(),
+            reason: error.to_string(),
+        })
+}
+
+/// Width and height of a sheet, upright.
+fn inches(paper: PaperFormat) -> (f64, f64) {
+    match paper {
+        PaperFormat::A0 => (33.1, 46.8),
+        PaperFormat::A1 => (23.4, 33.1),
+        PaperFormat::A2 => (16.54, 23.4),
+        PaperFormat::A3 => (11.7, 16.54),
+        PaperFormat::A4 => (8.27, 11.7),
+        PaperFormat::A5 => (5.83, 8.27),
+        PaperFormat::A6 => (4.13, 5.83),
+        PaperFormat::Letter => (8.5, 11.0),
+        PaperFormat::Legal => (8.5, 14.0),
+        PaperFormat::Tabloid => (11.0, 17.0),
+        PaperFormat::Ledger => (17.0, 11.0),
+    }
+}

@@ -1,0 +1,252 @@
+//! Pages in a real Chromium. Its proxy is the test itself, which answers for every host: nothing else is reached.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use harvestman_browser::{Browser, BrowserConfig, BrowserError, RenderRequest, Rendering, find_chromium};
+use harvestman_core::api::options::ScrapeOptions;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+use url::Url;
+
+/// Heads of the requests that reached the sites.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+async fn sites() -> (SocketAddr, Seen) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let seen = Seen::default();
+    let heads = seen.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer(stream, heads.clone()));
+        }
+    });
+    (address, seen)
+}
+
+async fn answer(mut stream: TcpStream, seen: Seen) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        match stream.read(&mut byte).await {
+            Ok(1) => head.push(byte[0]),
+            _ => return,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let url = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    seen.lock().unwrap().push(head);
+    let (status, kind, body) = page(&url);
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    // The browser may have gone away.
+    let _gone = stream.write_all(answer.as_bytes()).await;
+}
+
+fn page(url: &str) -> (&'static str, &'static str, &'static str) {
+    const HTML: &str = "text/html; charset=utf-8";
+    match url {
+        "http://app.test/" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><title>App</title><div id=root></div><script>
+               setTimeout(() => { document.getElementById('root').innerHTML = '<p>made by a script ä</p>'; }, 50);
+             </script><script src='http://other.test/lib.js'></script>",
+        ),
+        "http://app.test/form" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><form onsubmit=\"event.preventDefault();
+               document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\">
+             <input id=name><button>Send</button><output></output></form>",
+        ),
+        "http://app.test/shadow" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><my-card>in the light</my-card><script>
+               const card = document.querySelector('my-card');
+               card.attachShadow({mode: 'open'}).innerHTML = '<h2>in the shadow</h2><slot></slot>';
+             </script>",
+        ),
+        "http://app.test/alert" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><script>alert('stop'); document.write('<p>went on</p>');</script>",
+        ),
+        "http://app.test/moves" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><script>location.href = '/form';</script>",
+        ),
+        "http://app.test/visitor" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><meta name=viewport content='width=device-width'><p></p><script>
+               document.querySelector('p').textContent = [navigator.language, innerWidth,
+                 Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.maxTouchPoints > 0].join(' ');
+             </script>",
+        ),
+        "http://app.test/missing" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
+        "http://app.test/file" => ("200 OK", "application/zip", "PK"),
+        "http://other.test/lib.js" => ("200 OK", "text/javascript", "window.lib = 1;"),
+        _ => ("502 Bad Gateway", "text/plain", ""),
+    }
+}
+
+struct Chromium {
+    browser: Browser,
+    seen: Seen,
+}
+
+impl Chromium {
+    async fn start(name: &str) -> Chromium {
+        let (proxy, seen) = sites().await;
+        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium)
+            .expect("a Chromium: `cargo xtask test` installs one");
+        let browser = Browser::new(BrowserConfig {
+            program,
+            folder: std::env::temp_dir().join(format!("harvestman-browser-{name}-{}", std::process::id())),
+            proxy,
+            agent: "Harvestman/1.0".to_owned(),
+            cores: 1,
+        });
+        Chromium { browser, seen }
+    }
+
+    async fn render(&self, url: &str, options: &str) -> Result<Rendering, BrowserError> {
+        let url = Url::parse(url).unwrap();
+        let options = ScrapeOptions::from_json(options.as_bytes()).unwrap();
+        let request = RenderRequest {
+            url: &url,
+            options: &options,
+            deadline: Instant::now() + Duration::from_millis(options.timeout),
+        };
+        self.browser.render(request).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_scripts_make_is_in_the_document() {
+    let chromium = Chromium::start("scripts").await;
+    let page = chromium.render("http://app.test/", "{}").await.unwrap();
+    assert!(page.html.contains("<p>made by a script ä</p>"), "{}", page.html);
+    assert_eq!((page.status, page.url.as_str()), (200, "http://app.test/"));
+    assert_eq!(page.content_type, "text/html");
+    let shadow = chromium.render("http://app.test/shadow", "{}").await.unwrap();
+    assert!(
+        shadow
+            .html
+            .contains("<my-card><h2>in the shadow</h2><slot>in the light</slot></my-card>"),
+        "{}",
+        shadow.html
+    );
+    let alert = chromium.render("http://app.test/alert", "{}").await.unwrap();
+    assert!(alert.html.contains("<p>went on</p>"), "{}", alert.html);
+    let moved = chromium.render("http://app.test/moves", "{}").await.unwrap();
+    assert_eq!(moved.url.as_str(), "http://app.test/form");
+    let missing = chromium.render("http://app.test/missing", "{}").await.unwrap();
+    assert_eq!(missing.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn actions_act_in_order_and_bring_what_they_take() {
+    let chromium = Chromium::start("actions").await;
+    let options = r##"{"actions":[
+        {"type":"wait","selector":"#name"},
+        {"type":"click","selector":"#name"},
+        {"type":"write","text":"Jörg A."},
+        {"type":"scrape"},
+        {"type":"press","key":"Enter"},
+        {"type":"executeJavascript","script":"document.querySelector('output').textContent"},
+        {"type":"executeJavascript","script":"return {n: 1 + 1}"},
+        {"type":"screenshot","quality":50},
+        {"type":"pdf","format":"A6"},
+        {"type":"scroll"}
+    ],"formats":["html",{"type":"screenshot","fullPage":true}]}"##;
+    let page = chromium.render("http://app.test/form", options).await.unwrap();
+    assert!(
+        page.html.contains("<output>Hello Jörg A.</output>"),
+        "{}",
+        page.html
+    );
+    let values: Vec<_> = page
+        .steps
+        .script_values
+        .iter()
+        .map(|value| (value.kind.as_str(), value.value.to_string()))
+        .collect();
+    assert_eq!(
+        values,
+        [
+            ("string", r#""Hello Jörg A.""#.to_owned()),
+            ("object", r#"{"n":2}"#.to_owned())
+        ]
+    );
+    assert!(page.steps.scrapes[0].html.contains("<output></output>"));
+    assert!(page.steps.screenshots[0].bytes.starts_with(b"\xff\xd8\xff"));
+    assert!(page.screenshot.unwrap().bytes.starts_with(b"\x89PNG"));
+    assert!(page.steps.pdfs[0].starts_with(b"%PDF"));
+
+    let wrong = r##"{"actions":[{"type":"scrape"},{"type":"click","selector":"#none"}]}"##;
+    let error = chromium.render("http://app.test/form", wrong).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "action 1 (click) failed: nothing matches `#none`"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_sees_the_visitor_and_only_the_target_its_headers() {
+    let chromium = Chromium::start("visitor").await;
+    let phone = r#"{"mobile":true,"location":{"country":"DE"}}"#;
+    let page = chromium.render("http://app.test/visitor", phone).await.unwrap();
+    assert!(
+        page.html.contains("de-DE 412 Europe/Berlin true"),
+        "{}",
+        page.html
+    );
+    let page = chromium.render("http://app.test/visitor", "{}").await.unwrap();
+    assert!(
+        page.html.contains("en-US 1280 America/New_York false"),
+        "{}",
+        page.html
+    );
+
+    let secret = r#"{"headers":{"X-Key":"secret"}}"#;
+    chromium.render("http://app.test/", secret).await.unwrap();
+    let seen = chromium.seen.lock().unwrap();
+    let carries = |start: &str| {
+        seen.iter()
+            .rfind(|head| head.starts_with(start))
+            .is_some_and(|head| head.to_ascii_lowercase().contains("x-key: secret"))
+    };
+    assert!(carries("GET http://app.test/ "));
+    assert!(
+        seen.iter()
+            .any(|head| head.starts_with("GET http://other.test/lib.js "))
+    );
+    assert!(!carries("GET http://other.test/lib.js "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_page_is_told_as_such_and_the_browser_lives_on() {
+    let chromium = Chromium::start("errors").await;
+    let error = chromium.render("http://app.test/file", "{}").await.unwrap_err();
+    assert_eq!(error, BrowserError::Download);
+    let slow =
+        r#"{"timeout":2000,"waitFor":1000,"actions":[{"type":"executeJavascript","script":"for(;;);"}]}"#;
+    let error = chromium.render("http://app.test/form", slow).await.unwrap_err();
+    assert_eq!(error, BrowserError::Timeout);
+    chromium.browser.stop().await;
+    assert!(chromium.render("http://app.test/form", "{}").await.is_ok());
+}

@@ -25,7 +25,7 @@ pub const MAX_REFUSALS: usize = 256;
 pub const REFUSAL_TIME: Duration = Duration::from_secs(2);
 /// Pause after the system could not accept a connection (no descriptors left).
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Largest request head in bytes.
+/// Request heads of more bytes are refused; a read that goes a little beyond still counts.
 pub const HEAD_BYTES: usize = 64 * 1024;
 /// Longest `x-request-id` that is echoed.
 pub const REQUEST_ID_CHARS: usize = 128;
@@ -37,11 +37,6 @@ pub const API_KEY_CHARS: usize = 256;
 pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 /// Keys remembered at once.
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
-/// Size of one status answer's documents (contract section 6.2): 10 MiB less room for the fields
-/// around them.
-pub const STATUS_BYTES: usize = 10 * 1024 * 1024 - 64 * 1024;
-/// Largest `limit` of a status request.
-pub const STATUS_LIMIT: u64 = 1_000;
 /// How long a status request at the end of a running job is held for a new document.
 pub const TAIL_HOLD: Duration = Duration::from_secs(1);
 /// Documents read at once for a live socket.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::Request;
 use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use hyper::body::Incoming;
@@ -27,9 +27,11 @@ use crate::app::App;
 use crate::limits;
 
 mod activity;
+mod own_answer;
 mod watched;
 
 use activity::{Activity, Overdue};
+use own_answer::raw;
 use watched::{Watched, WatchedBody};
 
 /// The address a request came from; in the request's extensions.
@@ -160,6 +162,9 @@ impl Connection {
                 result = connection.as_mut() => {
                     if let Err(error) = result {
                         tracing::debug!(%error, "a connection ended early");
+                        if error.is_parse() {
+                            let _ = tokio::time::timeout(limits::REFUSAL_TIME, read_out(&stream)).await;
+                        }
                     }
                     return;
                 }
@@ -175,6 +180,18 @@ impl Connection {
             let seconds = patience.head.as_secs_f32();
             let sentence = format!("the head of the request did not come within {seconds} s");
             let _ = stream.try_write(raw(&ApiError::new(ErrorCode::RequestTimeout, sentence)).as_bytes());
+        }
+    }
+}
+
+/// Reads and drops what still comes, so that the caller sees the answer instead of a reset.
+async fn read_out(stream: &TcpStream) {
+    let mut bytes = [0; 4096];
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut bytes) {
+            Ok(0) => return,
+            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => return,
+            Ok(_) | Err(_) => {}
         }
     }
 }
@@ -195,19 +212,4 @@ async fn refuse(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
         std::io::Result::Ok(())
     };
     let _ = tokio::time::timeout(limits::REFUSAL_TIME, talk).await;
-}
-
-/// An error answer outside of any request that was understood.
-fn raw(error: &ApiError) -> String {
-    let status = StatusCode::from_u16(error.status()).unwrap_or_default();
-    let body = error.body().to_string();
-    let retry = error
-        .retry_after_s
-        .map(|seconds| format!("retry-after: {seconds}\r\n"))
-        .unwrap_or_default();
-    format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\
-         x-content-type-options: nosniff\r\ncache-control: no-store\r\naccess-control-allow-origin: *\r\n{retry}\r\n{body}",
-        body.len()
-    )
 }

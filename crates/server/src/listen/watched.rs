@@ -12,6 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::activity::Activity;
+use super::own_answer;
 use crate::app::App;
 
 /// The stream of one connection; holds its place among all connections as long as it lives, also as
@@ -19,6 +20,8 @@ use crate::app::App;
 pub(super) struct Watched {
     stream: Arc<TcpStream>,
     activity: Arc<Activity>,
+    /// What is still to be written instead of the protocol's own answer.
+    instead: Option<Bytes>,
     _place: OwnedSemaphorePermit,
     app: App,
 }
@@ -34,9 +37,29 @@ impl Watched {
         Self {
             stream,
             activity,
+            instead: None,
             _place: place,
             app,
         }
+    }
+
+    /// Writes the answer that stands for the protocol's own one, which is then taken as written.
+    fn write_instead(&mut self, context: &mut Context<'_>, theirs: &[u8]) -> Option<Poll<io::Result<usize>>> {
+        let mut ours = match self.instead.take() {
+            Some(rest) => rest,
+            None => own_answer::instead_of(theirs)?.into(),
+        };
+        while !ours.is_empty() {
+            match self.write(context, |stream| stream.try_write(&ours)) {
+                Poll::Ready(Ok(count)) => drop(ours.split_to(count)),
+                Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
+                Poll::Pending => {
+                    self.instead = Some(ours);
+                    return Some(Poll::Pending);
+                }
+            }
+        }
+        Some(Poll::Ready(Ok(theirs.len())))
     }
 
     fn write(
@@ -93,15 +116,27 @@ impl AsyncRead for Watched {
 }
 
 impl AsyncWrite for Watched {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(written) = self.write_instead(context, bytes) {
+            return written;
+        }
         self.write(context, |stream| stream.try_write(bytes))
     }
 
     fn poll_write_vectored(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let [only] = slices
+            && let Some(written) = self.write_instead(context, only)
+        {
+            return written;
+        }
         self.write(context, |stream| stream.try_write_vectored(slices))
     }
 

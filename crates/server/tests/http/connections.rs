@@ -136,3 +136,38 @@ async fn stopping_closes_idle_connections() {
         "nobody listens any more"
     );
 }
+
+#[tokio::test]
+async fn a_head_that_is_no_http_is_answered_like_every_other_mistake() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let long = "x".repeat(200_000);
+    let many = "a: b\r\n".repeat(200);
+    for (head, status) in [
+        ("NONSENSE\r\n\r\n".to_owned(), 400),
+        ("GET /health HTTP/1.1\r\nno colon\r\n\r\n".to_owned(), 400),
+        ("GET /health HTTP/9.9\r\n\r\n".to_owned(), 400),
+        (format!("GET /health HTTP/1.1\r\nx: {long}\r\n\r\n"), 431),
+        (format!("GET /health HTTP/1.1\r\n{many}\r\n"), 431),
+        (format!("GET /{long} HTTP/1.1\r\nhost: x\r\n\r\n"), 414),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let answer = rest(&mut stream).await;
+        let (told, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
+        assert!(told.contains("content-type: application/json") && told.contains("connection: close"));
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(
+            (&body["success"], &body["code"]),
+            (&false.into(), &"BAD_REQUEST".into())
+        );
+        assert!(body["error"].as_str().is_some_and(|error| !error.is_empty()));
+    }
+    // After a good request on the same connection as well.
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(HEALTH).await.unwrap();
+    one_answer(&mut stream).await;
+    stream.write_all(b"NONSENSE\r\n\r\n").await.unwrap();
+    assert!(rest(&mut stream).await.contains("\"code\":\"BAD_REQUEST\""));
+}

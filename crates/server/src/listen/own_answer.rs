@@ -1,0 +1,44 @@
+//! Error answers outside of any request that was understood, as JSON like all others. The protocol
+//! answers a broken head by itself, without a body; its answer is replaced.
+
+use axum::http::StatusCode;
+use harvestman_core::api::error::{ApiError, ErrorCode};
+
+use crate::limits;
+
+/// The whole answer, as bytes on the connection, which ends with it.
+pub(super) fn raw(error: &ApiError) -> String {
+    with_status(StatusCode::from_u16(error.status()).unwrap_or_default(), error)
+}
+
+/// What to write instead of these bytes, if they are the protocol's own answer to a broken head: ours
+/// have a body, or at least the headers that every answer gets.
+pub(super) fn instead_of(bytes: &[u8]) -> Option<String> {
+    let status = std::str::from_utf8(bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?).ok()?;
+    let sentence = match status {
+        "400" => "the head of the request is not valid HTTP/1.1".to_owned(),
+        "414" => "the address of the request is too long".to_owned(),
+        "431" => format!(
+            "the head of the request is larger than {} KiB or has too many fields",
+            limits::HEAD_BYTES / 1024
+        ),
+        _ => return None,
+    };
+    let head = std::str::from_utf8(bytes).ok()?.strip_suffix("\r\n\r\n")?;
+    let bare = head.contains("content-length: 0") && !head.contains("x-content-type-options");
+    let status = status.parse().ok()?;
+    bare.then(|| with_status(status, &ApiError::new(ErrorCode::BadRequest, sentence)))
+}
+
+fn with_status(status: StatusCode, error: &ApiError) -> String {
+    let body = error.body().to_string();
+    let retry = error
+        .retry_after_s
+        .map(|seconds| format!("retry-after: {seconds}\r\n"))
+        .unwrap_or_default();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\
+         x-content-type-options: nosniff\r\ncache-control: no-store\r\naccess-control-allow-origin: *\r\n{retry}\r\n{body}",
+        body.len()
+    )
+}

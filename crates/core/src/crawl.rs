@@ -36,7 +36,7 @@ use crate::sitemap::Sitemap;
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
-use changes::Changes;
+use changes::{Change, Changes};
 use hosts::{Answer, Hosts};
 use seeds::Phase;
 
@@ -61,7 +61,7 @@ pub struct PageTask {
     pub url: Url,
     /// Discovery depth.
     pub depth: u32,
-    /// 1 for the first attempt.
+    /// 1 for the first attempt of any owner.
     pub attempt: u32,
 }
 
@@ -102,9 +102,12 @@ pub enum RobotsOutcome {
     Found(Robots),
     /// 4xx: everything is allowed.
     Missing,
-    /// 5xx, timeout or no connection, with a sentence that says which: asked again up to 3 times,
+    /// 5xx, timeout or a broken answer, with a sentence that says which: asked again up to 3 times,
     /// then everything is refused.
     Unreachable(String),
+    /// The host itself cannot be reached: its name, a connection or the handshake failed. Asked
+    /// again while that may pass, then each of its pages fails with this.
+    HostFault(FetchFailure),
 }
 
 /// Result of one page task.
@@ -210,6 +213,7 @@ pub struct Counts {
 pub struct Crawl {
     scope: Scope,
     sitemap: SitemapMode,
+    limit: u64,
     /// The start URL came without a scheme and https was not found wrong.
     scheme_guessed: bool,
     known_max: usize,
@@ -229,6 +233,8 @@ pub struct Crawl {
     /// Admitted and not settled.
     open: HashSet<UrlKey>,
     running: HashMap<UrlKey, Entry>,
+    /// Pages that earlier owners were lost over: while there are any, one page at a time is fetched.
+    suspects: HashSet<UrlKey>,
     /// Pages that led to a host whose robots.txt is awaited.
     held: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
     held_pages: usize,
@@ -280,12 +286,14 @@ impl Crawl {
         } else {
             Phase::Naming
         };
+        let begun = snapshot.progress.begun.clone();
         let concurrency = request
             .max_concurrency
             .map_or(policy.max_concurrency, |wish| wish.min(policy.max_concurrency));
         let mut crawl = Crawl {
             scope,
             sitemap: request.sitemap,
+            limit: request.limit,
             scheme_guessed,
             known_max: limits::known_urls_max(request.limit),
             agent: request.robots_user_agent.clone().unwrap_or(policy.robots_agent),
@@ -299,6 +307,7 @@ impl Crawl {
             known: snapshot.seen.into_iter().collect(),
             open: HashSet::new(),
             running: HashMap::new(),
+            suspects: HashSet::new(),
             held: HashMap::new(),
             held_pages: 0,
             changes: Changes::new(snapshot.last_batch, snapshot.progress),
@@ -318,7 +327,8 @@ impl Crawl {
             ended: false,
             finished: false,
         };
-        for admitted in snapshot.open {
+        for mut admitted in snapshot.open {
+            admitted.attempts = begun.get(&admitted.key).copied().unwrap_or(0);
             crawl.admit(admitted, Timestamp::default());
         }
         crawl.counts.admitted = snapshot.admitted;
@@ -479,6 +489,9 @@ impl Crawl {
                     depth: entry.depth(),
                     attempt: entry.earlier + entry.tries + 1,
                 };
+                if entry.tries == 0 {
+                    self.changes.push(Change::Begun(entry.key, entry.earlier + 1));
+                }
                 self.running.insert(entry.key, entry);
                 Some(Output::FetchPage(task))
             }
@@ -514,7 +527,7 @@ impl Crawl {
                 return None;
             }
         }
-        if idle && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
+        if idle && self.limit > 1 && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
             self.warn_once(warnings::ONLY_CHILDREN);
         }
         let end = idle.then(|| self.end());

@@ -66,6 +66,7 @@ impl HostPace {
 #[derive(Clone, Debug)]
 pub struct JobPace {
     max_in_flight: u32,
+    alone: bool,
     delay_ms: Option<u64>,
     in_flight: u32,
     next_start: Timestamp,
@@ -80,6 +81,7 @@ impl JobPace {
             } else {
                 max_in_flight.max(1)
             },
+            alone: false,
             delay_ms,
             in_flight: 0,
             next_start: Timestamp(0),
@@ -93,7 +95,12 @@ impl JobPace {
 
     /// Requests in flight at once, at most.
     pub fn max_in_flight(&self) -> u32 {
-        self.max_in_flight
+        if self.alone { 1 } else { self.max_in_flight }
+    }
+
+    /// From now on one request at a time, whatever the maximum; or that no longer.
+    pub fn one_at_a_time(&mut self, alone: bool) {
+        self.alone = alone;
     }
 
     /// Requests in flight.
@@ -111,7 +118,7 @@ impl JobPace {
 
     /// Whether a robots.txt may be asked for: it takes a place but need not keep the delay.
     pub fn side_slot(&self) -> Slot {
-        if self.in_flight >= self.max_in_flight {
+        if self.in_flight >= self.max_in_flight() {
             Slot::Busy
         } else {
             Slot::Free

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
@@ -36,6 +37,21 @@ impl Default for Identity {
             ignore_query: false,
             merge_similar: true,
         }
+    }
+}
+
+impl Serialize for UrlKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for UrlKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u128::from_str_radix(&text, 16)
+            .map(Self)
+            .map_err(serde::de::Error::custom)
     }
 }
 

@@ -77,6 +77,45 @@ fn a_host_without_readable_robots_is_not_fetched_after_three_tries() {
 }
 
 #[test]
+fn a_start_host_that_cannot_be_reached_is_an_error_and_fails_the_job() {
+    for (code, tries) in [
+        ("SCRAPE_DNS_RESOLUTION_ERROR", 1),
+        ("SCRAPE_SSL_ERROR", 1),
+        ("SCRAPE_SITE_ERROR", 3),
+    ] {
+        let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": {"fault": code}},
+            "request": {"url": "http://site.test/"}});
+        let trace = crawl(&case, 4);
+        assert!(failure(&trace).contains("http://site.test/ could not be fetched. no way to the host"));
+        assert_eq!(
+            trace.times_of("http://site.test/robots.txt").len(),
+            tries,
+            "{code}"
+        );
+        assert_eq!(trace.requests.len(), tries, "nothing else was asked for");
+        let [(url, error)] = &trace.store.errors[..] else {
+            panic!("{:?}", trace.store.errors)
+        };
+        assert_eq!((url.as_str(), error.code.as_str()), ("http://site.test/", code));
+        assert!(trace.store.robots_blocked.is_empty() && trace.store.warnings.is_empty());
+        assert_eq!((trace.store.admitted, trace.store.failed), (1, 1), "attempted");
+    }
+}
+
+#[test]
+fn pages_of_another_host_that_cannot_be_reached_are_errors_of_their_own() {
+    let case = json!({"web": {"http://site.test/": ["http://docs.site.test/a", "http://docs.site.test/b"]},
+        "robots": {"http://docs.site.test": {"fault": "SCRAPE_DNS_RESOLUTION_ERROR"}},
+        "request": {"url": "http://site.test/", "allowSubdomains": true}});
+    let trace = crawl(&case, 4);
+    assert_eq!(trace.store.end, Some(JobEnd::Completed));
+    let failed: Vec<&str> = trace.store.errors.iter().map(|(url, _)| url.as_str()).collect();
+    assert_eq!(failed, ["http://docs.site.test/a", "http://docs.site.test/b"]);
+    assert_ne!(trace.store.errors[0].1.id, trace.store.errors[1].1.id);
+    assert!(trace.store.robots_blocked.is_empty() && trace.store.warnings.is_empty());
+}
+
+#[test]
 fn a_refused_start_page_gives_a_completed_job_without_pages() {
     let web = json!({"http://site.test/docs": ["/docs/a"]});
     let case = json!({"web": web, "robots": {"http://site.test": "User-agent: *\nDisallow: /docs"},
@@ -139,6 +178,11 @@ fn the_child_rule_is_named_when_it_leaves_one_page() {
         4,
     );
     assert_eq!(trace.store.warnings, [warnings::ONLY_CHILDREN]);
+    let trace = crawl(
+        &json!({"web": web, "request": {"url": "http://site.test/docs", "limit": 1}}),
+        4,
+    );
+    assert!(trace.store.warnings.is_empty(), "one page was asked for");
     let request = json!({"url": "http://site.test/docs", "crawlEntireDomain": true});
     let trace = crawl(&json!({"web": web, "request": request}), 4);
     assert!(trace.store.warnings.is_empty() && trace.store.completed == 3);
@@ -147,7 +191,7 @@ fn the_child_rule_is_named_when_it_leaves_one_page() {
 #[test]
 fn a_guessed_https_falls_back_to_http() {
     let case = json!({"web": {"http://site.test/": ["/a"], "http://site.test/a": []},
-        "robots": {"https://site.test": 9}, "request": {"url": "site.test"}});
+        "robots": {"https://site.test": {"fault": "SCRAPE_SSL_ERROR"}}, "request": {"url": "site.test"}});
     assert_eq!(
         visited(&crawl(&case, 4)),
         ["http://site.test/", "http://site.test/a"]

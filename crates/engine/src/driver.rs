@@ -76,14 +76,15 @@ impl Driver {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
         };
-        let options = Arc::new(request.scrape_options.clone());
+        let mut options = request.scrape_options.clone();
+        options.store_in_cache &= !request.zero_data_retention;
         let team = lease.team;
         Ok(Self {
             inner,
             lease,
             team,
             request,
-            options,
+            options: Arc::new(options),
             policy,
             jar: CookieJar::default(),
             ticker: Ticker::new(),
@@ -116,11 +117,13 @@ impl Driver {
                     self.inner.outbox.notify_one();
                 }
                 Step::Committed(Err(CommitError::LeaseLost)) => return Ok(Stopped::LeaseLost),
-                Step::Committed(Err(CommitError::Repeated(repeated))) => {
+                Step::Committed(Err(CommitError::Repeated(mut repeated))) => {
                     tracing::info!("the answer to a commit was lost; going on from what is stored");
                     if repeated.state == JobState::Ended {
                         return Ok(Stopped::Ended);
                     }
+                    // No owner was lost, so no page is to blame.
+                    repeated.snapshot.progress.begun.clear();
                     run = self.restore(repeated.snapshot)?;
                 }
                 Step::Committed(Err(CommitError::Store(error))) => return Err(error),

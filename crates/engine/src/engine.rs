@@ -125,7 +125,7 @@ impl Engine {
             origin: request.caller.origin.clone(),
             integration: request.caller.integration.clone(),
             created_at: now,
-            zero_data_retention: false,
+            zero_data_retention: request.zero_data_retention,
             retention_ms: limits::RETENTION_MS,
         };
         match self

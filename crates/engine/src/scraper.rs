@@ -1,7 +1,7 @@
 //! One page: fetch the bytes, convert them off the async threads. It never decides what to fetch.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
@@ -9,6 +9,7 @@ use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{RawPage, Rendered, render};
 use harvestman_fetch::{CookieJar, FetchError, FetchRequest, FetchResponse, Fetcher};
+use http::HeaderMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
@@ -120,7 +121,7 @@ impl Scraper {
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
         match self.scrape(url, options, id, jar, deadline).await {
             Ok(Scraped { response, rendered }) => PageOutcome::Page(Box::new(FetchedPage {
-                retry_after_ms: retry_after_ms(&response),
+                retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
                 final_url: response.url,
                 status: response.status,
                 links: rendered.links,
@@ -175,17 +176,18 @@ fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
     headers
 }
 
-/// `Retry-After` in its form as seconds; the form as a date is rare and read as absent.
-fn retry_after_ms(response: &FetchResponse) -> Option<u64> {
-    let seconds: u64 = response
-        .headers
-        .get("retry-after")?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    Some(seconds.saturating_mul(1_000))
+/// `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which is measured from the answer's own
+/// `Date` where it has one, so that a wrong clock does not matter.
+fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let value = text("retry-after")?;
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(seconds.saturating_mul(1_000));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let from = text("date").and_then(|date| httpdate::parse_http_date(date).ok());
+    let wait = until.duration_since(from.unwrap_or(now)).unwrap_or_default();
+    u64::try_from(wait.as_millis()).ok()
 }
 
 impl From<FetchError> for ScrapeFailure {
@@ -195,5 +197,36 @@ impl From<FetchError> for ScrapeFailure {
             passing: error.passing(),
             error: ApiError::new(error.code(), error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_as_seconds_and_as_a_date() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:30 GMT").unwrap();
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        for (value, own_date, expected) in [
+            ("7", None, Some(7_000)),
+            (" 0 ", None, Some(0)),
+            (date, None, Some(7_000)),
+            (date, Some("Sun, 06 Nov 1994 08:49:35 GMT"), Some(2_000)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", None, Some(7_000)),
+            ("Sun Nov  6 08:49:37 1994", None, Some(7_000)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", None, Some(0)),
+            (date, Some("yesterday"), Some(7_000)),
+            ("soon", None, None),
+            ("-1", None, None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", value.parse().unwrap());
+            if let Some(own_date) = own_date {
+                headers.insert("date", own_date.parse().unwrap());
+            }
+            assert_eq!(retry_after_ms(&headers, now), expected, "{value}");
+        }
+        assert_eq!(retry_after_ms(&HeaderMap::new(), now), None);
     }
 }

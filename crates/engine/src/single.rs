@@ -47,7 +47,7 @@ impl SingleScrape {
             origin: request.caller.origin.clone(),
             integration: request.caller.integration.clone(),
             created_at: clock::now(),
-            zero_data_retention: false,
+            zero_data_retention: request.zero_data_retention,
             retention_ms: limits::RETENTION_MS,
         };
         inner

@@ -3,17 +3,19 @@
 use std::io::Read;
 
 use bytes::Bytes;
-use harvestman_core::crawl::RobotsOutcome;
+use harvestman_core::crawl::{FetchFailure, RobotsOutcome};
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::limits;
+use crate::{clock, limits};
 
-/// Fetches a robots.txt. 4xx means that there is none; 5xx and no answer mean that nobody knows.
+/// Fetches a robots.txt. 4xx means that there is none; 5xx and no answer mean that nobody knows, unless
+/// the host itself cannot be reached.
 pub(crate) async fn robots(fetcher: &Fetcher, url: Url, agent: &str) -> RobotsOutcome {
+    let host = url.host_str().unwrap_or_default().to_owned();
     let mut request = FetchRequest::get(url, (Instant::now() + limits::SITE_FILE_TIMEOUT).into_std());
     request.max_body_bytes = limits::ROBOTS_BYTES;
     request.truncate = true;
@@ -30,6 +32,12 @@ pub(crate) async fn robots(fetcher: &Fetcher, url: Url, agent: &str) -> RobotsOu
             let seconds = limits::SITE_FILE_TIMEOUT.as_secs();
             RobotsOutcome::Unreachable(format!("no answer came within {seconds} s"))
         }
+        Err(error) if error.unreachable_host() == Some(&host) => RobotsOutcome::HostFault(FetchFailure {
+            id: clock::new_scrape_id(),
+            code: error.code(),
+            message: error.to_string(),
+            passing: error.passing(),
+        }),
         Err(error) => RobotsOutcome::Unreachable(error.to_string()),
     }
 }

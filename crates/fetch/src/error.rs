@@ -128,6 +128,19 @@ impl FetchError {
         }
     }
 
+    /// The host, when it is one that cannot be talked to at all: no address, no connection or no
+    /// handshake, or it hangs up at once. After redirects that need not be the host asked first.
+    pub fn unreachable_host(&self) -> Option<&str> {
+        match self {
+            FetchError::Dns { host, .. }
+            | FetchError::Unsafe { host }
+            | FetchError::Tls { host, .. }
+            | FetchError::Connect { host, .. }
+            | FetchError::Reset { host } => Some(host),
+            _ => None,
+        }
+    }
+
     /// Whether no connection carried the request: another scheme may do better.
     pub fn before_answer(&self) -> bool {
         matches!(

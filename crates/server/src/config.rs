@@ -64,6 +64,8 @@ pub struct Config {
     pub webhook_signature_aliases: Vec<String>,
     /// Whether crawls may ask for `ignoreRobotsTxt`.
     pub allow_ignore_robots: bool,
+    /// Whether requests may ask for `zeroDataRetention`.
+    pub allow_zero_data_retention: bool,
     /// Pages of one team in flight at once.
     pub max_concurrency: usize,
     /// Whether nobody needs a key.
@@ -113,6 +115,7 @@ impl Config {
                     .map_err(|_| format!("`{text}` is not a header name"))
             })?,
             allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
+            allow_zero_data_retention: values.required("allow_zero_data_retention", on_off)?,
             max_concurrency: values
                 .optional("max_concurrency", concurrency)?
                 .unwrap_or_else(|| 4 * cores()),

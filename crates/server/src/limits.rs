@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Largest JSON request body (contract section 1).
 pub const BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Part in which an answer is handed out whose documents are forgotten after the last one.
+pub const TOLD_PART_BYTES: usize = 64 * 1024;
 /// What is still read, and thrown away, of a body above [`BODY_BYTES`], so that the caller sees the
 /// answer instead of a reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;

@@ -131,7 +131,7 @@ fn engine_config(config: &Config) -> EngineConfig {
         max_concurrency: config.max_concurrency,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
-            zero_data_retention: false,
+            zero_data_retention: config.allow_zero_data_retention,
         },
         cores: cores(),
         webhook_secret: config.webhook_secret.clone(),

@@ -11,7 +11,7 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::job::{JobStatus, StatusQuery};
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::MAX_DATA_BYTES;
-use harvestman_store::Principal;
+use harvestman_store::{JobRow, Principal};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
@@ -111,6 +111,7 @@ impl Watcher {
         self.say(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
             .await?;
         let mut told = page.next_skip;
+        forget(&self.app, &page.row, 0, told).await?;
         drop(page);
         loop {
             let row = crawl_row(&self.app, who, id).await?;
@@ -126,6 +127,7 @@ impl Watcher {
                     self.say(format!("{{\"type\":\"document\",\"data\":{document}}}"))
                         .await?;
                 }
+                forget(&self.app, &row, told, chunk.next_skip).await?;
                 told = chunk.next_skip;
                 continue;
             }
@@ -200,6 +202,14 @@ impl Watcher {
             let _ = timeout(limits::REFUSAL_TIME, answered).await;
         }
     }
+}
+
+/// Of a job without data retention the documents that were sent are not kept.
+async fn forget(app: &App, row: &JobRow, skip: u64, upto: u64) -> Result<(), Failure> {
+    if row.zero_data_retention && skip < upto {
+        app.store().forget_told(row.id, skip, upto).await?;
+    }
+    Ok(())
 }
 
 /// As much of a reason as fits into a close frame.

@@ -1,6 +1,11 @@
 //! Reads the status of a crawl (contract section 6.2): the job's numbers around its documents. Stored
 //! documents are spliced in as they are; they are never parsed again.
 
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::future;
+use futures_util::stream::{self, StreamExt};
 use harvestman_core::api::job::{JobProgress, JobStatus, StatusPath, StatusQuery};
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::{MAX_DATA_BYTES, next_url, status_json};
@@ -8,7 +13,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, JobRow, JobStatus as Stored, Principal};
 
 use crate::app::App;
-use crate::error::Failure;
+use crate::error::{Failure, json_answer};
 use crate::limits;
 
 /// A job with a run of its documents.
@@ -73,6 +78,25 @@ impl StatusPage {
             next_skip: chunk.next_skip,
             query,
         })
+    }
+
+    /// The answer. Documents of a job without data retention are forgotten once the caller has them,
+    /// before the answer ends; who hangs up earlier may ask again.
+    pub(crate) fn answer(&self, app: &App, base: &str) -> Response {
+        let json = self.json(base, harvestman_engine::now());
+        if !self.row.zero_data_retention || self.documents.is_empty() {
+            return json_answer(StatusCode::OK, json);
+        }
+        let (store, job) = (app.store().clone(), self.row.id);
+        let (skip, upto) = (self.query.skip, self.next_skip);
+        let told = async move { store.forget_told(job, skip, upto).await.err().map(Err) };
+        let (mut json, mut parts) = (Bytes::from(json), Vec::new());
+        while !json.is_empty() {
+            parts.push(Ok(json.split_to(json.len().min(limits::TOLD_PART_BYTES))));
+        }
+        let body = stream::iter(parts).chain(stream::once(told).filter_map(future::ready));
+        let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        (kind, Body::from_stream(body)).into_response()
     }
 
     /// The answer's JSON. `base` is the address that links start with.

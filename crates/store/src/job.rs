@@ -121,7 +121,8 @@ pub struct NewJob {
     pub origin: Option<String>,
     /// `integration` of the request.
     pub integration: Option<String>,
-    /// Activity shows no target, a single scrape keeps no document.
+    /// Activity shows no target, a single scrape keeps no document, a larger job none that was
+    /// delivered.
     pub zero_data_retention: bool,
     /// How long results stay readable after the end.
     pub retention_ms: u64,
@@ -224,6 +225,8 @@ pub struct JobRow {
     pub retention_ms: u64,
     /// Sentences for the caller.
     pub warnings: Vec<String>,
+    /// Its documents go once they are delivered.
+    pub zero_data_retention: bool,
     /// Why it failed.
     pub error: Option<String>,
 }

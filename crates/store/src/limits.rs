@@ -35,6 +35,9 @@ pub(crate) const KEY_TOUCH_MS: u64 = 60_000;
 pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
 /// How long activity is shown and kept, in ms (contract section 6.9).
 pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
+/// Documents of a job without data retention go so long after its end, in ms: with the pause between
+/// two rounds of expiry that is within 10 minutes (contract section 6.1).
+pub(crate) const FORGET_AFTER_MS: u64 = 8 * 60_000;
 /// Rows deleted in one transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
 /// Transactions of one call of expiry.

@@ -10,6 +10,7 @@ mod damage;
 mod events;
 mod expiry;
 mod folder;
+mod forget;
 mod jobs;
 mod keys;
 mod leases;

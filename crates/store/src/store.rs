@@ -196,6 +196,12 @@ impl Store {
         on_engine!(self, engine => engine.documents(job, skip, limit, max_bytes).await)
     }
 
+    /// The documents after the first `skip`, up to and with number `upto`, reached their caller: of a
+    /// job without data retention they are deleted, but for those that a webhook still waits for.
+    pub async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.forget_told(job, skip, upto).await)
+    }
+
     /// What went wrong in a job. The caller has asked [`Store::job`] before, with the team.
     pub async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
         on_engine!(self, engine => engine.errors(job).await)

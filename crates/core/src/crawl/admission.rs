@@ -2,13 +2,17 @@
 //! the offer; then what the store admitted goes to the frontier.
 
 use url::Url;
+use uuid::{Builder, Uuid};
 
+use crate::api::error::ErrorCode;
 use crate::crawl::batch::{Admitted, Committed, JobState, Offer, Settled, SettledOutcome, Source};
 use crate::crawl::changes::{Change, Outcome};
 use crate::crawl::hosts::Access;
+use crate::crawl::limits::{LOST_OWNERS_MAX, LOST_OWNERS_SUSPECT};
 use crate::crawl::seeds::Phase;
-use crate::crawl::{Crawl, warnings};
+use crate::crawl::{Crawl, FetchFailure, warnings};
 use crate::host::HostKey;
+use crate::ids::ScrapeId;
 use crate::scope::{Reason, Verdict};
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
@@ -38,7 +42,7 @@ impl Crawl {
         self.known.insert(key);
         match self.hosts.access(&url) {
             Access::Refused => self.block(key, url),
-            Access::Allowed | Access::Unknown => self.offer(key, url, depth, source),
+            Access::Allowed | Access::Faulty | Access::Unknown => self.offer(key, url, depth, source),
         }
     }
 
@@ -102,9 +106,19 @@ impl Crawl {
         if admitted.source == Source::Seed && matches!(self.phase, Phase::Offered) {
             self.phase = Phase::Open;
         }
+        if admitted.attempts >= LOST_OWNERS_MAX {
+            let failure = owners_lost(&admitted);
+            return self.fail(admitted.key, admitted.url, admitted.source, failure);
+        }
+        if admitted.attempts >= LOST_OWNERS_SUSPECT {
+            self.suspects.insert(admitted.key);
+            self.pace.one_at_a_time(true);
+        }
         let host = HostKey::of(&admitted.url);
         match self.hosts.access(&admitted.url) {
-            Access::Refused => self.drop_refused(admitted.key, admitted.url, admitted.source),
+            Access::Refused | Access::Faulty => {
+                self.settle_denied(&host, admitted.key, admitted.url, admitted.source);
+            }
             Access::Allowed => {
                 if self.frontier.push(admitted, now) {
                     self.open_host(&host, now);
@@ -121,11 +135,11 @@ impl Crawl {
     /// robots.txt of a host is known: its queue may move, or parts of it are dropped.
     pub(super) fn host_decided(&mut self, now: Timestamp, host: &HostKey) {
         let hosts = &self.hosts;
-        let refused = self
+        let denied = self
             .frontier
-            .remove(host, now, |url| hosts.access(url) == Access::Refused);
-        for entry in refused {
-            self.drop_refused(entry.key, entry.url, entry.source);
+            .remove(host, now, |url| hosts.access(url) != Access::Allowed);
+        for entry in denied {
+            self.settle_denied(host, entry.key, entry.url, entry.source);
         }
         self.open_host(host, now);
         for (entry, page) in self.held.remove(host).unwrap_or_default() {
@@ -140,8 +154,14 @@ impl Crawl {
         self.frontier.open(host, crawl_delay.filter(|_| !own_pace), now);
     }
 
-    /// An admitted URL turns out to be refused: its place goes to the next offer.
-    fn drop_refused(&mut self, key: UrlKey, url: Url, source: Source) {
+    /// An admitted URL turns out to be one that cannot be fetched. It fails when its host cannot be
+    /// reached. When it is refused its place goes to the next offer.
+    fn settle_denied(&mut self, host: &HostKey, key: UrlKey, url: Url, source: Source) {
+        if let Some(fault) = self.hosts.fault(host) {
+            let mut failure = fault.clone();
+            failure.id = page_id(failure.id, key);
+            return self.fail(key, url, source, failure);
+        }
         self.counts.robots_blocked += 1;
         self.warn_once(warnings::ROBOTS);
         let outcome = Outcome {
@@ -160,4 +180,22 @@ impl Crawl {
             self.changes.push(Change::Warning(warning.to_owned()));
         }
     }
+}
+
+/// A page over which so many owners were lost that it is taken to be the reason.
+fn owners_lost(admitted: &Admitted) -> FetchFailure {
+    FetchFailure {
+        id: page_id(ScrapeId(Uuid::nil()), admitted.key),
+        code: ErrorCode::Unknown,
+        message: format!(
+            "the server stopped {} times while it worked on this page; it is not tried again",
+            admitted.attempts
+        ),
+        passing: false,
+    }
+}
+
+/// Id of a page for which nothing was fetched, from the id of what was and the page's identity.
+fn page_id(of: ScrapeId, key: UrlKey) -> ScrapeId {
+    ScrapeId(Builder::from_custom_bytes((of.0.as_u128() ^ key.0).to_be_bytes()).into_uuid())
 }

@@ -1,6 +1,8 @@
 //! What a crawl asks to be stored, and what the store answers. A [`Batch`] is the only thing that
 //! changes the stored state of a job: it is committed in one transaction, once, or not at all.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -49,7 +51,7 @@ pub struct Admitted {
     pub depth: u32,
     /// How it was found, as offered.
     pub source: Source,
-    /// Number of earlier attempts (0 for a new one).
+    /// Owners that were lost while they fetched it (0 for a new one).
     pub attempts: u32,
 }
 
@@ -104,7 +106,7 @@ pub enum JobEnd {
     },
 }
 
-/// State of the seeding phase, stored with the shard so that a restart goes on where it was.
+/// Where an owner stands, stored with the shard so that the next one goes on there.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// The seed was offered (or refused by scope or robots.txt).
@@ -113,6 +115,10 @@ pub struct Progress {
     pub sitemaps_done: bool,
     /// Scope root after a redirect of the seed (contract section 5 rule 12).
     pub root: Option<Url>,
+    /// URLs whose fetch began and has no outcome yet, each with the number of owners that began
+    /// it: what a lost owner was working on.
+    #[serde(default)]
+    pub begun: BTreeMap<UrlKey, u32>,
 }
 
 /// Changes of one job since the last commit, in the order they happened.

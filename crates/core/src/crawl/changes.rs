@@ -24,6 +24,8 @@ pub(super) enum Change {
     Settled(Box<Outcome>),
     /// A sentence for the caller.
     Warning(String),
+    /// The fetch of a URL began; so many owners have begun it.
+    Begun(UrlKey, u32),
     /// The seed was offered or refused.
     SeedOffered,
     /// The sitemaps were read.
@@ -63,7 +65,7 @@ pub(super) struct Changes {
     number: u64,
     /// It is not answered yet.
     outstanding: bool,
-    /// State of seeding after the last batch that left.
+    /// Where the owner stood after the last batch that left.
     progress: Progress,
 }
 
@@ -132,7 +134,11 @@ impl Changes {
                 Change::Offer(_) | Change::Blocked(..) => {
                     batch.offers.len() + batch.robots_blocked.len() >= BATCH_MAX_OFFERS
                 }
-                Change::Warning(_) | Change::SeedOffered | Change::SitemapsDone | Change::Root(_) => false,
+                Change::Warning(_)
+                | Change::Begun(..)
+                | Change::SeedOffered
+                | Change::SitemapsDone
+                | Change::Root(_) => false,
             };
             if full {
                 self.queue.push_front(change);
@@ -164,9 +170,11 @@ impl Changes {
                 if outcome.root.is_some() {
                     self.progress.root = outcome.root;
                 }
+                self.progress.begun.remove(&outcome.settled.key);
                 batch.settled.push(outcome.settled);
             }
             Change::Warning(text) => batch.warnings.push(text),
+            Change::Begun(key, owners) => drop(self.progress.begun.insert(key, owners)),
             Change::SeedOffered => self.progress.seed_offered = true,
             Change::SitemapsDone => self.progress.sitemaps_done = true,
             Change::Root(url) => self.progress.root = Some(url),

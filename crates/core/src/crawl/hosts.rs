@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use url::{Position, Url};
 
-use crate::crawl::RobotsOutcome;
 use crate::crawl::limits::ROBOTS_MEMORY_MAX_BYTES;
+use crate::crawl::{FetchFailure, RobotsOutcome};
 use crate::host::HostKey;
 use crate::politeness::backoff_ms;
 use crate::robots::Robots;
@@ -18,6 +18,8 @@ use crate::time::Timestamp;
 pub(super) enum Access {
     Allowed,
     Refused,
+    /// The host cannot be reached at all.
+    Faulty,
     /// The host's file was not read yet.
     Unknown,
 }
@@ -46,6 +48,8 @@ enum State {
     Known(Robots),
     /// No file could be had, and why: nothing is allowed.
     Unreachable(String),
+    /// The host cannot be reached: its pages fail with this.
+    Faulty(FetchFailure),
 }
 
 impl Hosts {
@@ -72,6 +76,7 @@ impl Hosts {
         match self.states.get(&HostKey::of(url)) {
             None | Some(State::Pending { .. }) => Access::Unknown,
             Some(State::Unreachable(_)) => Access::Refused,
+            Some(State::Faulty(_)) => Access::Faulty,
             Some(State::Known(robots)) => {
                 if robots.allows(&url[Position::BeforePath..Position::AfterQuery]) {
                     Access::Allowed
@@ -94,13 +99,24 @@ impl Hosts {
     pub(super) fn is_decided(&self, host: &HostKey) -> bool {
         matches!(
             self.states.get(host),
-            Some(State::Known(_) | State::Unreachable(_))
+            Some(State::Known(_) | State::Unreachable(_) | State::Faulty(_))
         )
     }
 
     /// Whether this host's file was given up.
     pub(super) fn is_unreachable(&self, host: &HostKey) -> bool {
-        self.why_unreachable(host).is_some()
+        matches!(
+            self.states.get(host),
+            Some(State::Unreachable(_) | State::Faulty(_))
+        )
+    }
+
+    /// Why this host cannot be reached, when it cannot.
+    pub(super) fn fault(&self, host: &HostKey) -> Option<&FetchFailure> {
+        match self.states.get(host) {
+            Some(State::Faulty(failure)) => Some(failure),
+            _ => None,
+        }
     }
 
     /// Why this host's file was given up, when it was.
@@ -161,17 +177,23 @@ impl Hosts {
             return None;
         };
         let tries = tries + 1;
+        let passing = match &outcome {
+            RobotsOutcome::Unreachable(_) => !self.ignore,
+            RobotsOutcome::HostFault(failure) => !self.ignore && failure.passing,
+            RobotsOutcome::Found(_) | RobotsOutcome::Missing => false,
+        };
+        if let Some(wait) = backoff_ms(tries, None).filter(|_| passing) {
+            self.queue(host, tries, now + Duration::from_millis(wait));
+            return Some(Answer::Again);
+        }
         let state = match outcome {
             RobotsOutcome::Found(robots) => State::Known(robots),
             RobotsOutcome::Missing => State::Known(Robots::default()),
-            RobotsOutcome::Unreachable(_) if self.ignore => State::Known(Robots::default()),
-            RobotsOutcome::Unreachable(why) => match backoff_ms(tries, None) {
-                Some(wait) => {
-                    self.queue(host, tries, now + Duration::from_millis(wait));
-                    return Some(Answer::Again);
-                }
-                None => State::Unreachable(why),
-            },
+            RobotsOutcome::Unreachable(_) | RobotsOutcome::HostFault(_) if self.ignore => {
+                State::Known(Robots::default())
+            }
+            RobotsOutcome::Unreachable(why) => State::Unreachable(why),
+            RobotsOutcome::HostFault(failure) => State::Faulty(failure),
         };
         if let State::Known(robots) = &state {
             let bytes = robots.memory_bytes();

@@ -43,6 +43,11 @@ pub const PATTERN_SET_COMPILED_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Attempts at one page or robots.txt, counting the first.
 pub const ATTEMPTS_MAX: u32 = 3;
+/// Owners that may be lost over one page before their job goes on with one page at a time, so that
+/// the page at fault is found.
+pub const LOST_OWNERS_SUSPECT: u32 = 2;
+/// Owners that may be lost over one page; then it counts as failed.
+pub const LOST_OWNERS_MAX: u32 = 10;
 /// Wait before the second attempt, in ms; doubled for each further one.
 pub const BACKOFF_FIRST_MS: u64 = 1_000;
 /// Longest `Retry-After` that is waited for, in ms. A page that asks for more is taken as it is.

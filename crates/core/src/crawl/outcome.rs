@@ -74,7 +74,7 @@ impl Crawl {
             }
             PageOutcome::Failed(failure) => match backoff_ms(entry.tries + 1, None) {
                 Some(wait) if failure.passing => self.try_again(entry, now + Duration::from_millis(wait)),
-                _ => self.fail(entry, failure),
+                _ => self.fail(entry.key, entry.url, entry.source, failure),
             },
         }
     }
@@ -84,9 +84,10 @@ impl Crawl {
         self.frontier.retry(entry, at);
     }
 
-    fn fail(&mut self, entry: Entry, failure: FetchFailure) {
-        if entry.source == Source::Seed {
-            self.failure = Some(warnings::seed_unreachable(&entry.url, &failure.message));
+    /// An admitted URL could not be fetched.
+    pub(super) fn fail(&mut self, key: UrlKey, url: Url, source: Source, failure: FetchFailure) {
+        if source == Source::Seed {
+            self.failure = Some(warnings::seed_unreachable(&url, &failure.message));
         }
         let error = PageError {
             id: failure.id,
@@ -94,7 +95,7 @@ impl Crawl {
             message: failure.message,
         };
         let outcome = SettledOutcome::Failed(error);
-        self.settle(entry.source, Outcome::new(entry.settled(outcome)));
+        self.settle(source, Outcome::new(Settled { key, url, outcome }));
     }
 
     /// Takes a page as it is, after the last attempt.
@@ -188,7 +189,7 @@ impl Crawl {
         }
         match self.hosts.access(landed) {
             Access::Unknown => Landing::Unknown(HostKey::of(landed)),
-            Access::Refused => Landing::Refused(key),
+            Access::Refused | Access::Faulty => Landing::Refused(key),
             Access::Allowed if key == entry.key => Landing::Same,
             Access::Allowed => Landing::Alias(key),
         }
@@ -197,6 +198,9 @@ impl Crawl {
     /// The one place where an admitted URL is settled.
     pub(super) fn settle(&mut self, source: Source, outcome: Outcome) {
         self.open.remove(&outcome.settled.key);
+        if self.suspects.remove(&outcome.settled.key) && self.suspects.is_empty() {
+            self.pace.one_at_a_time(false);
+        }
         match &outcome.settled.outcome {
             SettledOutcome::Page { credits, .. } => {
                 self.counts.completed += 1;

@@ -6,6 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use url::{Position, Url};
 
 use crate::api::crawl::SitemapMode;
+use crate::api::error::ErrorCode;
 use crate::crawl::batch::Source;
 use crate::crawl::changes::Change;
 use crate::crawl::hosts::Access;
@@ -135,7 +136,9 @@ impl Crawl {
                 return false;
             }
         }
-        if self.hosts.is_unreachable(&host) && self.fall_back_to_http(&seed) {
+        let fault = self.hosts.fault(&host).map(|failure| failure.code);
+        if matches!(fault, Some(ErrorCode::SiteError | ErrorCode::SslError)) && self.fall_back_to_http(&seed)
+        {
             return true;
         }
         let key = self.key_of(&seed);
@@ -154,7 +157,7 @@ impl Crawl {
         false
     }
 
-    /// A start URL given without a scheme is tried by https first.
+    /// A start URL given without a scheme is tried by https first, by http if the connection fails.
     fn fall_back_to_http(&mut self, seed: &Url) -> bool {
         let mut plain = seed.clone();
         if !std::mem::take(&mut self.scheme_guessed)
@@ -242,7 +245,8 @@ impl Crawl {
         }
         for child in sitemap.children {
             let same_host = child[..Position::BeforePath] == file.url[..Position::BeforePath];
-            if (same_host || self.scope.admits_host(&child)) && self.hosts.access(&child) != Access::Refused {
+            let allowed = matches!(self.hosts.access(&child), Access::Allowed | Access::Unknown);
+            if (same_host || self.scope.admits_host(&child)) && allowed {
                 walk.name(child, file.level + 1);
             }
         }

@@ -1,7 +1,7 @@
 //! A crawl of a web that a JSON value describes, in memory and on virtual time: the format of the
 //! shared cases, plus pages that fail (`fail`: `passing` or `final`), that fail or show their
-//! status only the first `times`, `retry_after_ms`, and robots.txt files that are a number: so
-//! many times out of reach.
+//! status only the first `times`, `retry_after_ms`, robots.txt files that are a number (so many
+//! times not readable) and those that are a code: the host cannot be reached, and why.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,7 +11,6 @@ use harvestman_core::crawl::{
     Crawl, FetchFailure, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome,
 };
 use harvestman_core::host::HostKey;
-use harvestman_core::ids::ScrapeId;
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_core::time::Timestamp;
@@ -129,6 +128,11 @@ impl Site<'_> {
             Value::Number(times) if asked <= times.as_u64().unwrap() => {
                 RobotsOutcome::Unreachable("the case says so".to_owned())
             }
+            Value::Object(fault) => {
+                let code = ErrorCode::parse(fault["fault"].as_str().unwrap()).unwrap();
+                let passing = code == ErrorCode::SiteError;
+                RobotsOutcome::HostFault(failure(code, "no way to the host", passing))
+            }
             _ => RobotsOutcome::Missing,
         }
     }
@@ -198,11 +202,14 @@ impl Site<'_> {
 }
 
 fn failed(message: &str, passing: bool) -> PageOutcome {
-    let id: ScrapeId = "00000000-0000-4000-8000-000000000000".parse().unwrap();
-    PageOutcome::Failed(FetchFailure {
-        id,
-        code: ErrorCode::SiteError,
+    PageOutcome::Failed(failure(ErrorCode::SiteError, message, passing))
+}
+
+fn failure(code: ErrorCode, message: &str, passing: bool) -> FetchFailure {
+    FetchFailure {
+        id: "00000000-0000-4000-8000-000000000000".parse().unwrap(),
+        code,
         message: message.to_owned(),
         passing,
-    })
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use harvestman_core::crawl::batch::{Batch, Committed};
-use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, Policy, limits};
+use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome, limits};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::model_store::{ModelStore, Refused, State};
 use crate::rng::Rng;
-use crate::world::{World, content_key};
+use crate::world::{HOST_FAULT, World, content_key};
 
 const MAX_STEPS: u64 = 200_000;
 
@@ -34,6 +34,14 @@ pub(crate) struct Result {
     pub(crate) pages: BTreeSet<String>,
     pub(crate) failed: BTreeSet<String>,
     pub(crate) blocked: BTreeSet<String>,
+}
+
+/// Why the state is loaded anew.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    Owner,
+    /// To a commit; the owner goes on, so no page is to blame.
+    Answer,
 }
 
 enum Event {
@@ -64,6 +72,8 @@ pub(crate) struct Run {
 struct Owner {
     in_flight: HashMap<String, HostKey>,
     attempts: HashMap<UrlKey, u32>,
+    /// Owners lost before this one over each page.
+    lost: BTreeMap<UrlKey, u32>,
     last_start: Option<Timestamp>,
     last_host_start: HashMap<HostKey, Timestamp>,
     quiet_until: HashMap<HostKey, Timestamp>,
@@ -221,7 +231,8 @@ impl Run {
         let attempts = self.owner.attempts.entry(task.key).or_default();
         *attempts += 1;
         assert!(
-            *attempts <= limits::ATTEMPTS_MAX && task.attempt == *attempts,
+            *attempts <= limits::ATTEMPTS_MAX
+                && task.attempt == *attempts + self.owner.lost.get(&task.key).copied().unwrap_or(0),
             "attempts of {url}"
         );
         assert!(self.world.robots_allow(url), "robots.txt refuses {url}");
@@ -260,6 +271,17 @@ impl Run {
             .unwrap_or(u32::MAX)
             .min(self.world.concurrency);
         let allowed = if self.world.request.delay.is_some() {
+            1
+        } else {
+            allowed
+        };
+        // A page that owners were lost over is fetched alone.
+        let suspected = |(key, lost): (&UrlKey, &u32)| {
+            let name = self.store.url(*key).map(|url| format!("page {url}"));
+            *lost >= limits::LOST_OWNERS_SUSPECT
+                && name.is_some_and(|name| self.owner.in_flight.contains_key(&name))
+        };
+        let allowed = if self.owner.lost.iter().any(suspected) {
             1
         } else {
             allowed
@@ -354,7 +376,7 @@ impl Run {
                     Input::RobotsFetched { host, robots } => {
                         let url = host.robots_url().unwrap();
                         self.owner.in_flight.remove(url.as_str());
-                        if !matches!(robots, harvestman_core::crawl::RobotsOutcome::Unreachable(_)) {
+                        if matches!(robots, RobotsOutcome::Found(_) | RobotsOutcome::Missing) {
                             self.owner.robots_read.insert(host.clone());
                         }
                     }
@@ -380,7 +402,7 @@ impl Run {
                     self.store.commit(self.epoch, &batch).unwrap_err(),
                     Refused::Repeated
                 );
-                self.take_over();
+                self.take_over(Lost::Answer);
             }
         }
     }
@@ -405,7 +427,7 @@ impl Run {
     fn crash(&mut self) {
         self.crashes_left -= 1;
         let frozen = (self.epoch, self.crawl.clone(), self.owner.commit_out);
-        self.take_over();
+        self.take_over(Lost::Owner);
         // A frozen owner that wakes late is refused.
         let (epoch, mut crawl, commit_out) = frozen;
         while let (false, Some(output)) = (commit_out, crawl.poll(self.now)) {
@@ -416,12 +438,22 @@ impl Run {
         }
     }
 
-    fn take_over(&mut self) {
-        let (epoch, snapshot) = self.store.lease();
+    fn take_over(&mut self, lost: Lost) {
+        let (epoch, mut snapshot) = self.store.lease();
+        if lost == Lost::Answer {
+            snapshot.progress.begun.clear();
+        }
         self.epoch = epoch;
+        let begun = snapshot.progress.begun.clone();
         self.crawl = Crawl::restore(&self.world.request, policy(&self.world), snapshot).unwrap();
         self.events.clear();
-        self.owner = Owner::default();
+        for key in begun.keys() {
+            assert_eq!(self.store.state(*key), Some(State::Open), "begun and not settled");
+        }
+        self.owner = Owner {
+            lost: begun,
+            ..Owner::default()
+        };
     }
 
     fn check_counts(&self) {
@@ -450,6 +482,10 @@ impl Run {
             );
             let landed = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
             assert!(self.world.robots_allow(&landed), "robots.txt refuses {landed}");
+        }
+        for (url, error) in &self.store.errors {
+            let dead = error.message == HOST_FAULT;
+            assert!(!dead || self.world.is_dead(url), "{url} failed with its host");
         }
         let mut keys = BTreeSet::new();
         let identity = Identity {

@@ -19,6 +19,7 @@ use url::Url;
 use crate::rng::Rng;
 
 pub(crate) const ALWAYS: u32 = u32::MAX;
+pub(crate) const HOST_FAULT: &str = "the host of the world cannot be reached";
 /// Hosts of the world; the first is the start host, the first three are one site.
 const HOSTS: [&str; 5] = [
     "site.test",
@@ -46,6 +47,8 @@ pub(crate) struct Host {
     pub(crate) robots: Option<Rules>,
     /// The file cannot be had so many times.
     pub(crate) robots_faults: u32,
+    /// Those faults are of the file, not of the host.
+    pub(crate) reachable: bool,
     pub(crate) latency_ms: u64,
     pub(crate) sitemaps: HashMap<String, Sitemap>,
 }
@@ -199,6 +202,7 @@ impl World {
         Host {
             robots: rng.percent(75).then_some(rules),
             robots_faults: *rng.pick(&[0, 0, 0, 0, 0, 0, 0, 1, 2, ALWAYS]),
+            reachable: rng.percent(50),
             latency_ms: *rng.pick(&[5, 20, 20, 100, 3000]),
             sitemaps,
         }
@@ -252,6 +256,11 @@ impl World {
         &self.hosts[bare_host(url)]
     }
 
+    pub(crate) fn is_dead(&self, url: &Url) -> bool {
+        let host = self.host(url);
+        !host.reachable && host.robots_faults == ALWAYS
+    }
+
     pub(crate) fn latency_ms(&self, url: &Url) -> u64 {
         self.host(url).latency_ms
     }
@@ -267,7 +276,15 @@ impl World {
         let url = key.robots_url().unwrap();
         let host = self.host(&url);
         if asked <= host.robots_faults {
-            return RobotsOutcome::Unreachable("a fault of the world".to_owned());
+            return match host.reachable {
+                true => RobotsOutcome::Unreachable("a fault of the world".to_owned()),
+                false => RobotsOutcome::HostFault(FetchFailure {
+                    id: ScrapeId(uuid::Uuid::from_u128(u128::from(asked))),
+                    code: ErrorCode::SiteError,
+                    message: HOST_FAULT.to_owned(),
+                    passing: true,
+                }),
+            };
         }
         let Some(rules) = &host.robots else {
             return RobotsOutcome::Missing;

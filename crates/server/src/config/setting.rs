@@ -121,6 +121,10 @@ pub const SETTINGS: &[Setting] = &[
         "allow_ignore_robots",
         "Let crawls ask for ignoreRobotsTxt and robotsUserAgent",
     ),
+    switch(
+        "allow_zero_data_retention",
+        "Let requests ask for zeroDataRetention",
+    ),
     text(
         "max_concurrency",
         "PAGES",

@@ -82,6 +82,7 @@ pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer 
         },
         "features": {
             "ignoreRobotsTxt": app.config().allow_ignore_robots,
+            "zeroDataRetention": app.config().allow_zero_data_retention,
             "webhookSignature": app.config().webhook_secret.is_some(),
         },
     });

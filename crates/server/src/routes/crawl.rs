@@ -4,8 +4,8 @@
 use axum::RequestPartsExt;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use harvestman_core::api::error::ErrorCode;
@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json, json_answer};
+use crate::error::{Answer, Failure, json};
 use crate::links::Base;
 use crate::routes::PathId;
 use crate::status::{StatusPage, crawl_row, hold_tail};
@@ -68,10 +68,7 @@ async fn status_page(app: App, mut parts: Parts) -> Answer {
         hold_tail(&app, &who, id, query.skip).await?;
     }
     let page = StatusPage::read(&app, &who, id, query).await?;
-    Ok(json_answer(
-        StatusCode::OK,
-        page.json(&base, harvestman_engine::now()),
-    ))
+    Ok(page.answer(&app, &base))
 }
 
 pub(crate) async fn cancel(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {

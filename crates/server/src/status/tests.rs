@@ -24,6 +24,7 @@ fn page(status: Stored, completed: u64, documents: u64, query: StatusQuery) -> V
         expires_at: ended.then_some(Timestamp(9_000)),
         retention_ms: 86_400_000,
         warnings: vec!["First.".to_owned(), "Second.".to_owned()],
+        zero_data_retention: false,
         error: Some("why".to_owned()),
     };
     let next_skip = query.skip + documents;

@@ -101,7 +101,7 @@ impl TestApp {
                 max_concurrency: config.max_concurrency,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
-                    zero_data_retention: false,
+                    zero_data_retention: config.allow_zero_data_retention,
                 },
                 cores: 2,
                 webhook_secret: None,

@@ -1,5 +1,7 @@
 //! Deleting what is over, in steps small enough that commits are never held up.
 
+use std::sync::atomic::Ordering;
+
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
@@ -9,6 +11,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::Sqlite;
+use crate::sqlite::forget::forget_ended;
 use crate::sqlite::rows::{Columns, blob, int};
 
 const EVENTS: &[&str] = &[
@@ -34,6 +37,8 @@ enum Step {
     Idle,
     /// Deleted rows.
     Worked,
+    /// Deleted documents that must not stay in the log.
+    Forgot,
     /// Deleted the last row of a job.
     JobGone,
 }
@@ -49,6 +54,7 @@ impl Sqlite {
             {
                 Step::Idle => break,
                 Step::Worked => {}
+                Step::Forgot => self.writer.fold.store(true, Ordering::Relaxed),
                 Step::JobGone => gone += 1,
             }
         }
@@ -69,6 +75,9 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
         .await?;
     if let Some(row) = ended {
         return sweep(connection, JobId(row.id("id")?)).await;
+    }
+    if forget_ended(connection, now).await? {
+        return Ok(Step::Forgot);
     }
     forget(connection, now).await
 }

@@ -1,7 +1,7 @@
 //! Making and cancelling jobs.
 
 use sqlx::query;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use harvestman_core::crawl::Progress;
 use harvestman_core::ids::{JobId, TeamId};
@@ -182,20 +182,29 @@ pub(crate) async fn insert_activity(
     Ok(())
 }
 
-/// Places of pages that will not be fetched any more are taken off, so that `admitted` stays the
-/// number of pages attempted.
+/// Places of pages whose fetch had not begun are taken off, so that `admitted` stays the number of
+/// pages attempted.
 async fn mark_cancelled(
     connection: &mut SqliteConnection,
     job: JobId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
+        .bind(blob(job.0))
+        .fetch_all(&mut *connection)
+        .await?;
+    let mut in_flight = 0;
+    for row in &shards {
+        in_flight += parse_progress(row)?.begun.len() as u64;
+    }
     query(
-        "UPDATE job SET status = 'cancelled', admitted = completed + failed, sweep = 1,
+        "UPDATE job SET status = 'cancelled', admitted = min(admitted, completed + failed + ?3), sweep = 1,
             completed_at = ?2, expires_at = ?2 + retention_ms
          WHERE id = ?1 AND status = 'scraping'",
     )
     .bind(blob(job.0))
     .bind(int(now.0))
+    .bind(int(in_flight))
     .execute(&mut *connection)
     .await?;
     stop_shards(connection, job).await
@@ -208,6 +217,11 @@ pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Where the owner of a shard stood, of a row with `progress`.
+pub(crate) fn parse_progress(row: &SqliteRow) -> Result<Progress, StoreError> {
+    serde_json::from_str(&row.text("progress")?).map_err(|_| wrong("progress"))
 }
 
 /// A job's kind as it is read.

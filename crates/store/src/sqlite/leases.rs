@@ -84,7 +84,9 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     query(
-                        "UPDATE shard SET lease_until = 0, owner = NULL
+                        // What it was working on did not take it down.
+                        "UPDATE shard SET lease_until = 0, owner = NULL,
+                            progress = json_set(progress, '$.begun', json('{}'))
                          WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",
                     )
                     .bind(blob(job.0))

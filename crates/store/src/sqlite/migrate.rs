@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_keys.sql"),
     include_str!("migrations/0003_failed_pages.sql"),
+    include_str!("migrations/0004_zero_retention.sql"),
     include_str!("migrations/0009_receivers.sql"),
 ];
 

@@ -10,6 +10,7 @@ use harvestman_core::webhook::DeliveryState;
 use crate::error::StoreError;
 use crate::outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 use crate::sqlite::Sqlite;
+use crate::sqlite::forget::forget_delivered;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::status::{entry, texts};
@@ -159,8 +160,11 @@ impl Sqlite {
                     )
                     .bind(blob(job.0))
                     .bind(int(lease_until.0))
-                    .execute(connection)
+                    .execute(&mut *connection)
                     .await?;
+                    if state == DeliveryState::Delivered {
+                        forget_delivered(connection, job, event_no).await?;
+                    }
                     Ok(true)
                 })
             })
@@ -275,7 +279,9 @@ async fn subject(
             .bind(int(seq))
             .fetch_all(connection)
             .await?;
-            EventSubject::Page(texts(body).await?.pop().ok_or_else(|| wrong("seq"))?)
+            // Without data retention the document may be gone: the event tells that there was a page.
+            let gone = EventSubject::Job { error: None };
+            texts(body).await?.pop().map_or(gone, EventSubject::Page)
         }
         (None, Some(no)) => {
             let found = query(

@@ -99,6 +99,7 @@ impl Sqlite {
             "SELECT page.size_bytes, body.zstd FROM page
              JOIN job ON job.id = page.job_id JOIN body ON body.id = page.body_id
              WHERE page.scrape_id = ?1 AND job.team_id = ?2 AND (job.expires_at IS NULL OR job.expires_at > ?3)
+                AND job.zero_data_retention = 0
              LIMIT 1",
         )
         .bind(blob(id.0))

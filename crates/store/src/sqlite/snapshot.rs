@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
 use url::Url;
 
-use harvestman_core::crawl::{Admitted, JobState, Progress, Snapshot};
+use harvestman_core::crawl::{Admitted, JobState, Snapshot};
 use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
 
@@ -13,6 +13,7 @@ use crate::job::{JobStatus, Lease};
 use crate::limits;
 use crate::prepared::parse_source;
 use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::parse_progress;
 use crate::sqlite::rows::{Columns, blob, wrong};
 
 impl Sqlite {
@@ -44,9 +45,8 @@ async fn read_counts(
     .bind(lease.shard)
     .fetch_one(connection)
     .await?;
-    let progress: Progress = serde_json::from_str(&row.text("progress")?).map_err(|_| wrong("progress"))?;
     snapshot.last_batch = row.count("last_batch")?;
-    snapshot.progress = progress;
+    snapshot.progress = parse_progress(&row)?;
     snapshot.admitted = row.count("admitted")?;
     snapshot.completed = row.count("completed")?;
     snapshot.failed = row.count("failed")?;

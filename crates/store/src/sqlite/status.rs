@@ -19,7 +19,8 @@ macro_rules! select_jobs {
     ($rest:literal) => {
         concat!(
             "SELECT id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, failed,
-                credits, created_at, completed_at, expires_at, retention_ms, warnings, error FROM job ",
+                credits, created_at, completed_at, expires_at, retention_ms, warnings, error, zero_data_retention
+             FROM job ",
             $rest
         )
     };
@@ -185,5 +186,6 @@ fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
         retention_ms: row.count("retention_ms")?,
         warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| wrong("warnings"))?,
         error: row.maybe_text("error")?,
+        zero_data_retention: row.count("zero_data_retention")? > 0,
     })
 }

@@ -18,12 +18,18 @@ use crate::sqlite::folder::Folder;
 /// The future of a piece of work.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
+/// Moves the log into the file and cuts it off.
+const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
 /// Sends work to the writer task.
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Piece>>>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
     trouble: Arc<Trouble>,
+    /// Set when something was deleted that must not stay in the log: it is folded into the file at the
+    /// next quiet moment.
+    pub(crate) fold: Arc<AtomicBool>,
 }
 
 /// Whether the last thing written failed for a passing reason (disk full, I/O error).
@@ -47,11 +53,19 @@ impl Writer {
     pub(crate) fn start(connection: SqliteConnection, folder: Folder) -> Self {
         let (sender, receiver) = mpsc::channel(limits::QUEUED_WORKS);
         let trouble = Arc::new(Trouble::default());
-        let task = tokio::spawn(write_all(connection, receiver, folder, Arc::clone(&trouble)));
+        let fold = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(write_all(
+            connection,
+            receiver,
+            folder,
+            Arc::clone(&trouble),
+            Arc::clone(&fold),
+        ));
         Self {
             queue: Mutex::new(Some(sender)),
             task: Mutex::new(Some(task)),
             trouble,
+            fold,
         }
     }
 
@@ -152,6 +166,7 @@ async fn write_all(
     mut queue: mpsc::Receiver<Box<dyn Piece>>,
     folder: Folder,
     trouble: Arc<Trouble>,
+    fold: Arc<AtomicBool>,
 ) -> Result<(), StoreError> {
     while let Some(first) = queue.recv().await {
         let mut group = vec![first];
@@ -161,10 +176,11 @@ async fn write_all(
             group.push(piece);
         }
         trouble.note(&write_group(&mut connection, group).await);
+        if queue.is_empty() && fold.swap(false, Ordering::Relaxed) {
+            trouble.note(&execute(&mut connection, FOLD).await);
+        }
     }
-    query("PRAGMA wal_checkpoint(TRUNCATE)")
-        .execute(&mut connection)
-        .await?;
+    execute(&mut connection, FOLD).await?;
     connection.close().await?;
     folder.stopped_cleanly()
 }

@@ -5,6 +5,7 @@ mod chapters_of_crawls;
 mod chapters_of_events;
 mod chapters_of_owners;
 mod chapters_of_reading;
+mod chapters_of_retention;
 mod chapters_of_teams;
 
 use harvestman_store::Store;
@@ -42,6 +43,8 @@ async fn tell(store: &Store) {
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;
     chapters_of_events::receivers_take_turns(store).await;
+    chapters_of_retention::documents_go_once_they_are_told(store).await;
+    chapters_of_retention::a_receiver_gets_what_a_reader_had_before(store).await;
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
 }
 

@@ -13,7 +13,7 @@ use crate::place::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, offer
 
 const HOLD_MS: u64 = 30_000;
 
-fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
+pub(crate) fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
     Attempt {
         at,
         duration_ms: 12,
@@ -22,7 +22,7 @@ fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
     }
 }
 
-async fn take(store: &Store, at: Timestamp) -> Vec<JobId> {
+pub(crate) async fn take(store: &Store, at: Timestamp) -> Vec<JobId> {
     store.take_receivers(at, HOLD_MS, 10).await.unwrap()
 }
 
@@ -41,7 +41,7 @@ async fn finish(
 }
 
 /// Delivers the next event of a taken job.
-async fn deliver(store: &Store, job: JobId, at: Timestamp) -> Option<DueEvent> {
+pub(crate) async fn deliver(store: &Store, job: JobId, at: Timestamp) -> Option<DueEvent> {
     let event = store.due_event(job, at).await.unwrap()?;
     assert!(finish(store, &event, at, Some(204), AttemptEnd::Delivered).await);
     Some(event)

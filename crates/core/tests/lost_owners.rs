@@ -1,0 +1,113 @@
+//! A page that takes the process down with it costs that page, not the crawl.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "simulation/model_store.rs"]
+#[allow(dead_code, reason = "shared with the simulation")]
+mod model_store;
+
+use std::collections::BTreeSet;
+
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::crawl::batch::JobEnd;
+use harvestman_core::crawl::limits::LOST_OWNERS_MAX;
+use harvestman_core::crawl::{
+    Crawl, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome,
+};
+use harvestman_core::time::Timestamp;
+use model_store::ModelStore;
+use serde_json::json;
+use url::Url;
+
+const NOW: Timestamp = Timestamp(1_000_000);
+
+fn page(task: &PageTask) -> Input {
+    let links = match task.url.path() {
+        "/" => (0..20)
+            .map(|n| task.url.join(&format!("/{n}")).unwrap())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let outcome = PageOutcome::Page(Box::new(FetchedPage {
+        final_url: task.url.clone(),
+        status: 200,
+        links,
+        document: Box::default(),
+        credits: 0,
+        retry_after_ms: None,
+    }));
+    Input::PageFetched {
+        key: task.key,
+        outcome,
+    }
+}
+
+/// Runs one owner, four pages at once; true when the job ended, false when `deadly` was fetched.
+fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
+    let (epoch, snapshot) = store.lease();
+    let policy = Policy {
+        robots_agent: "harvestman".to_owned(),
+        max_concurrency: 4,
+    };
+    let mut crawl = Crawl::restore(request, policy, snapshot).unwrap();
+    loop {
+        let mut tasks = Vec::new();
+        // Everything that can start has started, and what began is stored, before a page arrives.
+        while let Some(output) = crawl.poll(NOW) {
+            match output {
+                Output::FetchRobots { host, .. } => {
+                    let robots = RobotsOutcome::Missing;
+                    crawl.handle(NOW, Input::RobotsFetched { host, robots });
+                }
+                Output::FetchSitemap { url } => {
+                    crawl.handle(NOW, Input::SitemapFetched { url, sitemap: None })
+                }
+                Output::FetchPage(task) => tasks.push(task),
+                Output::Commit(batch) => {
+                    let committed = store.commit(epoch, &batch).unwrap();
+                    crawl.handle(NOW, Input::Committed(committed));
+                }
+                Output::Finish => return true,
+            }
+        }
+        if tasks.iter().any(|task| task.url.path() == deadly) {
+            return false;
+        }
+        assert!(!tasks.is_empty(), "{:?}", crawl.counts());
+        for task in &tasks {
+            crawl.handle(NOW, page(task));
+        }
+    }
+}
+
+#[test]
+fn a_page_that_kills_its_owner_fails_in_the_end_and_alone() {
+    for deadly in ["/", "/0", "/7", "/19"] {
+        let request = json!({ "url": "http://site.test/", "sitemap": "skip" });
+        let request = CrawlRequest::from_json(request.to_string().as_bytes()).unwrap();
+        let mut store = ModelStore::new(request.limit);
+        let mut lost = 0;
+        while !own(&mut store, &request, deadly) {
+            lost += 1;
+            assert!(lost <= LOST_OWNERS_MAX, "{deadly} is tried for ever");
+        }
+        assert_eq!(lost, LOST_OWNERS_MAX);
+        let [(url, error)] = &store.errors[..] else {
+            panic!("{:?}", store.errors)
+        };
+        assert_eq!((url.path(), error.code), (deadly, ErrorCode::Unknown));
+        assert!(error.message.contains("10 times"), "{}", error.message);
+        if deadly == "/" {
+            assert!(matches!(store.end, Some(JobEnd::Failed { .. })));
+            continue;
+        }
+        assert_eq!(store.end, Some(JobEnd::Completed));
+        let pages: BTreeSet<&Url> = store.pages.iter().map(|page| &page.offer.url).collect();
+        assert_eq!(
+            (pages.len(), store.completed),
+            (20, 20),
+            "every other page is there, once"
+        );
+    }
+}

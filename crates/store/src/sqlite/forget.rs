@@ -1,0 +1,119 @@
+//! Jobs without data retention: a page's document goes once it is delivered, and soon after the end
+//! of its job in any case. The page's number, address key and price stay.
+//!
+//! Never touches a job that keeps its pages.
+
+use std::sync::atomic::Ordering;
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{query, query_scalar};
+
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+
+/// Which documents: of pages after `?2` up to `?3`; with `?4` also those that a webhook waits for.
+macro_rules! documents {
+    ($statement:literal) => {
+        concat!(
+            $statement,
+            " FROM page WHERE job_id = ?1 AND seq > ?2 AND seq <= ?3 AND body_id IS NOT NULL
+                AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 1)
+                AND (?4 OR NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.job_id = page.job_id
+                    AND outbox.seq = page.seq AND state = 'pending')))"
+        )
+    };
+}
+
+impl Sqlite {
+    pub(crate) async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+        self.writer.fold.store(true, Ordering::Relaxed);
+        self.writer
+            .run(move |connection| Box::pin(forget(connection, job, skip, upto, false)))
+            .await
+    }
+}
+
+/// The receiver of the webhook has the page of this event, which is not pending any more.
+pub(crate) async fn forget_delivered(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    event_no: u64,
+) -> Result<(), StoreError> {
+    let row = query(
+        "SELECT seq FROM outbox JOIN job ON job.id = job_id
+         WHERE job_id = ?1 AND event_no = ?2 AND zero_data_retention = 1 AND seq IS NOT NULL",
+    )
+    .bind(blob(job.0))
+    .bind(int(event_no))
+    .fetch_optional(&mut *connection)
+    .await?;
+    match row {
+        Some(row) => {
+            let seq = row.count("seq")?;
+            forget(connection, job, seq.saturating_sub(1), seq, false).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Deletes some documents of a job whose time is over; false when there is no such job.
+pub(crate) async fn forget_ended(
+    connection: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let row = query(
+        "SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at <= ?1
+         ORDER BY completed_at LIMIT 1",
+    )
+    .bind(int(now.0.saturating_sub(limits::FORGET_AFTER_MS)))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(false) };
+    let job = JobId(row.id("id")?);
+    let first: Option<i64> =
+        query_scalar("SELECT min(seq) FROM page WHERE job_id = ?1 AND body_id IS NOT NULL")
+            .bind(blob(job.0))
+            .fetch_one(&mut *connection)
+            .await?;
+    match first.and_then(|first| u64::try_from(first).ok()) {
+        Some(first) => {
+            let skip = first.saturating_sub(1);
+            forget(connection, job, skip, skip + u64::from(limits::EXPIRY_ROWS), true).await?;
+        }
+        None => {
+            query("UPDATE job SET zero_data_retention = 2 WHERE id = ?1")
+                .bind(blob(job.0))
+                .execute(connection)
+                .await?;
+        }
+    }
+    Ok(true)
+}
+
+async fn forget(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    skip: u64,
+    upto: u64,
+    owed: bool,
+) -> Result<(), StoreError> {
+    // A body's number is used again: no page may name one that is gone.
+    for statement in [
+        documents!("DELETE FROM body WHERE id IN (SELECT body_id"),
+        documents!("UPDATE page SET body_id = NULL WHERE (job_id, seq) IN (SELECT job_id, seq"),
+    ] {
+        query(statement)
+            .bind(blob(job.0))
+            .bind(int(skip))
+            .bind(int(upto))
+            .bind(owed)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

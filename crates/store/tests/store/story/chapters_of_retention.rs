@@ -1,0 +1,111 @@
+//! Crawls without data retention: what was delivered is gone, and in the end everything is.
+
+use harvestman_core::crawl::{Batch, JobEnd};
+use harvestman_core::ids::JobId;
+use harvestman_store::{AttemptEnd, EventSubject, NewJob, Store};
+
+use super::chapters_of_crawls::{commit, row, start};
+use super::chapters_of_events::{attempt, deliver, take};
+use crate::place::{NOW, batch, crawl, crawl_with_events, later, offers, page};
+
+const TEN_MINUTES_MS: u64 = 10 * 60_000;
+
+/// A crawl that has three pages and ended.
+async fn ended(store: &Store, job: &NewJob) {
+    let lease = start(store, job).await;
+    let first = Batch {
+        offers: offers(&["/1", "/2", "/3"]),
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let second = Batch {
+        settled: vec![page("/1"), page("/2"), page("/3")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+}
+
+/// How many documents are there, and where the reading goes on.
+async fn left(store: &Store, job: JobId, skip: u64) -> (usize, u64) {
+    let chunk = store.documents(job, skip, None, 1 << 20).await.unwrap();
+    (chunk.documents.len(), chunk.next_skip)
+}
+
+pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
+    let team = store.ensure_team("discreet crawls").await.unwrap();
+    let kept = crawl(team, 3);
+    let job = NewJob {
+        zero_data_retention: true,
+        ..crawl(team, 3)
+    };
+    ended(store, &kept).await;
+    ended(store, &job).await;
+    assert_eq!(left(store, job.id, 0).await, (3, 3));
+    for told in [&kept, &job] {
+        store.forget_told(told.id, 0, 2).await.unwrap();
+    }
+    assert_eq!(left(store, job.id, 0).await, (1, 3), "the third was not told");
+    assert_eq!(left(store, job.id, 2).await, (1, 3), "and stays where it was");
+    assert_eq!(left(store, kept.id, 0).await, (3, 3), "other jobs keep theirs");
+    assert_eq!(
+        (row(store, &job).await.completed, row(store, &job).await.credits),
+        (3, 3)
+    );
+
+    // What nobody fetched goes soon after the end, the job itself later.
+    store.expire(later(60_000)).await.unwrap();
+    assert_eq!(left(store, job.id, 0).await.0, 1);
+    store.expire(later(TEN_MINUTES_MS - 60_000)).await.unwrap();
+    assert_eq!(left(store, job.id, 0).await, (0, 3));
+    assert_eq!(left(store, kept.id, 0).await.0, 3);
+    assert!(
+        store
+            .job(team, job.id, later(TEN_MINUTES_MS))
+            .await
+            .unwrap()
+            .is_some()
+    );
+    assert_eq!(store.ledger_total(team).await.unwrap(), 6);
+}
+
+pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
+    let team = store.ensure_team("discreet receivers").await.unwrap();
+    let job = NewJob {
+        zero_data_retention: true,
+        ..crawl_with_events(team, 3)
+    };
+    ended(store, &job).await;
+    store.forget_told(job.id, 0, 3).await.unwrap();
+    assert_eq!(
+        left(store, job.id, 0).await.0,
+        3,
+        "the receiver still waits for them"
+    );
+    assert_eq!(take(store, NOW).await, [job.id]);
+    assert_eq!(deliver(store, job.id, NOW).await.unwrap().event, "crawl.started");
+    for number in 1..=2 {
+        let event = deliver(store, job.id, NOW).await.unwrap();
+        assert!(matches!(event.subject, EventSubject::Page(_)), "{event:?}");
+        assert_eq!(left(store, job.id, 0).await.0, 3 - number, "delivered and gone");
+    }
+    // The last one fails until the document is gone: then the event tells of the page alone.
+    let event = store.due_event(job.id, NOW).await.unwrap().unwrap();
+    let again = AttemptEnd::RetryAt(later(TEN_MINUTES_MS));
+    let noted = store
+        .finish_attempt(&event, &attempt(NOW, None), again, NOW)
+        .await;
+    assert!(noted.unwrap());
+    store.expire(later(TEN_MINUTES_MS - 60_000)).await.unwrap();
+    assert_eq!(left(store, job.id, 0).await.0, 0);
+    let later = later(TEN_MINUTES_MS);
+    take(store, later).await;
+    let mut last = deliver(store, job.id, later).await.unwrap();
+    if last.event == "crawl.completed" {
+        last = deliver(store, job.id, later).await.unwrap();
+    }
+    assert_eq!(
+        (last.event.as_str(), &last.subject),
+        ("crawl.page", &EventSubject::Job { error: None })
+    );
+}

@@ -7,16 +7,20 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod client;
+pub mod crawled;
 pub mod docs_site;
 pub mod hostile;
+pub mod names;
 pub mod receiver;
 pub mod server;
 pub mod site;
 pub mod tools;
 
 pub use client::Answer;
+pub use crawled::Crawled;
 pub use docs_site::DocsSite;
 pub use hostile::HostileSite;
+pub use names::NameServer;
 pub use receiver::Receiver;
 pub use server::TestServer;
 pub use site::{Page, RunningSite, Site};

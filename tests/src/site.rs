@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -119,7 +120,8 @@ impl Site {
         self
     }
 
-    /// Serves it on a free port of 127.0.0.1. `{base}` in bodies becomes its address.
+    /// Serves it on a free port of 127.0.0.1. In bodies `{base}` becomes its address and `{port}` a colon
+    /// and its port.
     pub async fn serve(self) -> RunningSite {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         self.serve_on(listener)
@@ -129,9 +131,13 @@ impl Site {
         let address = listener.local_addr().expect("the listener is bound");
         for page in self.pages.values_mut() {
             if let Ok(text) = std::str::from_utf8(&page.body)
-                && text.contains("{base}")
+                && (text.contains("{base}") || text.contains("{port}"))
             {
-                page.body = text.replace("{base}", &format!("http://{address}")).into();
+                let port = format!(":{}", address.port());
+                page.body = text
+                    .replace("{base}", &format!("http://{address}"))
+                    .replace("{port}", &port)
+                    .into();
             }
         }
         let shared = Arc::new(Shared {
@@ -139,6 +145,8 @@ impl Site {
             hits: Mutex::default(),
             gate: watch::Sender::new(u64::MAX),
             arrived: watch::Sender::new(0),
+            in_flight: AtomicUsize::new(0),
+            most_in_flight: AtomicUsize::new(0),
         });
         let task = tokio::spawn(accept(listener, shared.clone()));
         RunningSite {
@@ -174,6 +182,26 @@ struct Shared {
     gate: watch::Sender<u64>,
     /// How many page requests came.
     arrived: watch::Sender<u64>,
+    /// Page requests that are being answered.
+    in_flight: AtomicUsize,
+    most_in_flight: AtomicUsize,
+}
+
+/// A page request that is being answered.
+struct InFlight<'a>(&'a Shared);
+
+impl InFlight<'_> {
+    fn begin(shared: &Shared) -> InFlight<'_> {
+        let now = shared.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        shared.most_in_flight.fetch_max(now, Ordering::SeqCst);
+        InFlight(shared)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Drop for RunningSite {
@@ -191,6 +219,16 @@ impl RunningSite {
     /// An absolute URL of it.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// An absolute URL of it under another host name.
+    pub fn url_at(&self, host: &str, path: &str) -> String {
+        format!("http://{host}:{}{path}", self.address.port())
+    }
+
+    /// The most requests for pages that were being answered at the same time.
+    pub fn most_in_flight(&self) -> usize {
+        self.shared.most_in_flight.load(Ordering::SeqCst)
     }
 
     /// Every request so far, in order.
@@ -266,7 +304,9 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
         headers: request.headers().clone(),
     };
     shared.hits.lock().expect("no holder panics").push(hit);
+    let mut in_flight = None;
     if !is_site_file(&path) {
+        in_flight = Some(InFlight::begin(shared));
         let mut number = 0;
         shared.arrived.send_modify(|arrived| {
             *arrived += 1;
@@ -283,6 +323,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
     if !page.delay.is_zero() {
         tokio::time::sleep(page.delay).await;
     }
+    drop(in_flight);
     let mut response = Response::new(Full::new(page.body.clone()));
     *response.status_mut() = page.status;
     *response.headers_mut() = page.headers.clone();

@@ -149,7 +149,7 @@ async fn a_head_that_is_no_http_is_answered_like_every_other_mistake() {
         ("GET /health HTTP/9.9\r\n\r\n".to_owned(), 400),
         (format!("GET /health HTTP/1.1\r\nx: {long}\r\n\r\n"), 431),
         (format!("GET /health HTTP/1.1\r\n{many}\r\n"), 431),
-        (format!("GET /{long} HTTP/1.1\r\nhost: x\r\n\r\n"), 414),
+        (format!("GET /{} HTTP/1.1\r\n\r\n", &long[..70_000]), 414),
     ] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();

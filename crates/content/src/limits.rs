@@ -32,6 +32,8 @@ pub(crate) const TABLE_CELLS: usize = 200_000;
 pub(crate) const MARKDOWN_NESTING: usize = 32;
 /// Characters of a fence or of an inline code delimiter.
 pub(crate) const CODE_FENCE_CHARS: usize = 64;
+/// TeX of one formula; a longer one is walked as characters.
+pub(crate) const FORMULA_BYTES: usize = 4096;
 /// Text of a link that holds blocks: up to here it becomes one line, beyond only its first block is linked.
 pub(crate) const LINK_BLOCK_TEXT_BYTES: usize = 400;
 

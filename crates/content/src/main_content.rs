@@ -1,12 +1,17 @@
 //! Which part of a page is its content. Chooses roots and marks what is left out inside them; never changes the page.
 //!
 //! Names give hints, weights decide: what is called boilerplate goes unless much of the page's text hangs on it; then the
-//! walk goes down from `body` as long as one child holds nearly all of the weight; then what leads away is pruned.
+//! walk goes down from `body` as long as one child holds nearly all of the weight; then what leads away is pruned. The
+//! outcome of these rules is one of the things by which `judge` then decides on every block.
 
+mod features;
 mod hints;
+mod judge;
 mod kind;
 mod mass;
+mod names;
 mod prune;
+mod settle;
 mod words;
 
 use url::Url;
@@ -14,6 +19,7 @@ use url::Url;
 use self::hints::Hint;
 use self::kind::Kind;
 use self::mass::Mass;
+use self::names::Names;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
@@ -30,23 +36,108 @@ const BELIEVED_PERCENT: u64 = 45;
 /// Bytes of chosen text under which the choice is doubted.
 const LITTLE_TEXT_BYTES: u32 = 250;
 
+/// Words of judged content under which the rules' choice stands.
+const LITTLE_WORDS: i64 = 12;
+
 /// The roots of the main content in document order; marks what is left out inside them in `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let names = names::read(dom);
+    let (roots, kind) = by_rules(dom, url, &names, dropped);
+    let kept = kept(dom, &roots, dropped);
+    let mass = Mass::of(dom, &vec![false; dom.nodes.len()]);
+    let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
+    let mut chances = judge::chances(&blocks);
+    for (chance, block) in chances.iter_mut().zip(&blocks) {
+        // Few words, so the cut hardly weighs them; whether the page's title belongs to its text is asked by itself.
+        if block.is_title() && *chance < 500 {
+            *chance = 0;
+        } else if block.is_chosen_heading() && !block.is_title() {
+            *chance = 1000;
+        }
+    }
+    let mut sized: Vec<(i32, i64)> = chances
+        .iter()
+        .zip(&blocks)
+        .map(|(&chance, block)| (chance, i64::from(block.size())))
+        .collect();
+    let cut = judge::cut(&mut sized);
+    let words = |least: i32| -> i64 {
+        sized
+            .iter()
+            .filter(|&&(chance, _)| chance >= least)
+            .map(|&(_, size)| size)
+            .sum()
+    };
+    if words(cut) < LITTLE_WORDS && words(0) > LITTLE_WORDS {
+        return roots;
+    }
+    settle::settle(dom, body, &mass, &blocks, &chances, cut, &kept, dropped);
+    vec![body]
+}
+
+/// What is measured of each block, with the block's text: what the judge's trees are grown from.
+pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
+    let mut dropped = vec![false; dom.nodes.len()];
+    let names = names::read(dom);
+    let (roots, kind) = by_rules(dom, url, &names, &mut dropped);
+    let kept = kept(dom, &roots, &dropped);
+    dropped.fill(false);
+    let mass = Mass::of(dom, &dropped);
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
+    let mut texts = vec![String::new(); dom.nodes.len()];
+    let mut at = 1;
+    while at < dom.len() {
+        let tag = dom.tag(at);
+        if features::is_passed(dom, tag) {
+            at = dom.end(at);
+            continue;
+        }
+        let text = if tag == Tag::Br { " " } else { dom.text(at) };
+        texts[mass.block(at) as usize].push_str(text);
+        at += 1;
+    }
+    blocks
+        .into_iter()
+        .map(|block| (std::mem::take(&mut texts[block.id as usize]), block.features))
+        .collect()
+}
+
+/// By node: whether the rules' choice holds it.
+fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
+    let mut kept = vec![false; dom.nodes.len()];
+    for &root in roots {
+        let mut at = root;
+        while at < dom.end(root) {
+            if dropped[at as usize] {
+                at = dom.end(at);
+                continue;
+            }
+            kept[at as usize] = true;
+            at += 1;
+        }
+    }
+    kept
+}
+
+/// The choice by names and weights alone.
+fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec<NodeId>, Kind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut kind = kind::kind(dom, url);
     let mut mass = Mass::of(dom, dropped);
     let whole = mass.weight(body).max(1);
-    if kind == Kind::Other && comments_percent(dom, body, &mass, whole) >= TALK_PERCENT {
+    if kind == Kind::Other && comments_percent(dom, body, names, &mass, whole) >= TALK_PERCENT {
         kind = Kind::Forum;
     }
     let whole_text = mass.text[body as usize];
-    mark_boilerplate(dom, body, kind, &mass, whole, dropped);
+    mark_boilerplate(dom, body, kind, names, &mass, whole, dropped);
     mass.clear();
     mass.sum(dom, dropped);
     let start = believed(dom, body, kind, &mass);
     if kind == Kind::Other && is_prose(&mass, descend(dom, &mass, start, Kind::Article)) {
         kind = Kind::Article;
-        mark_boilerplate(dom, body, kind, &mass, mass.weight(body).max(1), dropped);
+        mark_boilerplate(dom, body, kind, names, &mass, mass.weight(body).max(1), dropped);
         mass.clear();
         mass.sum(dom, dropped);
     }
@@ -60,14 +151,14 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         dropped.fill(false);
         for id in dom.below(body) {
             dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
-                || matches!(hints::hint(dom, id), Hint::Hidden | Hint::Consent);
+                || matches!(names[id as usize].hint, Hint::Hidden | Hint::Consent);
         }
         mass.clear();
         mass.sum(dom, dropped);
         if mass.text[body as usize] <= chosen.max(20) {
             dropped.fill(false);
         }
-        return vec![body];
+        return (vec![body], kind);
     }
     let mut roots = vec![root];
     if kind == Kind::Article {
@@ -75,15 +166,15 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     } else if let Some(title) = title(dom, body, root, dropped) {
         roots.insert(0, title);
     }
-    roots
+    (roots, kind)
 }
 
 /// Share of the page's weight in what readers wrote.
-fn comments_percent(dom: &Dom, body: NodeId, mass: &Mass, whole: u64) -> u64 {
+fn comments_percent(dom: &Dom, body: NodeId, names: &[Names], mass: &Mass, whole: u64) -> u64 {
     let mut sum = 0;
     let mut at = body + 1;
     while at < dom.end(body) {
-        if dom.tag(at) != Tag::Text && hints::hint(dom, at) == Hint::Comments && !holds_main(dom, at) {
+        if dom.tag(at) != Tag::Text && names[at as usize].hint == Hint::Comments && !holds_main(dom, at) {
             sum += mass.weight(at);
             at = dom.end(at);
         } else {
@@ -94,7 +185,15 @@ fn comments_percent(dom: &Dom, body: NodeId, mass: &Mass, whole: u64) -> u64 {
 }
 
 /// Follows the hints of names where they cost little text.
-fn mark_boilerplate(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass, whole: u64, dropped: &mut [bool]) {
+fn mark_boilerplate(
+    dom: &Dom,
+    body: NodeId,
+    kind: Kind,
+    names: &[Names],
+    mass: &Mass,
+    whole: u64,
+    dropped: &mut [bool],
+) {
     let mut at = body + 1;
     while at < dom.end(body) {
         let tag = dom.tag(at);
@@ -104,7 +203,7 @@ fn mark_boilerplate(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass, whole: u64
         }
         let share = mass.weight(at) * 100 / whole;
         let short = mass.text[at as usize] < 200;
-        let drop = match hints::hint(dom, at) {
+        let drop = match names[at as usize].hint {
             Hint::None => false,
             Hint::Hidden => share < 60,
             Hint::Boilerplate => share < MUCH_PERCENT && !holds_main(dom, at),

@@ -131,6 +131,12 @@ impl Page {
         }
     }
 
+    /// Text and measures of every block with text of its own, in document order: what the choice of content is trained on.
+    #[doc(hidden)]
+    pub fn samples(&self) -> Vec<(String, Vec<i32>)> {
+        main_content::samples(&self.dom, &self.url)
+    }
+
     /// The outermost elements that match.
     fn included(&self, selectors: &[Selector]) -> Vec<NodeId> {
         let mut roots = Vec::new();

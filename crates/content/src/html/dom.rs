@@ -66,12 +66,11 @@ attribute_names! {
     ALT "alt", SRCSET "srcset", DATA_SRC "data-src", DATA_SRCSET "data-srcset", LANG "lang",
     TYPE "type", ROLE "role", HIDDEN "hidden", ARIA_HIDDEN "aria-hidden", STYLE "style", START "start",
     CHECKED "checked", COLSPAN "colspan", ROWSPAN "rowspan", DATETIME "datetime", ITEMPROP "itemprop",
-    ITEMTYPE "itemtype", DATA_LANG "data-lang", DATA_LANGUAGE "data-language",
+    ITEMTYPE "itemtype", DATA_LANG "data-lang", DATA_LANGUAGE "data-language", LANGUAGE "language",
     VALUE "value", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
     DATA_LAZY_SRCSET "data-lazy-srcset",
     ARIA_MODAL "aria-modal", DATA_ORIGINAL_SRC "data-original-src",
-    DATA_LAZY "data-lazy",
-
+    DATA_LAZY "data-lazy", ENCODING "encoding", ALTTEXT "alttext", DISPLAY "display", DATA_ENTRY "data-entry",
 }
 
 impl Dom {

@@ -332,6 +332,25 @@ fn marked_time(dom: &Dom) -> Option<String> {
     published
         .or_else(|| (0..dom.len()).filter(time).find_map(value))
         .or_else(|| (0..dom.len()).filter(dated).find_map(value))
+        .or_else(|| date_below_heading(dom))
+}
+
+/// A date that stands alone, or nearly, among the first texts below the heading; not the text of a link.
+fn date_below_heading(dom: &Dom) -> Option<String> {
+    const TEXTS: usize = 40;
+    const BYTES: usize = 40;
+    let heading = dom.first(0, Tag::H1)?;
+    (heading..dom.len())
+        .filter(|&id| dom.tag(id) == Tag::Text && !dom.text(id).trim().is_empty())
+        .filter(|&id| {
+            !dom.ancestors(id)
+                .take(6)
+                .any(|n| dom.tag(n).is_never_text() || dom.tag(n) == Tag::A)
+        })
+        .take(TEXTS)
+        .map(|id| dom.text(id).trim())
+        .find(|text| text.len() <= BYTES && day(text).is_some())
+        .map(str::to_owned)
 }
 
 /// The day of an ISO time, `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and `31 Jan 2024`.
@@ -477,6 +496,17 @@ mod tests {
         for text in ["", "5", "2024", "2024-13-05", "Marching 5, 2024", "05.01.24"] {
             assert_eq!(day(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_date_alone_below_the_heading_is_the_last_resort() {
+        let published = |html: &str| stated(&parse(html)).published;
+        let page = "<h1>T</h1><p>by Ann</p><div>Updated March 13, 2024</div><p>Long ago, on May 5, 2010, a man came to us and said so.";
+        assert_eq!(published(page).as_deref(), Some("2024-03-13"));
+        assert_eq!(
+            published("<h1>T</h1><a href=x>May 5, 2010</a><script>'May 5, 2010'</script>"),
+            None
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) enum Hint {
 }
 
 /// What the element's names say.
-pub(super) fn hint(dom: &Dom, id: NodeId) -> Hint {
+pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     let tag = dom.tag(id);
     if matches!(
         tag,
@@ -37,11 +37,6 @@ pub(super) fn hint(dom: &Dom, id: NodeId) -> Hint {
     ) {
         return Hint::None;
     }
-    let words = if dom.attributes(id).is_empty() {
-        Vec::new()
-    } else {
-        words(dom, id)
-    };
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     if is(CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
         return Hint::Consent;
@@ -147,8 +142,11 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
 
 /// The words of class and id in lower case: split at separators and where a capital follows a small letter; names
 /// without separators come as they are.
-fn words(dom: &Dom, id: NodeId) -> Vec<String> {
-    let mut words = Vec::new();
+pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
+    words.clear();
+    if dom.attributes(id).is_empty() {
+        return;
+    }
     for name in [attr::CLASS, attr::ID] {
         let Some(value) = dom.attr(id, name) else { continue };
         for token in value.split_ascii_whitespace().take(24) {
@@ -160,17 +158,16 @@ fn words(dom: &Dom, id: NodeId) -> Vec<String> {
             let mut small = false;
             for c in token.chars() {
                 if !c.is_ascii_alphanumeric() || (small && c.is_ascii_uppercase()) {
-                    push(&mut words, &mut word);
+                    push(words, &mut word);
                 }
                 if c.is_ascii_alphanumeric() {
                     word.push(c.to_ascii_lowercase());
                 }
                 small = c.is_ascii_lowercase();
             }
-            push(&mut words, &mut word);
+            push(words, &mut word);
         }
     }
-    words
 }
 
 fn push(words: &mut Vec<String>, word: &mut String) {

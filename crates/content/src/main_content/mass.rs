@@ -97,6 +97,11 @@ impl Mass {
         }
     }
 
+    /// The nearest block that holds a node, itself included.
+    pub(super) fn block(&self, id: NodeId) -> NodeId {
+        self.block[id as usize]
+    }
+
     /// Forgets the sums, to sum up again.
     pub(super) fn clear(&mut self) {
         for sums in [&mut self.text, &mut self.linked, &mut self.prose] {

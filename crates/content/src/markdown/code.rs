@@ -231,7 +231,7 @@ pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
         places.push(parent);
     }
     for place in places {
-        for name in [attr::DATA_LANG, attr::DATA_LANGUAGE] {
+        for name in [attr::DATA_LANG, attr::DATA_LANGUAGE, attr::LANGUAGE] {
             if let Some(language) = dom.attr(place, name).and_then(known) {
                 return language;
             }
@@ -362,6 +362,7 @@ fn is_common(name: &str) -> bool {
         "julia",
         "kotlin",
         "latex",
+        "lean",
         "less",
         "lisp",
         "lua",

@@ -38,12 +38,20 @@ impl Footnotes {
                 }
             }
         }
+        // Word names no targets: a note is where a link leads back from.
+        let backs: HashMap<&str, NodeId> = (0..dom.len())
+            .filter(|&id| dom.tag(id) == Tag::A)
+            .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
+            .collect();
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
         for mark in candidates {
             let Some(fragment) = fragment(dom, mark) else {
                 continue;
             };
-            let Some(note) = targets.get(fragment).and_then(|&target| note_of(dom, target)) else {
+            let target = targets
+                .get(fragment)
+                .or_else(|| backs.get(word_number(fragment, "")?));
+            let Some(note) = target.and_then(|&target| note_of(dom, target)) else {
                 continue;
             };
             if note < mark || dom.text_of(note, NOTE_BYTES + 1).len() > NOTE_BYTES || holds(dom, note, mark) {
@@ -146,11 +154,19 @@ impl Footnotes {
     }
 }
 
+/// What a link points at in a page; that it is this page is told by the target being there.
 fn fragment(dom: &Dom, id: NodeId) -> Option<&str> {
-    dom.attr(id, attr::HREF)?
-        .trim()
-        .strip_prefix('#')
-        .filter(|fragment| !fragment.is_empty())
+    let (_, fragment) = dom.attr(id, attr::HREF)?.trim().rsplit_once('#')?;
+    Some(fragment).filter(|fragment| !fragment.is_empty())
+}
+
+/// The number in Word's `_ftn1`, or with the infix `ref` in `_ftnref1`.
+fn word_number<'a>(fragment: &'a str, infix: &str) -> Option<&'a str> {
+    let rest = fragment
+        .strip_prefix("_ftn")
+        .or_else(|| fragment.strip_prefix("_edn"))?;
+    let number = rest.strip_prefix(infix)?;
+    (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(number)
 }
 
 /// A mark's or label's text without its brackets.

@@ -17,8 +17,8 @@ pub(super) enum Mark {
 #[derive(Debug)]
 struct OpenMark {
     mark: Mark,
-    /// Where its opening stands, once content has come.
-    at: Option<usize>,
+    /// Its opening stands, since content has come.
+    written: bool,
     /// Written only in the first block that it covers.
     once: bool,
     /// It was, and is no longer written; it stays so that closing stays in step.
@@ -144,10 +144,7 @@ impl Inline {
             self.text.push_str(if self.cell { "<br>" } else { "  \n" });
             space = false;
         }
-        let pending = self
-            .marks
-            .iter()
-            .position(|open| open.at.is_none() && !open.spent);
+        let pending = self.marks.iter().position(|open| !open.written && !open.spent);
         if let Some((end, mark)) = self.closed.take()
             && end == self.text.len()
             && !delimiter(&mark).is_empty()
@@ -159,7 +156,7 @@ impl Inline {
                 && self.marks[index].mark == mark
             {
                 self.text.truncate(end - length);
-                self.marks[index].at = Some(self.text.len());
+                self.marks[index].written = true;
                 return self.open_pending();
             }
             // `**a:**b` would not close: a space after punctuation changes no word.
@@ -189,8 +186,8 @@ impl Inline {
 
     fn open_pending(&mut self) {
         let Inline { marks, text, .. } = self;
-        for open in marks.iter_mut().filter(|open| open.at.is_none() && !open.spent) {
-            open.at = Some(text.len());
+        for open in marks.iter_mut().filter(|open| !open.written && !open.spent) {
+            open.written = true;
             match &open.mark {
                 Mark::Link(_) => text.push('['),
                 Mark::Html(name) => {
@@ -207,7 +204,7 @@ impl Inline {
     pub(super) fn open(&mut self, mark: Mark, once: bool) {
         self.marks.push(OpenMark {
             mark,
-            at: None,
+            written: false,
             once,
             spent: false,
         });
@@ -221,7 +218,9 @@ impl Inline {
     }
 
     fn write_close(&mut self, open: &OpenMark) {
-        let Some(at) = open.at else { return };
+        if !open.written {
+            return;
+        }
         match &open.mark {
             Mark::Link(url) => {
                 self.text.push_str("](");
@@ -233,10 +232,7 @@ impl Inline {
                 self.text.push_str(name);
                 self.text.push('>');
             }
-            mark => {
-                debug_assert!(at + delimiter(mark).len() <= self.text.len());
-                self.text.push_str(delimiter(mark));
-            }
+            mark => self.text.push_str(delimiter(mark)),
         }
         self.closed = Some((self.text.len(), open.mark.clone()));
     }
@@ -248,7 +244,7 @@ impl Inline {
             self.write_close(open);
         }
         for open in &mut marks {
-            open.spent |= open.at.take().is_some() && open.once;
+            open.spent |= std::mem::take(&mut open.written) && open.once;
         }
         self.marks = marks;
         self.space = false;

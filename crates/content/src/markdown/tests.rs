@@ -293,3 +293,55 @@ fn callouts_are_quotes_with_a_kind() {
             plain"#]],
     );
 }
+
+#[test]
+fn footnotes_as_word_writes_them() {
+    check(
+        "<p>a <sup><a href='#_ftn1'>[1]</a></sup> and b</p><p><sup><a href='//ABC#_ftnref1'>[1]</a></sup> The note.</p>",
+        expect![[r#"
+            a [^1] and b
+
+            [^1]: The note."#]],
+    );
+}
+
+#[test]
+fn formulas_are_tex_where_the_page_gives_it() {
+    check(
+        "<p>so <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2_i</annotation></semantics></math></span>\
+         <span class=katex-html>x2i</span></span> and <math alttext='\\alpha'><mi>α</mi></math> and <math><mi>y</mi></math></p>",
+        expect![[r"so $x^2_i$ and $\alpha$ and y"]],
+    );
+}
+
+#[test]
+fn a_lazy_picture_is_the_one_of_its_noscript() {
+    check(
+        "<p>a<p><span><img alt=A src='data:image/gif;base64,R0'><noscript><img alt=A src='/a.png'></noscript></span>",
+        expect![[r"
+            a
+
+            ![A](https://site.test/a.png)"]],
+    );
+}
+
+#[test]
+fn code_shown_as_a_block_is_one() {
+    check(
+        "<p>a</p><div><code class='lean block'>\n   def a := 1</code></div><div class=code-block data-lang=http>GET /\n\nx</div><b>x</b><b>y</b>",
+        expect![[r"
+            a
+
+            ```lean
+            def a := 1
+            ```
+
+            ```http
+            GET /
+
+            x
+            ```
+
+            **xy**"]],
+    );
+}

@@ -1,6 +1,7 @@
 //! The walk itself: enters and leaves elements in document order with a stack of its own and says what each one means.
 
 mod controls;
+mod formula;
 mod structures;
 
 use super::Request;
@@ -223,6 +224,9 @@ impl<'a> Walk<'a> {
             }
             Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
+            Tag::Math if self.formula(id) => return false,
+            // KaTeX draws beside the MathML what that says.
+            Tag::Span if self.dom.has_class(id, "katex-html") => return false,
             Tag::Button => return self.button(id),
             _ if tag.is_never_text() => return false,
             _ => {}
@@ -270,6 +274,14 @@ impl<'a> Walk<'a> {
                 true
             }
             Tag::Dt => self.term(id),
+            Tag::Div
+                if self.dom.attr(id, attr::DATA_LANG).is_some()
+                    && self.dom.has_class(id, "code-block")
+                    && !self.shape.has_below(self.dom, id, shape::BLOCK | shape::PRE) =>
+            {
+                self.code_block(id);
+                false
+            }
             _ if tag.is_block() || tag == Tag::Other => self.block(id, tag),
             _ => true,
         }
@@ -492,7 +504,7 @@ impl<'a> Walk<'a> {
         // Several lines in a `code` without `pre` are a code block to whoever wrote them.
         if self.in_flow() && self.dom.tag(id) == Tag::Code && self.inline.is_empty() {
             let breaks = self.dom.below(id).filter(|&n| self.dom.tag(n) == Tag::Br).count();
-            if breaks >= 2 || self.shape.has_below(self.dom, id, shape::BLOCK) {
+            if breaks >= 2 || self.keeps_lines(id) || self.shape.has_below(self.dom, id, shape::BLOCK) {
                 self.code_block(id);
                 return false;
             }
@@ -515,8 +527,21 @@ impl<'a> Walk<'a> {
         false
     }
 
+    /// True for a `code` that is shown as a block: by its style, or by a class of that name.
+    fn keeps_lines(&self, id: NodeId) -> bool {
+        self.dom.has_class(id, "block")
+            || self
+                .dom
+                .attr(id, attr::STYLE)
+                .is_some_and(|style| style.contains("white-space: pre") || style.contains("white-space:pre"))
+    }
+
     fn code_block(&mut self, id: NodeId) {
-        let text = code::text(self.dom, id);
+        let mut text = code::text(self.dom, id);
+        if self.dom.tag(id) == Tag::Code {
+            // Without a `pre` around it the first line is indented as the page's source is.
+            text = text.trim().to_owned();
+        }
         if text.trim().is_empty() {
             return;
         }

@@ -12,10 +12,16 @@ impl Walk<'_> {
         let Some(source) = image_source(self.dom, id) else {
             return;
         };
+        if is_data(source)
+            && self
+                .dom
+                .children(self.dom.parent(id))
+                .any(|n| self.noscript_picture(n))
+        {
+            return;
+        }
         let alt = crate::html::dom::collapse(self.dom.attr(id, attr::ALT).unwrap_or(""));
-        let is_data = source
-            .get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        let is_data = is_data(source);
         let url = if is_data && self.request.remove_base64_images {
             if alt.is_empty() {
                 return;
@@ -58,11 +64,17 @@ impl Walk<'_> {
 
     /// A `noscript` counts only where it holds the picture that a script would load.
     pub(super) fn noscript(&self, id: NodeId) -> bool {
-        let holds_picture = self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img);
-        let beside = |n: NodeId| self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some();
-        let parent = self.dom.parent(id);
-        let has_text = self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty());
-        holds_picture && !has_text && !self.dom.children(parent).any(beside)
+        let beside = |n: NodeId| {
+            self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some_and(|source| !is_data(source))
+        };
+        self.noscript_picture(id) && !self.dom.children(self.dom.parent(id)).any(beside)
+    }
+
+    /// True for a `noscript` with a picture and no text.
+    fn noscript_picture(&self, id: NodeId) -> bool {
+        self.dom.tag(id) == Tag::Noscript
+            && self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img)
+            && !self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty())
     }
 
     /// Buttons are controls; only in headings and terms (accordions) is their text content.
@@ -73,4 +85,10 @@ impl Walk<'_> {
             .any(|(_, leave)| matches!(leave, Leave::Heading(_) | Leave::Term { .. }));
         titled || self.shape.has_below(self.dom, id, shape::HEADING)
     }
+}
+
+fn is_data(source: &str) -> bool {
+    source
+        .get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }

@@ -1,0 +1,23 @@
+//! For pages given as JSON lines (`id`, `url`, `html`) on standard input: text and measures of their blocks as JSON lines
+//! (`id`, `blocks`), the input of `score/train.py`.
+
+use std::io::{BufRead, BufWriter, Write};
+
+use harvestman_content::Page;
+use serde_json::{Value, json};
+use url::Url;
+
+fn main() -> std::io::Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let page: Value = serde_json::from_str(&line?)?;
+        let text = |key: &str| page[key].as_str().unwrap_or_default();
+        let Ok(url) = Url::parse(text("url")) else {
+            continue;
+        };
+        let blocks = Page::parse(text("html"), &url).samples();
+        serde_json::to_writer(&mut out, &json!({"id": page["id"], "blocks": blocks}))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}

@@ -1,0 +1,488 @@
+//! What is measured of each block that holds text of its own, for the judge. Whole numbers only, so that every platform
+//! measures and judges alike.
+
+use std::collections::HashMap;
+
+use super::hints::Hint;
+use super::kind::Kind;
+use super::mass::Mass;
+use super::names::{self, GROUPS, Names};
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// Ancestors that one block is compared with at most.
+const CLIMB: usize = 40;
+/// Blocks before and after that are looked at.
+const NEIGHBOURS: usize = 2;
+
+/// One block with text of its own.
+pub(crate) struct Block {
+    pub(crate) id: NodeId,
+    pub(crate) features: Vec<i32>,
+}
+
+impl Block {
+    /// Words in it.
+    pub(super) fn size(&self) -> i32 {
+        self.features[1].max(1)
+    }
+
+    /// True for an `h1` that the rules chose.
+    pub(super) fn is_chosen_heading(&self) -> bool {
+        self.features[11] == tag_code(Tag::H1) && self.features[12] == 1
+    }
+
+    /// True for an `h1` that the page's title repeats.
+    pub(super) fn is_title(&self) -> bool {
+        self.features[11] == tag_code(Tag::H1) && self.features[16] > 0
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Own {
+    id: NodeId,
+    bytes: i32,
+    linked: i32,
+    words: i32,
+    links: i32,
+    sentences: i32,
+    commas: i32,
+    digits: i32,
+    capitals: i32,
+    closed: bool,
+    begins: u8,
+    kept: bool,
+    hash: u64,
+    signs: i32,
+    pictures: i32,
+}
+
+/// What is open around the walk.
+#[derive(Clone, Copy)]
+struct Around {
+    end: NodeId,
+    flags: u32,
+    depth: i32,
+    repeats: i32,
+    repeats_text: i32,
+}
+
+/// Measures all blocks in document order. `kept` says what the rules chose.
+pub(crate) fn measure(
+    dom: &Dom,
+    body: NodeId,
+    kind: Kind,
+    names: &[Names],
+    mass: &Mass,
+    kept: &[bool],
+) -> Vec<Block> {
+    let owns = own(dom, mass, kept);
+    let same = repeats(dom, mass);
+    let total: i64 = owns.iter().map(|o| i64::from(o.bytes)).sum::<i64>().max(1);
+    let total_linked: i64 = owns.iter().map(|o| i64::from(o.linked)).sum();
+    let kept_total: i64 = owns.iter().filter(|o| o.kept).map(|o| i64::from(o.bytes)).sum();
+    let prose = i64::from(mass.prose[body as usize]);
+    let mut times: HashMap<u64, i32> = HashMap::new();
+    for o in &owns {
+        *times.entry(o.hash).or_default() += 1;
+    }
+    let title = super::page_title(dom);
+    let kept_bytes = kept_bytes(dom, &owns);
+    let first_h1 = (0..dom.len()).find(|&n| dom.tag(n) == Tag::H1).unwrap_or(0);
+    let articles = (0..dom.len())
+        .filter(|&n| dom.tag(n) == Tag::Article)
+        .take(100)
+        .count() as i32;
+    let h1_block = owns.iter().position(|o| o.id >= first_h1 && first_h1 > 0);
+    let first_kept = owns.iter().position(|o| o.kept);
+    let last_kept = owns.iter().rposition(|o| o.kept);
+    let mut around: Vec<Around> = Vec::new();
+    let mut at: NodeId = 1;
+    let mut before = 0i64;
+    let mut heading: (i32, i32, i32, i32) = (0, 0, 0, 0); // level, blocks since, leads away, kept
+    let mut out = Vec::with_capacity(owns.len());
+    for (index, o) in owns.iter().enumerate() {
+        while at <= o.id {
+            while around.last().is_some_and(|a| a.end <= at) {
+                around.pop();
+            }
+            if dom.tag(at) != Tag::Text {
+                let up = around.last().copied();
+                let repeats = i32::from(same[at as usize]);
+                let (mut r, mut rt) = up.map_or((0, 0), |a| (a.repeats, a.repeats_text));
+                if repeats > 2 {
+                    (r, rt) = (repeats, mass.text[at as usize].min(100_000) as i32);
+                }
+                around.push(Around {
+                    end: dom.end(at),
+                    flags: up.map_or(0, |a| a.flags) | flags(dom, names, at),
+                    depth: up.map_or(0, |a| a.depth) + 1,
+                    repeats: r,
+                    repeats_text: rt,
+                });
+            }
+            at += 1;
+        }
+        let here = around.last().copied().unwrap_or(Around {
+            end: 0,
+            flags: 0,
+            depth: 0,
+            repeats: 0,
+            repeats_text: 0,
+        });
+        let tag = dom.tag(o.id);
+        if let Some(level) = tag.heading_level() {
+            let text = crate::html::dom::collapse(&dom.text_of(o.id, 200));
+            heading = (
+                i32::from(level),
+                0,
+                i32::from(super::hints::leads_away(&text)),
+                i32::from(o.kept),
+            );
+        }
+        let (mut scrap, mut titled) = (0, 0);
+        if o.bytes <= 150 {
+            let text = super::heading_text(dom, o.id);
+            scrap = i32::from(super::hints::is_scrap(&text)) + 2 * i32::from(super::hints::leads_away(&text));
+            titled = match (text.len() > 3 && title.contains(&text), title == text) {
+                (true, true) => 2,
+                (true, false) => 1,
+                _ => 0,
+            };
+        }
+        let mut f: Vec<i32> = Vec::with_capacity(128);
+        f.extend([
+            o.bytes,
+            o.words,
+            percent(o.linked, o.bytes),
+            o.links,
+            o.sentences,
+            o.commas,
+            percent(o.digits, o.bytes),
+            percent(o.capitals, o.bytes),
+            i32::from(o.closed),
+            i32::from(o.begins),
+            o.bytes / o.words.max(1),
+            tag_code(tag),
+            i32::from(o.kept),
+            kind as i32,
+            times[&o.hash].min(50),
+            scrap,
+            titled,
+            o.signs,
+            o.pictures,
+        ]);
+        // Place on the page.
+        f.extend([
+            (before * 1000 / total) as i32,
+            index as i32,
+            (owns.len() - index) as i32,
+            h1_block.map_or(-1000, |h| (index as i32 - h as i32).clamp(-900, 900)),
+            first_kept.map_or(-1000, |h| (index as i32 - h as i32).clamp(-900, 900)),
+            last_kept.map_or(-1000, |h| (h as i32 - index as i32).clamp(-900, 900)),
+            heading.0,
+            heading.1.min(200),
+            heading.2,
+            heading.3,
+            here.depth,
+            here.repeats,
+            here.repeats_text,
+        ]);
+        // The page.
+        f.extend([
+            total.min(1_000_000) as i32,
+            owns.len() as i32,
+            (prose * 100 / total) as i32,
+            (total_linked * 100 / total) as i32,
+            (kept_total * 100 / total) as i32,
+            articles,
+        ]);
+        // What stands beside it.
+        for distance in 1..=NEIGHBOURS {
+            for other in [index.checked_sub(distance), Some(index + distance)] {
+                match other.and_then(|i| owns.get(i)) {
+                    Some(o) => f.extend([
+                        o.bytes,
+                        percent(o.linked, o.bytes),
+                        i32::from(o.kept),
+                        i32::from(o.closed),
+                        tag_code(dom.tag(o.id)),
+                    ]),
+                    None => f.extend([-1, -1, -1, -1, -1]),
+                }
+            }
+        }
+        // Share kept among the nearest blocks.
+        let (mut near, mut near_bytes, mut near_linked) = (0, 0, 0);
+        let range = index.saturating_sub(6)..(index + 7).min(owns.len());
+        let n = range.len() as i32;
+        for o in &owns[range] {
+            near += i32::from(o.kept);
+            near_bytes += o.bytes.min(2000);
+            near_linked += o.linked.min(2000);
+        }
+        f.extend([near * 100 / n, near_bytes / n, percent(near_linked, near_bytes)]);
+        // What holds it: ancestors that hold more than the one below.
+        let mut text = mass.text[o.id as usize].max(1);
+        let mut found = 0;
+        let mut last = o.id;
+        let steps = [1u32, 2, 4, 4];
+        for up in dom.ancestors(o.id).take(CLIMB) {
+            if found == steps.len() || up <= body {
+                break;
+            }
+            let more = mass.text[up as usize];
+            if u64::from(more) > u64::from(text) * u64::from(steps[found]) {
+                f.extend(holder(dom, mass, up, more, total, &kept_bytes));
+                text = more;
+                found += 1;
+                last = up;
+            }
+        }
+        for _ in found..steps.len() {
+            f.extend([-1, -1, -1, -1, -1]);
+        }
+        f.push((o.id - last) as i32);
+        // Names.
+        for bit in 0..FLAGS {
+            f.push((here.flags >> bit & 1) as i32);
+        }
+        let (own_words, near_words, all_words) = (
+            names::around(dom, names, o.id, 2),
+            names::around(dom, names, o.id, 5),
+            names::around(dom, names, o.id, 10),
+        );
+        for bit in 0..GROUPS {
+            f.push(
+                (own_words >> bit & 1) as i32 * 3
+                    + (near_words >> bit & 1) as i32 * 2
+                    + (all_words >> bit & 1) as i32,
+            );
+        }
+        before += i64::from(o.bytes);
+        heading.1 += 1;
+        out.push(Block {
+            id: o.id,
+            features: f,
+        });
+    }
+    out
+}
+
+const FLAGS: u32 = 20;
+
+fn flags(dom: &Dom, names: &[Names], id: NodeId) -> u32 {
+    let tag = match dom.tag(id) {
+        Tag::Nav => 1,
+        Tag::Footer => 2,
+        Tag::Header => 4,
+        Tag::Aside => 8,
+        Tag::Form => 16,
+        Tag::Main => 32,
+        Tag::Article => 64,
+        Tag::Ul | Tag::Ol => 128,
+        Tag::Table => 256,
+        Tag::Section => 512,
+        Tag::Dl | Tag::Details => 1024,
+        _ => 0,
+    };
+    let hint = match names[id as usize].hint {
+        Hint::None => 0,
+        Hint::Boilerplate => 1 << 11,
+        Hint::Weak => 1 << 12,
+        Hint::Form => 1 << 13,
+        Hint::Consent => 1 << 14,
+        Hint::Reviews => 1 << 15,
+        Hint::Comments => 1 << 16,
+        Hint::Byline => 1 << 17,
+        Hint::Hidden => 1 << 18,
+    };
+    let hidden = match dom.attr(id, attr::ROLE) {
+        Some("main") => 32,
+        Some(_) => 1 << 19,
+        None => 0,
+    };
+    tag | hint | hidden
+}
+
+fn holder(dom: &Dom, mass: &Mass, id: NodeId, text: u32, total: i64, kept: &[u32]) -> [i32; 5] {
+    let at = id as usize;
+    [
+        text.min(1_000_000) as i32,
+        mass.linked_percent(id) as i32,
+        (u64::from(mass.prose[at]) * 100 / u64::from(text.max(1))) as i32,
+        ((i64::from(text) * 100 / total) as i32) * 8 + tag_code(dom.tag(id)) % 8,
+        (u64::from(kept[at]) * 100 / u64::from(text.max(1))) as i32,
+    ]
+}
+
+/// By node: bytes below it that the rules kept.
+fn kept_bytes(dom: &Dom, owns: &[Own]) -> Vec<u32> {
+    let mut sums = vec![0u32; dom.nodes.len()];
+    for o in owns.iter().filter(|o| o.kept) {
+        sums[o.id as usize] = o.bytes as u32;
+    }
+    for id in (1..dom.len()).rev() {
+        let parent = dom.parent(id) as usize;
+        sums[parent] = sums[parent].saturating_add(sums[id as usize]);
+    }
+    sums
+}
+
+fn percent(part: i32, whole: i32) -> i32 {
+    (i64::from(part) * 100 / i64::from(whole.max(1))) as i32
+}
+
+fn tag_code(tag: Tag) -> i32 {
+    match tag {
+        Tag::P => 0,
+        Tag::Li => 1,
+        Tag::Td | Tag::Th => 2,
+        Tag::H1 => 3,
+        Tag::H2 => 4,
+        Tag::H3 => 5,
+        Tag::H4 | Tag::H5 | Tag::H6 => 6,
+        Tag::Div => 7,
+        Tag::Section | Tag::Article | Tag::Main => 8,
+        Tag::Pre => 9,
+        Tag::Dt | Tag::Dd => 10,
+        Tag::Blockquote => 11,
+        Tag::Figcaption | Tag::Caption => 12,
+        Tag::Summary | Tag::Details => 13,
+        Tag::Legend | Tag::Form | Tag::Fieldset => 14,
+        _ => 15,
+    }
+}
+
+/// True for elements whose text is none of the page's.
+pub(super) fn is_passed(dom: &Dom, tag: Tag) -> bool {
+    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button)
+}
+
+/// Text by block.
+fn own(dom: &Dom, mass: &Mass, kept: &[bool]) -> Vec<Own> {
+    let mut index = vec![u32::MAX; dom.nodes.len()];
+    let mut owns: Vec<Own> = Vec::new();
+    let mut link_end = 0;
+    let mut at: NodeId = 1;
+    while at < dom.len() {
+        let tag = dom.tag(at);
+        if is_passed(dom, tag) {
+            at = dom.end(at);
+            continue;
+        }
+        let linked = tag == Tag::A && dom.attr(at, attr::HREF).is_some();
+        if linked {
+            link_end = link_end.max(dom.end(at));
+        }
+        if tag == Tag::Text {
+            let text = dom.text(at);
+            if !text.trim().is_empty() {
+                let block = mass.block(at);
+                let slot = &mut index[block as usize];
+                if *slot == u32::MAX {
+                    *slot = owns.len() as u32;
+                    owns.push(Own {
+                        id: block,
+                        kept: kept[block as usize],
+                        hash: 0xcbf2_9ce4_8422_2325,
+                        ..Own::default()
+                    });
+                }
+                add(&mut owns[*slot as usize], text, at < link_end);
+            }
+        } else if linked || tag == Tag::Img {
+            let slot = index[mass.block(at) as usize];
+            if slot != u32::MAX {
+                let own = &mut owns[slot as usize];
+                match linked {
+                    true => own.links += 1,
+                    false => own.pictures += 1,
+                }
+            }
+        }
+        at += 1;
+    }
+    owns
+}
+
+fn add(own: &mut Own, text: &str, linked: bool) {
+    if own.bytes == 0 {
+        own.begins = match text.trim_start().chars().next() {
+            Some(c) if c.is_uppercase() => 1,
+            Some(c) if c.is_lowercase() => 2,
+            Some(c) if c.is_ascii_digit() => 3,
+            Some(c) if c.is_ascii() => 4,
+            _ => 5,
+        };
+    }
+    let mut space = true;
+    let mut bytes = 0;
+    for b in text.bytes() {
+        if b.is_ascii_whitespace() {
+            space = true;
+            continue;
+        }
+        bytes += 1;
+        own.hash = (own.hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+        if space {
+            own.words = own.words.saturating_add(1);
+        }
+        space = false;
+        match b {
+            b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
+            b',' => own.commas = own.commas.saturating_add(1),
+            b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
+            b'$' | 0xC2 | 0xE2 => own.signs |= sign(text, b),
+            b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
+            _ => {}
+        }
+    }
+    own.bytes = own.bytes.saturating_add(bytes);
+    if linked {
+        own.linked = own.linked.saturating_add(bytes);
+    }
+    own.closed = matches!(
+        text.trim_end().chars().next_back(),
+        Some('.' | '!' | '?' | ':' | '。' | '”' | '"' | ')')
+    );
+}
+
+/// Bits of the telling signs in a text: money, copyright, separators.
+fn sign(text: &str, byte: u8) -> i32 {
+    if byte == b'$' {
+        return 1;
+    }
+    let has = |signs: &[char], bit: i32| if text.contains(signs) { bit } else { 0 };
+    has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
+}
+
+/// By node: how many children of its parent look like it (tag and first class).
+fn repeats(dom: &Dom, mass: &Mass) -> Vec<u16> {
+    let mut out = vec![0u16; dom.nodes.len()];
+    let mut counts: HashMap<(Tag, &str), u16> = HashMap::new();
+    for parent in 0..dom.len() {
+        if dom.tag(parent) == Tag::Text || dom.end(parent) - parent < 4 || mass.text[parent as usize] == 0 {
+            continue;
+        }
+        counts.clear();
+        let look = |n: NodeId| (dom.tag(n), dom.classes(n).next().unwrap_or(""));
+        for child in dom.children(parent) {
+            if dom.tag(child) != Tag::Text && mass.text[child as usize] > 0 {
+                let count = counts.entry(look(child)).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        if counts.values().all(|&c| c < 3) {
+            continue;
+        }
+        for child in dom.children(parent) {
+            if dom.tag(child) != Tag::Text
+                && let Some(&count) = counts.get(&look(child))
+            {
+                out[child as usize] = count;
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,140 @@
+//! Judges each block by what was measured of it: a few dozen small decision trees, grown offline over pages with known
+//! answers, and a cut that makes the expected F1 of the page the best. Whole numbers only, the same on every platform.
+
+use super::features::Block;
+
+/// Trees: their number, then of each its number of splits, the splits (feature, left, right, threshold), the leaves.
+/// A child below zero is the leaf with that number's complement. Written by `crates/content/score/train.py`.
+const TREES: &[u8] = include_bytes!("judge.trees");
+/// Leaf values in one unit of log-odds.
+const UNIT: i32 = 4096;
+/// Chance in per mille at log-odds of 0, 1/4, 1/2, ...; between these a straight line.
+const CHANCES: &[i32] = &[
+    500, 562, 622, 679, 731, 777, 818, 852, 881, 905, 924, 940, 953, 963, 971, 977, 982, 986, 989, 991, 993,
+    995, 996, 997, 998, 998, 999,
+];
+
+struct Split {
+    feature: u16,
+    left: i16,
+    right: i16,
+    threshold: i32,
+}
+
+struct Tree {
+    splits: Vec<Split>,
+    leaves: Vec<i32>,
+}
+
+/// The chance of each block to be content, in per mille.
+pub(super) fn chances(blocks: &[Block]) -> Vec<i32> {
+    let trees = trees();
+    blocks
+        .iter()
+        .map(|block| chance(trees.iter().map(|tree| tree.value(&block.features)).sum()))
+        .collect()
+}
+
+/// The chance from which a block is kept, so that the F1 to be expected is best. `sized` are chances and sizes.
+pub(super) fn cut(sized: &mut [(i32, i64)]) -> i32 {
+    sized.sort_unstable_by_key(|&(chance, _)| std::cmp::Reverse(chance));
+    let wanted: i64 = sized.iter().map(|&(chance, size)| i64::from(chance) * size).sum();
+    let (mut right, mut taken) = (0i64, 0i64);
+    let (mut best, mut cut) = (-1i64, 1001);
+    for &(chance, size) in sized.iter() {
+        right += i64::from(chance) * size;
+        taken += size * 1000;
+        let f1 =
+            i64::try_from(i128::from(right) * 2_000_000 / i128::from((taken + wanted).max(1))).unwrap_or(0);
+        if f1 > best {
+            (best, cut) = (f1, chance);
+        }
+    }
+    cut
+}
+
+fn chance(odds: i32) -> i32 {
+    let (step, size) = (UNIT / 4, odds.unsigned_abs() as i32);
+    let (at, rest) = ((size / step) as usize, size % step);
+    let last = CHANCES.len() - 1;
+    let above = match CHANCES.get(at + 1) {
+        Some(next) => CHANCES[at] + (next - CHANCES[at]) * rest / step,
+        None => CHANCES[last],
+    };
+    if odds < 0 { 1000 - above } else { above }
+}
+
+impl Tree {
+    fn value(&self, features: &[i32]) -> i32 {
+        let mut at = 0i16;
+        loop {
+            if at < 0 {
+                return self.leaves[!at as usize];
+            }
+            let split = &self.splits[at as usize];
+            at = match features[usize::from(split.feature)] <= split.threshold {
+                true => split.left,
+                false => split.right,
+            };
+        }
+    }
+}
+
+fn trees() -> Vec<Tree> {
+    let mut words = TREES
+        .chunks_exact(4)
+        .map(|bytes| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    let mut next = || words.next().expect("the file was written whole");
+    let count = next();
+    (0..count)
+        .map(|_| {
+            let splits = next();
+            Tree {
+                splits: (0..splits)
+                    .map(|_| Split {
+                        feature: next() as u16,
+                        left: next() as i16,
+                        right: next() as i16,
+                        threshold: next(),
+                    })
+                    .collect(),
+                leaves: (0..=splits).map(|_| next()).collect(),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_rise_with_the_odds() {
+        assert_eq!((chance(0), chance(UNIT), chance(-UNIT)), (500, 731, 269));
+        assert!((-40_000..40_000).map(chance).is_sorted());
+    }
+
+    #[test]
+    fn the_cut_leaves_out_what_costs_more_than_it_brings() {
+        assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)]), 800);
+        assert_eq!(cut(&mut [(300, 10), (10, 100)]), 300);
+        assert_eq!(cut(&mut []), 1001);
+    }
+
+    #[test]
+    fn every_tree_is_whole() {
+        let trees = trees();
+        assert!(!trees.is_empty());
+        for tree in trees {
+            for split in &tree.splits {
+                for child in [split.left, split.right] {
+                    assert!(if child < 0 {
+                        (!child as usize) < tree.leaves.len()
+                    } else {
+                        (child as usize) < tree.splits.len()
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The names of every element, read once: what they hint at, and which of a few dozen common words they hold.
+
+use super::hints::{self, Hint};
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// What the names of one element say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    pub(super) hint: Hint,
+    /// One bit for each group of [`group`].
+    pub(super) words: u32,
+}
+
+/// Number of word groups.
+pub(super) const GROUPS: usize = 26;
+
+/// Reads the names of all elements of the page.
+pub(super) fn read(dom: &Dom) -> Vec<Names> {
+    let mut buffer = Vec::new();
+    (0..dom.len())
+        .map(|id| {
+            if dom.tag(id) == Tag::Text {
+                return Names {
+                    hint: Hint::None,
+                    words: 0,
+                };
+            }
+            hints::words(dom, id, &mut buffer);
+            let mut words = 0;
+            for word in &buffer {
+                if let Some(group) = group(word) {
+                    words |= 1 << group;
+                }
+            }
+            if dom.attr(id, attr::ITEMPROP).is_some() {
+                words |= 1 << (GROUPS - 1);
+            }
+            Names {
+                hint: hints::hint(dom, id, &buffer),
+                words,
+            }
+        })
+        .collect()
+}
+
+/// The group of a word, if it is in one.
+fn group(word: &str) -> Option<u32> {
+    Some(match word {
+        "title" | "headline" | "heading" | "subtitle" => 0,
+        "content" | "body" | "text" | "entry" | "story" | "article" | "richtext" | "rte" | "prose"
+        | "markdown" | "wysiwyg" | "copy" | "main" => 1,
+        "desc" | "description" | "summary" | "excerpt" | "intro" | "lead" | "dek" | "overview"
+        | "abstract" | "about" => 2,
+        "price" | "prices" | "cart" | "buy" | "stock" | "shipping" | "checkout" | "variant" | "variants"
+        | "quantity" | "sku" | "add" => 3,
+        "product" | "products" => 4,
+        "card" | "cards" | "tile" | "teaser" | "item" | "items" | "thumb" | "thumbnail" => 5,
+        "post" | "posts" | "message" | "messages" | "thread" | "topic" | "reply" | "replies" | "answer"
+        | "question" | "forum" => 6,
+        "comment" | "comments" | "review" | "reviews" | "rating" | "ratings" | "testimonial"
+        | "testimonials" | "stars" => 7,
+        "author" | "user" | "username" | "avatar" | "byline" | "profile" | "member" | "bio" => 8,
+        "date" | "time" | "timestamp" | "published" | "datetime" => 9,
+        "meta" | "info" | "stats" | "count" | "details" | "badge" | "label" | "status" => 10,
+        "hero" | "banner" | "jumbotron" | "masthead" => 11,
+        "faq" | "faqs" | "accordion" | "collapse" | "tab" | "tabs" | "panel" | "toggle" => 12,
+        "spec" | "specs" | "specification" | "specifications" | "feature" | "features" | "attributes" => 13,
+        "gallery" | "image" | "images" | "img" | "photo" | "picture" | "carousel" | "slider" | "swiper"
+        | "slide" | "slick" => 14,
+        "btn" | "button" | "buttons" | "cta" | "action" | "actions" => 15,
+        "list" | "listing" | "grid" | "results" | "result" | "collection" | "archive" | "feed" => 16,
+        "caption" | "credit" | "figure" | "wp" => 17,
+        "menu" | "nav" | "navigation" | "dropdown" | "submenu" | "navbar" | "breadcrumb" | "breadcrumbs" => {
+            18
+        }
+        "footer" | "bottom" | "copyright" | "legal" => 19,
+        "header" | "top" | "topbar" | "head" => 20,
+        "side" | "sidebar" | "aside" | "rail" | "widget" | "secondary" | "right" | "left" | "column" => 21,
+        "filter" | "filters" | "facet" | "facets" | "sort" | "sorting" | "search" | "refine" | "options"
+        | "pagination" | "pager" => 22,
+        "related" | "recommended" | "recommendations" | "similar" | "popular" | "trending" | "more"
+        | "latest" | "recent" | "upsell" | "cross" => 23,
+        "newsletter" | "subscribe" | "signup" | "promo" | "ad" | "ads" | "popup" | "modal" | "share"
+        | "social" | "sponsor" | "sponsored" | "contact" | "form" => 24,
+        _ => return None,
+    })
+}
+
+/// The words that the element and its nearest ancestors hold, `depth` of them with itself.
+pub(super) fn around(dom: &Dom, names: &[Names], id: NodeId, depth: usize) -> u32 {
+    std::iter::once(id)
+        .chain(dom.ancestors(id))
+        .take(depth)
+        .fold(0, |all, node| all | names[node as usize].words)
+}

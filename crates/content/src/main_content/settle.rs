@@ -1,0 +1,72 @@
+//! Turns the judgement of blocks into what is left out of the tree: text by text, elements with nothing left in them,
+//! table rows only whole.
+
+use super::features::{Block, is_passed};
+use super::mass::Mass;
+use crate::html::dom::{Dom, NodeId};
+use crate::html::tag::Tag;
+
+/// Marks in `dropped` what goes below `body`. `kept` says what the rules kept; blocks come in document order.
+pub(super) fn settle(
+    dom: &Dom,
+    body: NodeId,
+    mass: &Mass,
+    blocks: &[Block],
+    chances: &[i32],
+    cut: i32,
+    kept: &[bool],
+    dropped: &mut [bool],
+) {
+    let mut keep = vec![false; dom.nodes.len()];
+    let mut at = 0;
+    while at < blocks.len() {
+        // Cells of one row stay or go together.
+        let row = row_of(dom, blocks[at].id);
+        let mut end = at + 1;
+        while row.is_some() && end < blocks.len() && row_of(dom, blocks[end].id) == row {
+            end += 1;
+        }
+        let size: i64 = blocks[at..end].iter().map(|b| i64::from(b.size())).sum();
+        let sum: i64 = (at..end)
+            .map(|i| i64::from(chances[i]) * i64::from(blocks[i].size()))
+            .sum();
+        if sum >= i64::from(cut.max(1)) * size {
+            blocks[at..end].iter().for_each(|b| keep[b.id as usize] = true);
+        }
+        at = end;
+    }
+    // By node: whether text below it stays, whether text below it goes.
+    let mut stays = vec![false; dom.nodes.len()];
+    let mut goes = vec![false; dom.nodes.len()];
+    let (mut first, mut last) = (NodeId::MAX, 0);
+    let mut at = body + 1;
+    while at < dom.end(body) {
+        let tag = dom.tag(at);
+        if is_passed(dom, tag) {
+            at = dom.end(at);
+            continue;
+        }
+        if tag == Tag::Text && !dom.text(at).trim().is_empty() {
+            let stay = keep[mass.block(at) as usize];
+            (stays[at as usize], goes[at as usize]) = (stay, !stay);
+            if stay {
+                (first, last) = (first.min(at), at);
+            }
+        }
+        at += 1;
+    }
+    for id in (body + 1..dom.end(body)).rev() {
+        let parent = dom.parent(id) as usize;
+        stays[parent] |= stays[id as usize];
+        goes[parent] |= goes[id as usize];
+    }
+    for id in body + 1..dom.end(body) {
+        let at = id as usize;
+        dropped[at] =
+            !stays[at] && (goes[at] || (dom.tag(id) != Tag::Text && (!kept[at] || id < first || id > last)));
+    }
+}
+
+fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
+    matches!(dom.tag(id), Tag::Td | Tag::Th).then(|| dom.parent(id))
+}

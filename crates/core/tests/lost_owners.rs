@@ -7,6 +7,7 @@
 mod model_store;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
@@ -51,23 +52,36 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
         max_concurrency: 4,
     };
     let mut crawl = Crawl::restore(request, policy, snapshot).unwrap();
+    let mut now = NOW;
     loop {
         let mut tasks = Vec::new();
         // Everything that can start has started, and what began is stored, before a page arrives.
-        while let Some(output) = crawl.poll(NOW) {
+        // Commits gather for a moment: when nothing more comes, that moment passes once.
+        let mut gathered = false;
+        loop {
+            let Some(output) = crawl.poll(now) else {
+                if gathered {
+                    break;
+                }
+                gathered = true;
+                now = now + Duration::from_secs(1);
+                continue;
+            };
             match output {
                 Output::FetchRobots { host, .. } => {
                     let robots = RobotsOutcome::Missing;
-                    crawl.handle(NOW, Input::RobotsFetched { host, robots });
+                    crawl.handle(now, Input::RobotsFetched { host, robots });
                 }
                 Output::FetchSitemap { url } => {
-                    crawl.handle(NOW, Input::SitemapFetched { url, sitemap: None })
+                    crawl.handle(now, Input::SitemapFetched { url, sitemap: None })
                 }
                 Output::FetchPage(task) => tasks.push(task),
                 Output::Commit(batch) => {
                     let committed = store.commit(epoch, &batch).unwrap();
-                    crawl.handle(NOW, Input::Committed(committed));
+                    crawl.handle(now, Input::Committed(committed));
                 }
+                Output::WantSlot => crawl.handle(now, Input::SlotTaken),
+                Output::ReturnSlot => {}
                 Output::Finish => return true,
             }
         }
@@ -76,7 +90,7 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
         }
         assert!(!tasks.is_empty(), "{:?}", crawl.counts());
         for task in &tasks {
-            crawl.handle(NOW, page(task));
+            crawl.handle(now, page(task));
         }
     }
 }

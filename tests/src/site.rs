@@ -141,7 +141,7 @@ impl Site {
             }
         }
         let shared = Arc::new(Shared {
-            pages: self.pages,
+            pages: Mutex::new(self.pages),
             hits: Mutex::default(),
             gate: watch::Sender::new(u64::MAX),
             arrived: watch::Sender::new(0),
@@ -176,7 +176,7 @@ pub struct RunningSite {
 }
 
 struct Shared {
-    pages: BTreeMap<String, Page>,
+    pages: Mutex<BTreeMap<String, Page>>,
     hits: Mutex<Vec<Hit>>,
     /// How many page requests may be answered.
     gate: watch::Sender<u64>,
@@ -229,6 +229,15 @@ impl RunningSite {
     /// The most requests for pages that were being answered at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.shared.most_in_flight.load(Ordering::SeqCst)
+    }
+
+    /// From now on this path answers with another page; without one it is not found.
+    pub fn change(&self, path: &str, page: Option<Page>) {
+        let mut pages = self.shared.pages.lock().expect("no holder panics");
+        match page {
+            Some(page) => pages.insert(path.to_owned(), page),
+            None => pages.remove(path),
+        };
     }
 
     /// Every request so far, in order.
@@ -317,7 +326,8 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
             return Ok(not_found());
         }
     }
-    let Some(page) = shared.pages.get(&path) else {
+    let page = shared.pages.lock().expect("no holder panics").get(&path).cloned();
+    let Some(page) = page else {
         return Ok(not_found());
     };
     if !page.delay.is_zero() {

@@ -11,6 +11,7 @@ pub mod frontier;
 pub mod host;
 pub mod ids;
 pub mod limits;
+pub mod page_version;
 pub mod paging;
 pub mod politeness;
 pub mod robots;

@@ -129,3 +129,5 @@ pub const AGENTS_PER_PAGE: usize = 20;
 
 /// Targets of a monitor.
 pub const MAX_MONITOR_TARGETS: usize = 50;
+/// Distinct words of a query that passages are ranked by.
+pub const MAX_QUERY_WORDS: usize = 64;

@@ -5,6 +5,8 @@
 mod lines;
 mod pattern;
 
+use std::borrow::Cow;
+
 use crate::crawl::limits::{CRAWL_DELAY_MAX_MS, ROBOTS_SITEMAPS_MAX};
 
 use lines::{Key, Lines};
@@ -175,6 +177,17 @@ impl Group {
     fn push(&mut self, value: &[u8], allow: bool) {
         let pattern = Pattern::new(value);
         self.rules.push(Rule { pattern, allow });
+    }
+}
+
+/// Path and query as they stand in an address, without normalisation and fragment.
+pub fn path_and_query(url: &str) -> Cow<'_, str> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split('#').next().unwrap_or_default();
+    match rest.find(['/', '?', ';']) {
+        Some(start) if rest[start..].starts_with('/') => Cow::Borrowed(&rest[start..]),
+        Some(start) => Cow::Owned(format!("/{}", &rest[start..])),
+        None => Cow::Borrowed("/"),
     }
 }
 

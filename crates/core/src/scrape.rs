@@ -2,17 +2,27 @@
 //! what is made of the fetched bytes (`render`, with the feature of the same name).
 
 #[cfg(feature = "render")]
+pub mod changes;
+#[cfg(feature = "render")]
 mod clean;
+#[cfg(feature = "render")]
+mod derived;
+#[cfg(feature = "render")]
+mod highlights;
 #[cfg(feature = "render")]
 mod kind;
 #[cfg(feature = "render")]
+mod passages;
+#[cfg(feature = "render")]
 mod render;
+#[cfg(feature = "render")]
+mod summary;
 
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, render};
 
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::format::Format;
+use crate::api::format::{ChangeMode, Format, QueryMode};
 use crate::api::options::ScrapeOptions;
 
 /// What the operator has configured and this build can do.
@@ -86,35 +96,44 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
 }
 
 fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiError> {
-    let missing = match format {
+    let (code, why) = match format {
         Format::Markdown
         | Format::Html
         | Format::RawHtml
         | Format::Links
         | Format::Images
-        | Format::Attributes(_) => return Ok(()),
-        Format::Screenshot(_) | Format::Branding if !capabilities.browser => {
-            "needs a browser, and none is configured on this server"
-        }
-        Format::Question { .. } | Format::Query { .. } if !capabilities.model => {
-            "needs a language model, and none is configured on this server"
-        }
+        | Format::Attributes(_)
+        | Format::Summary
+        | Format::Highlights { .. }
+        | Format::Query {
+            mode: QueryMode::DirectQuote,
+            ..
+        } => return Ok(()),
+        Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
+        Format::Branding => (ErrorCode::BadRequest, "is not offered here"),
+        Format::Screenshot(_) if !capabilities.browser => (
+            ErrorCode::NotConfigured,
+            "needs a browser, and none is configured on this server",
+        ),
+        Format::ChangeTracking(_) if !capabilities.model => (
+            ErrorCode::NotConfigured,
+            "needs a language model for its mode `json`, and none is configured on this server",
+        ),
+        Format::Question { .. } | Format::Query { .. } if !capabilities.model => (
+            ErrorCode::NotConfigured,
+            "needs a language model, and none is configured on this server",
+        ),
         Format::Screenshot(_)
-        | Format::Branding
+        | Format::ChangeTracking(_)
         | Format::Question { .. }
         | Format::Query { .. }
-        | Format::Summary
-        | Format::Json(_)
-        | Format::ChangeTracking(_)
-        | Format::Highlights { .. } => "is not available in this version of the server",
-    };
-    Err(ApiError::new(
-        ErrorCode::NotConfigured,
-        format!(
-            "The format `{}` {missing}; leave it out of `formats`.",
-            format.kind()
+        | Format::Json(_) => (
+            ErrorCode::NotConfigured,
+            "is not available in this version of the server",
         ),
-    ))
+    };
+    let message = format!("The format `{}` {why}; leave it out of `formats`.", format.kind());
+    Err(ApiError::new(code, message))
 }
 
 #[cfg(feature = "render")]
@@ -189,9 +208,34 @@ mod tests {
             Some((ErrorCode::NotConfigured, "a browser")),
         );
         check(
-            r#"{"formats":["summary"]}"#,
+            r#"{"formats":["branding"]}"#,
+            browser,
+            Some((ErrorCode::BadRequest, "branding")),
+        );
+        check(
+            r#"{"formats":["summary",{"type":"highlights","query":"x"}]}"#,
             none,
-            Some((ErrorCode::NotConfigured, "summary")),
+            None,
+        );
+        check(
+            r#"{"formats":[{"type":"query","prompt":"x","mode":"directQuote"}]}"#,
+            none,
+            None,
+        );
+        check(
+            r#"{"formats":[{"type":"query","prompt":"x"}]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "model")),
+        );
+        check(
+            r#"{"formats":["markdown",{"type":"changeTracking","modes":["git-diff"]}]}"#,
+            none,
+            None,
+        );
+        check(
+            r#"{"formats":["markdown",{"type":"changeTracking","modes":["json"]}]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "`json`")),
         );
         let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
         check(question, none, Some((ErrorCode::NotConfigured, "model")));

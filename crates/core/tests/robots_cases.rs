@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use harvestman_core::robots::Robots;
+use harvestman_core::robots::{Robots, path_and_query};
 use serde_json::Value;
 
 #[test]
@@ -43,15 +43,4 @@ fn robots_text(case: &Value) -> String {
             .collect::<String>()
     };
     parts.iter().map(part).collect()
-}
-
-/// Path and query as they stand in the address, without normalisation.
-fn path_and_query(url: &str) -> String {
-    let rest = url.split_once("://").unwrap().1;
-    let rest = rest.split('#').next().unwrap();
-    match rest.find(['/', '?', ';']) {
-        Some(start) if rest[start..].starts_with('/') => rest[start..].to_owned(),
-        Some(start) => format!("/{}", &rest[start..]),
-        None => "/".to_owned(),
-    }
 }

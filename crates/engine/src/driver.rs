@@ -22,7 +22,7 @@ use tracing::Instrument;
 use crate::clock::{self, Ticker};
 use crate::engine::Inner;
 use crate::slots::{Asked, Queued, Slot};
-use crate::{limits, site_files};
+use crate::{limits, site_files, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -207,13 +207,24 @@ impl Driver {
                     .take()
                     .expect("the core starts a page in the slot that it was told of");
                 let inner = self.inner.clone();
-                let (options, jar) = (self.options.clone(), self.jar.clone());
+                let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
                 let work = async move {
                     let id = clock::new_scrape_id();
                     let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
                     let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
                     if let PageOutcome::Page(page) = &mut outcome {
                         queued.note(&mut page.document.metadata);
+                        let document = &mut page.document;
+                        if let Err(error) =
+                            tracking::track(&inner.store, team, &task.url, &options, document).await
+                        {
+                            outcome = PageOutcome::Failed(FetchFailure {
+                                id,
+                                code: error.code,
+                                message: error.message,
+                                passing: true,
+                            });
+                        }
                     }
                     drop(slot);
                     Input::PageFetched {

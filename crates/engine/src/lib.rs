@@ -13,6 +13,7 @@ mod scraper;
 mod single;
 mod site_files;
 mod slots;
+mod tracking;
 mod webhooks;
 
 pub use clock::{new_job_id, now};

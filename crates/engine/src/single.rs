@@ -16,7 +16,7 @@ use url::Url;
 use crate::engine::{Inner, fault, unavailable};
 use crate::scraper::{ScrapeFailure, Scraped};
 use crate::slots::{Queued, Slot};
-use crate::{clock, limits};
+use crate::{clock, limits, tracking};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
 pub(crate) struct SingleScrape {
@@ -104,6 +104,15 @@ impl SingleScrape {
         }
         let mut document = result.map_err(|failure| failure.error)?.rendered.document;
         queued.note(&mut document.metadata);
+        let url = &self.request.url.url;
+        tracking::track(
+            &self.inner.store,
+            self.who.team,
+            url,
+            &self.options,
+            &mut document,
+        )
+        .await?;
         Ok(document)
     }
 

@@ -11,18 +11,31 @@ use harvestman_store::{Store, StoreConfig};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
-use crate::{bootstrap, keys, serve};
+use crate::offline::Usage;
+use crate::{bootstrap, keys, offline, serve};
 
 /// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has read enough.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "harvestman: {error:#}");
-            ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
+            ExitCode::from(if error.is::<ConfigError>() || error.is::<Usage>() {
+                2
+            } else {
+                1
+            })
         }
     }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// The command line's grammar.
@@ -74,6 +87,8 @@ pub fn command() -> Command {
                     Command::new("template").about("Print a harvestman.toml with every setting explained"),
                 ),
         )
+        .subcommand(offline::convert_command())
+        .subcommand(offline::robots_command())
         .subcommand(Command::new("version").about("Print the version"))
 }
 
@@ -106,6 +121,11 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
     if let Some(("version", _)) = matches.subcommand() {
         return Ok(writeln!(out, "harvestman {}", env!("CARGO_PKG_VERSION"))?);
+    }
+    match matches.subcommand() {
+        Some(("convert", given)) => return offline::convert(given),
+        Some(("robots", given)) => return offline::robots(given),
+        _ => {}
     }
     if let Some(("config", inner)) = matches.subcommand()
         && inner.subcommand_name() == Some("template")

@@ -17,6 +17,7 @@ pub mod limits;
 pub mod links;
 pub mod listen;
 pub mod metrics;
+mod offline;
 pub mod router;
 mod routes;
 pub mod serve;

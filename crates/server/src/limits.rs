@@ -71,3 +71,15 @@ pub const START_PAUSE: Duration = Duration::from_millis(25);
 pub const STOP_TIME: Duration = Duration::from_millis(9_500);
 /// Time that requests being answered get of it before the engine stops.
 pub const STOP_ANSWERS: Duration = Duration::from_secs(2);
+/// Longest line that `convert` and `robots` read.
+pub const LINE_BYTES: usize = 256 * 1024 * 1024;
+/// Largest file that `convert` reads, and largest body of an archived response, decoded.
+pub const FILE_BYTES: u64 = harvestman_core::limits::MAX_RESPONSE_BYTES;
+/// Largest record of an archive that is read; larger ones are told and passed over.
+pub const RECORD_BYTES: u64 = 2 * FILE_BYTES;
+/// Largest head of an archived record or response.
+pub const RECORD_HEAD_BYTES: usize = 64 * 1024;
+/// Content codings that are taken off an archived response.
+pub const RECORD_CODINGS: usize = 2;
+/// Buffer of the brotli decoder.
+pub const BROTLI_BUFFER_BYTES: usize = 4096;

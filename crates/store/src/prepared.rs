@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, Source};
+use harvestman_core::page_version::VersionKey;
 use harvestman_core::url_key::UrlKey;
 
 use crate::error::StoreError;
@@ -18,6 +19,19 @@ pub(crate) struct PreparedDocument {
     /// Length of the JSON text.
     pub(crate) size_bytes: u64,
     /// Compressed JSON text.
+    pub(crate) body: Vec<u8>,
+    /// What becomes the last version of its page.
+    pub(crate) version: Option<PreparedVersion>,
+}
+
+/// A version of a page as stored.
+#[derive(Debug)]
+pub(crate) struct PreparedVersion {
+    pub(crate) key: VersionKey,
+    pub(crate) status_code: u16,
+    /// Length of the Markdown.
+    pub(crate) size_bytes: u64,
+    /// Compressed Markdown.
     pub(crate) body: Vec<u8>,
 }
 
@@ -68,7 +82,7 @@ impl PreparedBatch {
         let mut texts = Vec::new();
         for settled in &batch.settled {
             if let SettledOutcome::Page { document, .. } = &settled.outcome {
-                texts.push(json_text(document)?);
+                texts.extend(texts_of(document)?);
             }
         }
         let mut bodies = compress(texts).await?.into_iter();
@@ -76,7 +90,7 @@ impl PreparedBatch {
         for one in &batch.settled {
             let outcome = match &one.outcome {
                 SettledOutcome::Page { document, credits } => PreparedOutcome::Page {
-                    document: with_body(document, bodies.next().unwrap_or_default()),
+                    document: with_bodies(document, &mut bodies),
                     credits: *credits,
                 },
                 SettledOutcome::Failed(error) => PreparedOutcome::Failed(error.clone()),
@@ -108,11 +122,8 @@ impl PreparedBatch {
 
 /// A single document, ready to be stored.
 pub(crate) async fn prepare_document(document: &Document) -> Result<PreparedDocument, StoreError> {
-    let body = compress(vec![json_text(document)?])
-        .await?
-        .pop()
-        .unwrap_or_default();
-    Ok(with_body(document, body))
+    let mut bodies = compress(texts_of(document)?).await?.into_iter();
+    Ok(with_bodies(document, &mut bodies))
 }
 
 /// The JSON text of a stored body.
@@ -129,12 +140,33 @@ struct Compressed {
     body: Vec<u8>,
 }
 
-fn with_body(document: &Document, compressed: Compressed) -> PreparedDocument {
+/// What is compressed for a document: its JSON text, and its Markdown when that becomes a version.
+fn texts_of(document: &Document) -> Result<Vec<String>, StoreError> {
+    let mut texts = vec![json_text(document)?];
+    if document.version.is_some() {
+        texts.push(document.markdown.clone().unwrap_or_default());
+    }
+    Ok(texts)
+}
+
+/// Takes the bodies of [`texts_of`] for a document.
+fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed>) -> PreparedDocument {
+    let compressed = bodies.next().unwrap_or_default();
+    let version = document.version.clone().map(|key| {
+        let Compressed { size_bytes, body } = bodies.next().unwrap_or_default();
+        PreparedVersion {
+            key,
+            status_code: document.metadata.status_code.unwrap_or(200),
+            size_bytes,
+            body,
+        }
+    });
     PreparedDocument {
         scrape_id: document.metadata.scrape_id.map(|id| id.0.into_bytes()),
         status_code: document.metadata.status_code,
         size_bytes: compressed.size_bytes,
         body: compressed.body,
+        version,
     }
 }
 

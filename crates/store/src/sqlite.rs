@@ -22,6 +22,7 @@ mod scrapes;
 mod snapshot;
 mod status;
 mod teams;
+mod versions;
 mod writer;
 
 use std::collections::HashMap;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use harvestman_core::crawl::{Batch, Committed, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId, WebhookId};
+use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery};
@@ -249,6 +250,15 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<StoredScrape>, StoreError> {
         on_engine!(self, engine => engine.scrape(team, id, now).await)
+    }
+
+    /// The last version of a page, as `changeTracking` has seen it.
+    pub async fn page_version(
+        &self,
+        team: TeamId,
+        key: &VersionKey,
+    ) -> Result<Option<PageVersion>, StoreError> {
+        on_engine!(self, engine => engine.page_version(team, key).await)
     }
 
     // Webhook events

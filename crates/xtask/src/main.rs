@@ -8,6 +8,7 @@ mod check;
 mod compress;
 mod console;
 mod fingerprint;
+mod fuzz;
 mod licences;
 mod npm;
 mod project;
@@ -39,6 +40,8 @@ usage: cargo xtask <task>
   score [CORPUS]    how good the Markdown is, by a corpus of pages, beside its peers (docs/MARKDOWN.md)
   wasm              compile everything that runs in wasm, without building packages
   tidy              structure rules only (seconds)
+  fuzz [TARGET] [--seconds N]
+                    each fuzz target for 600 s, or one of them
   licences          licences of all dependencies only (seconds)
   tools             fetch every tool the tasks need, then stop";
 
@@ -62,7 +65,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         return Ok(());
     }
     let project = Project::find()?;
-    if !matches!(task.as_str(), "serve" | "test" | "score" | "bench") && !rest.is_empty() {
+    if !matches!(task.as_str(), "serve" | "test" | "score" | "bench" | "fuzz") && !rest.is_empty() {
         bail!("`{task}` takes no arguments\n{USAGE}");
     }
     match task.as_str() {
@@ -75,6 +78,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
         "score" => score::score(&project, &Tools::open()?, rest),
         "wasm" => wasm::check(&project, &Tools::open()?),
+        "fuzz" => fuzz::fuzz(&project, rest),
         "tidy" => tidy::tidy(&project),
         "licences" => licences::check(&project),
         "tools" => Tools::open()?.ensure_all(&project),

@@ -7,7 +7,7 @@ use crate::api::action::Action;
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::fields::{Fields, Slot, Wire, wire};
-use crate::api::format::{Format, FormatKind, read_formats};
+use crate::api::format::{ChangeTracking, Format, FormatKind, read_formats};
 use crate::api::header_field;
 use crate::api::location::{Location, Profile};
 use crate::api::parser::Parser;
@@ -203,12 +203,22 @@ impl ScrapeOptions {
         self.store_in_cache && self.headers.is_empty() && self.actions.is_empty() && self.profile.is_none()
     }
 
-    /// Age up to which a cached copy is used, ms; 0: always fetch.
+    /// Age up to which a cached copy is used, ms; 0: always fetch. A comparison with the last scrape is one with the page
+    /// as it is now, unless the caller says otherwise.
     pub fn max_age_ms(&self) -> u64 {
-        match self.lockdown {
-            true => self.max_age.unwrap_or(LOCKDOWN_MAX_AGE_MS),
-            false => self.max_age.unwrap_or(DEFAULT_MAX_AGE_MS),
-        }
+        self.max_age.unwrap_or(match self {
+            _ if self.lockdown => LOCKDOWN_MAX_AGE_MS,
+            _ if self.wants(FormatKind::ChangeTracking) => 0,
+            _ => DEFAULT_MAX_AGE_MS,
+        })
+    }
+
+    /// The comparison that is asked for.
+    pub fn change_tracking(&self) -> Option<&ChangeTracking> {
+        self.formats.iter().find_map(|format| match format {
+            Format::ChangeTracking(tracking) => Some(tracking),
+            _ => None,
+        })
     }
 
     /// Whether only the cache may answer.

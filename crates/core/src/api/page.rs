@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::ScrapeId;
+use crate::page_version::VersionKey;
 use crate::time::Timestamp;
 
 /// One page. Only requested parts are present; `metadata` always.
@@ -65,6 +66,22 @@ pub struct Document {
     /// What the caller should know about this result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// Where the page is kept for the next comparison, in the commit that stores the document; never on the wire.
+    #[serde(skip)]
+    pub version: Option<VersionKey>,
+}
+
+impl Document {
+    /// Adds a sentence for the caller.
+    pub fn warn(&mut self, sentence: &str) {
+        match &mut self.warning {
+            Some(warning) => {
+                warning.push(' ');
+                warning.push_str(sentence);
+            }
+            none => *none = Some(sentence.to_owned()),
+        }
+    }
 }
 
 /// One selector of the `attributes` format with what it found.

@@ -6,7 +6,7 @@ use harvestman_content::{MetadataValue, Page, PageMetadata, Selection, Selector}
 use serde_json::Value;
 use url::Url;
 
-use super::clean;
+use super::derived;
 use super::kind::Kind;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
@@ -16,6 +16,8 @@ use crate::api::parser::ParserKind;
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
 use crate::ids::ScrapeId;
+
+const TRUNCATED: &str = "The page is too large to be converted as a whole; its end was left out.";
 
 /// A response as it was fetched; the body is decompressed.
 #[derive(Clone, Copy, Debug)]
@@ -55,24 +57,25 @@ pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Resu
         true => Kind::Text,
         false => Kind::of(page.content_type, page.body),
     };
+    let is_base64 = kind == Kind::Pdf
+        && !options
+            .parsers
+            .iter()
+            .any(|parser| parser.kind() == ParserKind::Pdf);
     let mut rendered = match kind {
         Kind::Html => html(page, options)?,
         Kind::Text => text(page, options, None),
         Kind::Code(language) => text(page, options, Some(language)),
-        Kind::Pdf
-            if options
-                .parsers
-                .iter()
-                .all(|parser| parser.kind() != ParserKind::Pdf) =>
-        {
-            in_base64(page, options)
-        }
+        Kind::Pdf if is_base64 => in_base64(page, options),
         // What a target says when it refuses is never an error of ours.
         Kind::Pdf | Kind::Binary if page.status >= 400 => {
             text(&RawPage { body: &[], ..*page }, options, None)
         }
         Kind::Pdf | Kind::Binary => return Err(unsupported(page)),
     };
+    if !is_base64 {
+        derived::derive(&mut rendered.document, options);
+    }
     rendered.credits = credits;
     fill(&mut rendered.document.metadata, page, id, credits);
     Ok(rendered)
@@ -104,25 +107,14 @@ fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiErro
     let parsed = Page::parse(&decoded.text, page.url);
     let content = parsed.convert(&selection);
     let wants = |kind| options.wants(kind);
-    let mut warnings = Vec::new();
-    if parsed.truncated() {
-        warnings.push("The page is too large to be converted as a whole; its end was left out.");
-    }
-    let mut markdown = wants(FormatKind::Markdown).then(|| content.markdown());
-    if options.only_clean_content
-        && let Some(text) = &mut markdown
-    {
-        *text = clean::clean(text);
-        warnings.push(clean::WARNING);
-    }
     let mut document = Document {
-        markdown,
+        markdown: derived::needs_markdown(options).then(|| content.markdown()),
         html: wants(FormatKind::Html).then(|| content.html()),
         links: wants(FormatKind::Links).then(|| parsed.links()),
         images: wants(FormatKind::Images).then(|| parsed.images()),
         attributes: attributes(&parsed, options)?,
         metadata: metadata(parsed.metadata()),
-        warning: (!warnings.is_empty()).then(|| warnings.join(" ")),
+        warning: parsed.truncated().then(|| TRUNCATED.to_owned()),
         ..Document::default()
     };
     let links = parsed.crawl_links();
@@ -143,7 +135,7 @@ fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiErro
 fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> Rendered {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     let mut document = without_markup(options);
-    if options.wants(FormatKind::Markdown) {
+    if derived::needs_markdown(options) {
         document.markdown = Some(match language {
             Some(language) => fenced(&text, language),
             None => text.clone(),

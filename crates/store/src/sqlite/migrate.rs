@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_failed_pages.sql"),
     include_str!("migrations/0004_zero_retention.sql"),
     include_str!("migrations/0009_receivers.sql"),
+    include_str!("migrations/0011_page_versions.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

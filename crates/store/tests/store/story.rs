@@ -7,6 +7,7 @@ mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
 mod chapters_of_teams;
+mod chapters_of_versions;
 
 use harvestman_store::Store;
 
@@ -39,6 +40,7 @@ async fn tell(store: &Store) {
     chapters_of_reading::a_scrape_ends_once(store).await;
     chapters_of_reading::a_page_of_a_crawl_is_read_by_its_scrape_id(store).await;
     chapters_of_reading::without_retention_nothing_is_kept(store).await;
+    chapters_of_versions::the_last_version_of_a_page_is_kept_per_team_and_tag(store).await;
     chapters_of_events::events_are_owed_in_order(store).await;
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;
@@ -46,6 +48,7 @@ async fn tell(store: &Store) {
     chapters_of_retention::documents_go_once_they_are_told(store).await;
     chapters_of_retention::a_receiver_gets_what_a_reader_had_before(store).await;
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
+    chapters_of_versions::versions_outlive_their_jobs_but_not_without_retention(store).await;
 }
 
 #[tokio::test]

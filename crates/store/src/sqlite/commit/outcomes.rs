@@ -12,6 +12,7 @@ use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled};
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::events::Event;
 use crate::sqlite::rows::{blob, int};
+use crate::sqlite::versions;
 
 impl JobInCommit {
     pub(super) async fn settle(
@@ -115,6 +116,9 @@ pub(crate) async fn insert_page(
             .execute(&mut *connection)
             .await?;
         body_id = Some(stored.last_insert_rowid());
+        if let Some(version) = document.version {
+            versions::keep(connection, job, version, now).await?;
+        }
     }
     query(
         "INSERT INTO page (job_id, seq, url_key, scrape_id, status_code, size_bytes, body_id, at)

@@ -1,0 +1,145 @@
+//! The format `changeTracking`: a page beside its last version. Decides what changed and says so; reading and keeping
+//! versions is the store's business.
+
+mod diff;
+
+use serde_json::json;
+
+use crate::api::format::{ChangeMode, ChangeTracking};
+use crate::api::page::Document;
+use crate::api::wire_enum::wire_enum;
+use crate::page_version::{PageVersion, VersionKey};
+
+wire_enum! {
+    /// What became of a page since its last version.
+    ChangeStatus {
+        /// It was not there.
+        New = "new",
+        /// Nothing but white space differs.
+        Same = "same",
+        /// Its text differs.
+        Changed = "changed",
+        /// It is not there any more.
+        Removed = "removed",
+    }
+}
+
+/// Compares a document with the last version of its page and fills in `changeTracking`. What shall be the last version
+/// from now on is named in [`Document::version`]: not a page that could not be shown for a passing reason.
+pub fn track(
+    document: &mut Document,
+    previous: Option<&PageVersion>,
+    key: VersionKey,
+    tracking: &ChangeTracking,
+) {
+    let status_code = document.metadata.status_code.unwrap_or(200);
+    let markdown = document.markdown.as_deref().unwrap_or_default();
+    let status = match previous {
+        None => ChangeStatus::New,
+        Some(previous) => match (is_gone(previous.status_code), is_gone(status_code)) {
+            (false, true) => ChangeStatus::Removed,
+            (true, false) => ChangeStatus::New,
+            (true, true) => ChangeStatus::Same,
+            (false, false) if is_same(&previous.markdown, markdown) => ChangeStatus::Same,
+            (false, false) => ChangeStatus::Changed,
+        },
+    };
+    let mut answer = json!({
+        "previousScrapeAt": previous.map(|previous| previous.at),
+        "changeStatus": status,
+        // Only pages that a caller named or a crawl found are scraped: none is hidden.
+        "visibility": "visible",
+    });
+    let mut warning = None;
+    if let (ChangeStatus::Changed, Some(previous)) = (status, previous)
+        && tracking.modes.contains(&ChangeMode::GitDiff)
+    {
+        match diff::diff(&previous.markdown, markdown) {
+            Some(diff) => answer["diff"] = diff,
+            None => warning = Some(diff::TOO_LARGE),
+        }
+    }
+    document.change_tracking = Some(answer);
+    if let Some(warning) = warning {
+        document.warn(warning);
+    }
+    document.version = (status_code < 400 || is_gone(status_code)).then_some(key);
+}
+
+fn is_gone(status_code: u16) -> bool {
+    matches!(status_code, 404 | 410)
+}
+
+/// White space makes no difference.
+fn is_same(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use url::Url;
+
+    use super::*;
+    use crate::time::Timestamp;
+
+    fn tracked(previous: Option<(u16, &str)>, now: (u16, &str), modes: Vec<ChangeMode>) -> Document {
+        let mut document = Document {
+            markdown: Some(now.1.to_owned()),
+            ..Document::default()
+        };
+        document.metadata.status_code = Some(now.0);
+        let previous = previous.map(|(status_code, markdown)| PageVersion {
+            at: Timestamp(1_769_850_300_000),
+            status_code,
+            markdown: markdown.to_owned(),
+        });
+        let tracking = ChangeTracking {
+            modes,
+            ..ChangeTracking::default()
+        };
+        let key = VersionKey::of(&Url::parse("https://a.test/").unwrap(), &tracking);
+        track(&mut document, previous.as_ref(), key, &tracking);
+        document
+    }
+
+    #[test]
+    fn a_page_is_new_same_changed_or_removed() {
+        let check = |previous, now, expected: &str, kept: bool| {
+            let document = tracked(previous, now, Vec::new());
+            let answer = document.change_tracking.unwrap();
+            assert_eq!(answer["changeStatus"], expected, "{previous:?} {now:?}");
+            assert_eq!(answer["visibility"], "visible");
+            assert_eq!(answer.get("diff"), None);
+            assert_eq!(document.version.is_some(), kept, "{previous:?} {now:?}");
+            let at = previous.map_or(Value::Null, |_| "2026-01-31T09:05:00.000Z".into());
+            assert_eq!(answer["previousScrapeAt"], at);
+        };
+        check(None, (200, "a"), "new", true);
+        check(None, (404, "Not found"), "new", true);
+        check(Some((200, "a b")), (200, "a\n\nb "), "same", true);
+        check(Some((200, "a b")), (200, "a c"), "changed", true);
+        check(Some((200, "a")), (410, "Gone"), "removed", true);
+        check(Some((404, "Not found")), (404, "Not found"), "same", true);
+        check(Some((404, "Not found")), (200, "a"), "new", true);
+        check(Some((200, "a")), (503, "Wait"), "changed", false);
+    }
+
+    #[test]
+    fn a_diff_comes_with_its_mode_and_only_when_something_changed() {
+        let mode = || vec![ChangeMode::GitDiff];
+        let same = tracked(Some((200, "a")), (200, "a"), mode())
+            .change_tracking
+            .unwrap();
+        assert_eq!(same.get("diff"), None);
+        let changed = tracked(Some((200, "a")), (200, "b"), mode())
+            .change_tracking
+            .unwrap();
+        assert!(
+            changed["diff"]["text"]
+                .as_str()
+                .unwrap()
+                .ends_with("@@ -1 +1 @@\n-a\n+b\n")
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! The format `highlights`: passages of a page that fit a query, ranked by BM25 over its sentences. A heading that fits
+//! lifts what stands under it. Quotes, never rewrites.
+
+use std::collections::HashMap;
+
+use super::passages::{Passage, Text, Words, is_stop_word};
+use crate::limits::MAX_QUERY_WORDS;
+
+/// Most passages of an answer.
+const MAX_PASSAGES: usize = 10;
+/// Size from which no further passage is added, bytes.
+const ENOUGH_BYTES: usize = 2000;
+/// Passages that are looked at, from the start of the page.
+const RANKED_PASSAGES: usize = 50_000;
+/// What a passage scores at least, as a part of the best.
+const LEAST_OF_BEST: f64 = 0.4;
+/// How much a word of the heading counts, as a part of a word of the passage.
+const HEADING_WEIGHT: f64 = 0.5;
+/// BM25: how fast a repeated word stops to count, and how much length counts.
+const K1: f64 = 1.2;
+const B: f64 = 0.6;
+
+/// What the caller is told when nothing fits.
+pub(super) const NO_MATCH: &str = "No passage of the page matches the query of `highlights`.";
+
+/// The best passages in document order; neighbours on one line. Empty when nothing fits.
+pub(super) fn highlights(text: &Text, query: &str) -> String {
+    let scores = scores(text, query);
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    if best <= 0.0 {
+        return String::new();
+    }
+    let mut ranked: Vec<usize> = (0..scores.len())
+        .filter(|&index| scores[index] >= best * LEAST_OF_BEST)
+        .collect();
+    ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut bytes = 0;
+    for index in ranked {
+        let passage = &text.passages[index].text;
+        let is_repeated = chosen.iter().any(|&known| text.passages[known].text == *passage);
+        if is_repeated {
+            continue;
+        }
+        bytes += passage.len();
+        chosen.push(index);
+        if chosen.len() == MAX_PASSAGES || bytes >= ENOUGH_BYTES {
+            break;
+        }
+    }
+    chosen.sort_unstable();
+    joined(&text.passages, &chosen)
+}
+
+/// Passages one after the other: sentences that follow each other on one line, others apart.
+pub(super) fn joined(passages: &[Passage], chosen: &[usize]) -> String {
+    let mut out = String::new();
+    let mut last: Option<usize> = None;
+    for &index in chosen {
+        if let Some(last) = last {
+            let follows = last + 1 == index && passages[last].block == passages[index].block;
+            out.push_str(if follows { " " } else { "\n\n" });
+        }
+        out.push_str(&passages[index].text);
+        last = Some(index);
+    }
+    out
+}
+
+fn scores(text: &Text, query: &str) -> Vec<f64> {
+    let terms = terms(query);
+    let headings: Vec<Vec<u32>> = text.headings.iter().map(|title| count(title, &terms).0).collect();
+    let ranked = text.passages.iter().take(RANKED_PASSAGES);
+    let counted: Vec<(Vec<u32>, usize)> = ranked.map(|passage| count(&passage.text, &terms)).collect();
+    let passages = counted.len().max(1) as f64;
+    let mean_length = (counted.iter().map(|(_, length)| *length).sum::<usize>() as f64 / passages).max(1.0);
+    let weights: Vec<f64> = (0..terms.len())
+        .map(|term| {
+            let with = counted.iter().filter(|(counts, _)| counts[term] > 0).count() as f64;
+            (1.0 + (passages - with + 0.5) / (with + 0.5)).ln()
+        })
+        .collect();
+    let score = |(passage, (counts, length)): (&Passage, &(Vec<u32>, usize))| {
+        let heading = passage.heading.checked_sub(1).and_then(|at| headings.get(at));
+        let norm = K1 * (1.0 - B + B * *length as f64 / mean_length);
+        let own = |term: usize| f64::from(counts[term]) * (K1 + 1.0) / (f64::from(counts[term]) + norm);
+        let lifted = |term: usize| f64::from(heading.is_some_and(|counts| counts[term] > 0)) * HEADING_WEIGHT;
+        (0..terms.len())
+            .map(|term| weights[term] * (own(term) + lifted(term)))
+            .sum()
+    };
+    text.passages.iter().zip(&counted).map(score).collect()
+}
+
+/// The distinct words of the query that say something; all of them where none does.
+fn terms(query: &str) -> HashMap<String, usize> {
+    let mut words: Vec<String> = Words::of(query).filter(|word| !is_stop_word(word)).collect();
+    if words.is_empty() {
+        words = Words::of(query).collect();
+    }
+    let mut terms = HashMap::new();
+    for word in words {
+        let next = terms.len();
+        if next == MAX_QUERY_WORDS {
+            break;
+        }
+        terms.entry(word).or_insert(next);
+    }
+    terms
+}
+
+/// How often each term occurs in a text, and how many words it has.
+fn count(text: &str, terms: &HashMap<String, usize>) -> (Vec<u32>, usize) {
+    let mut counts = vec![0_u32; terms.len()];
+    let mut length = 0;
+    for word in Words::of(text) {
+        length += 1;
+        if let Some(&term) = terms.get(&word) {
+            counts[term] += 1;
+        }
+    }
+    (counts, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# Plans\n\nWe sell software. It is fast and small.\n\n## Pricing\n\n\
+        The free plan costs nothing. The team plan costs 12 euros a month. Ask us for more.\n\n\
+        ## Support\n\nWrite to us any day. We answer within two hours.\n\n\
+        - Refunds are given within 30 days\n- No card needed\n\n| Plan | Price |\n|---|---|\n| Team | 12 euros |";
+
+    #[track_caller]
+    fn check(query: &str, with: &[&str], without: &[&str]) {
+        let found = highlights(&Text::of(PAGE), query);
+        for words in with {
+            assert!(found.contains(words), "{query}: {words} is not in {found}");
+        }
+        for words in without {
+            assert!(!found.contains(words), "{query}: {words} is in {found}");
+        }
+    }
+
+    #[test]
+    fn passages_that_fit_the_query_are_quoted_in_order() {
+        check(
+            "What does the team plan cost?",
+            &["The free plan costs nothing. The team plan costs 12 euros a month."],
+            &["Support", "Write", "fast"],
+        );
+        check(
+            "refund policy",
+            &["Refunds are given within 30 days"],
+            &["plan", "hours"],
+        );
+        check(
+            "How fast do you answer?",
+            &["We answer within two hours."],
+            &["costs"],
+        );
+        check("to us", &["Write to us any day."], &[]);
+    }
+
+    #[test]
+    fn nothing_is_made_up_where_nothing_fits() {
+        assert_eq!(highlights(&Text::of(PAGE), "zebra"), "");
+        assert_eq!(highlights(&Text::of(PAGE), "?!"), "");
+        assert_eq!(highlights(&Text::of(""), "plan"), "");
+    }
+
+    #[test]
+    fn an_answer_has_an_end() {
+        let page: String = (0..5000)
+            .map(|n| format!("Herons number {n} fish.\n\n"))
+            .collect();
+        let found = highlights(&Text::of(&page), "herons");
+        assert_eq!(found.split("\n\n").count(), MAX_PASSAGES);
+    }
+}

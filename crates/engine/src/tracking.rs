@@ -1,0 +1,42 @@
+//! `changeTracking`: reads the last version of a page and has the core compare. The new version is written with the
+//! document, in the commit that stores it.
+
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
+use harvestman_core::ids::TeamId;
+use harvestman_core::page_version::VersionKey;
+use harvestman_core::scrape::changes;
+use harvestman_store::Store;
+use url::Url;
+
+use crate::engine::{fault, unavailable};
+
+/// Fills in what changed on a page since the team last looked, where the options ask for it.
+///
+/// Errors: 503 when the store does not answer.
+pub(crate) async fn track(
+    store: &Store,
+    team: TeamId,
+    url: &Url,
+    options: &ScrapeOptions,
+    document: &mut Document,
+) -> Result<(), ApiError> {
+    let Some(tracking) = options.change_tracking().cloned() else {
+        return Ok(());
+    };
+    let key = VersionKey::of(url, &tracking);
+    let previous = store
+        .page_version(team, &key)
+        .await
+        .map_err(|error| unavailable(&error))?;
+    let mut page = std::mem::take(document);
+    let work = move || {
+        changes::track(&mut page, previous.as_ref(), key, &tracking);
+        page
+    };
+    *document = tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|panic| fault(&panic))?;
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! `harvestman convert`: page documents from files, JSON lines and WARC archives, as the API gives them.
+
+use std::borrow::Cow;
+use std::io::{BufWriter, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
+use harvestman_core::ids::ScrapeId;
+use harvestman_core::scrape::{RawPage, render};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+use uuid::Uuid;
+
+use crate::limits;
+use crate::offline::lines::{Line, Lines};
+use crate::offline::ordered::in_order;
+use crate::offline::warc::{Item, Records};
+use crate::offline::{Usage, flags, open};
+
+/// Text that was decoded already: what its `meta` says of a charset no longer holds.
+const DECODED_HTML: &str = "text/html; charset=utf-8";
+
+/// One line of `--jsonl`.
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(default)]
+    id: Value,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    html: Cow<'a, str>,
+}
+
+/// What is left of a line that is no [`Page`].
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: Value,
+}
+
+/// One line of output.
+#[derive(Serialize)]
+struct Answer {
+    id: Value,
+    #[serde(flatten)]
+    result: Outcome,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Document(Box<Document>),
+    Failed { error: String },
+}
+
+/// The grammar of the command.
+pub(crate) fn command() -> Command {
+    let file = Arg::new("file")
+        .value_name("FILE")
+        .default_value("-")
+        .value_parser(value_parser!(PathBuf))
+        .help("Page, document, or lines of JSON; - is standard input");
+    let url = Arg::new("url")
+        .long("url")
+        .value_name("URL")
+        .help("Address of the page, which its links are relative to [default: the file's]");
+    let jsonl = Arg::new("jsonl")
+        .long("jsonl")
+        .action(ArgAction::SetTrue)
+        .help("Read lines {\"id\",\"url\",\"html\"}, write a line {\"id\", ...document} for each, in order");
+    let warc = Arg::new("warc")
+        .long("warc")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .conflicts_with_all(["jsonl", "file", "url"])
+        .help("Read the responses of a WARC archive (also .gz), write as --jsonl does");
+    Command::new("convert")
+        .about("Convert pages and files to page documents, without network and server")
+        .args([file, url, jsonl, warc])
+        .args(flags::arguments())
+}
+
+/// Converts what the arguments name to standard output.
+pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+    let options = flags::options(matches)?;
+    let url = matches
+        .get_one::<String>("url")
+        .map(|text| address(text))
+        .transpose()?;
+    let mut out = BufWriter::new(std::io::stdout());
+    if let Some(archive) = matches.get_one::<PathBuf>("warc") {
+        let mut records = Records::open(open(archive)?)?;
+        in_order(
+            &mut records,
+            |item| of_item(item, &options),
+            |answer| put(&mut out, &answer),
+        )?;
+        out.flush()?;
+        return records
+            .end()
+            .with_context(|| format!("{} is damaged", archive.display()));
+    }
+    let file = matches.get_one::<PathBuf>("file").expect("it has a default");
+    let url = url.map_or_else(|| address_of(file), Ok)?;
+    if matches.get_flag("jsonl") {
+        let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
+        in_order(
+            &mut lines,
+            |line| of_line(&line, &url, &options),
+            |answer| put(&mut out, &answer),
+        )?;
+        out.flush()?;
+        return Ok(lines.end()?);
+    }
+    let mut body = Vec::new();
+    open(file)?.take(limits::FILE_BYTES + 1).read_to_end(&mut body)?;
+    anyhow::ensure!(
+        body.len() as u64 <= limits::FILE_BYTES,
+        "{} is larger than {} bytes",
+        file.display(),
+        limits::FILE_BYTES
+    );
+    let page = RawPage {
+        requested: &url,
+        url: &url,
+        status: 200,
+        content_type: content_type(file),
+        body: &body,
+    };
+    let document = document(&page, &options).map_err(anyhow::Error::msg)?;
+    serde_json::to_writer_pretty(&mut out, &document).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+fn put(out: &mut impl Write, answer: &Answer) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, answer)?;
+    out.write_all(b"\n")
+}
+
+fn address(text: &str) -> Result<Url, Usage> {
+    let url = Url::parse(text)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https" | "file"));
+    url.ok_or_else(|| {
+        Usage(format!(
+            "`{text}` is not an address such as https://example.com/page"
+        ))
+    })
+}
+
+/// Where a file lies; standard input lies nowhere.
+fn address_of(file: &Path) -> anyhow::Result<Url> {
+    let nowhere = || Url::parse("file:///").context("a constant");
+    if file.as_os_str() == "-" {
+        return nowhere();
+    }
+    let path = std::path::absolute(file)?;
+    Url::from_file_path(path).map_or_else(|()| nowhere(), Ok)
+}
+
+/// What the ending of a name says. The bytes decide where it says nothing.
+fn content_type(file: &Path) -> Option<&'static str> {
+    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match ending.as_str() {
+        "html" | "htm" => "text/html",
+        "xhtml" | "xht" => "application/xhtml+xml",
+        "md" | "markdown" => "text/markdown",
+        "txt" => "text/plain",
+        "csv" => "text/csv",
+        "json" => "application/json",
+        "xml" => "application/xml",
+        "pdf" => "application/pdf",
+        _ => return None,
+    })
+}
+
+fn of_line(line: &Line, base: &Url, options: &ScrapeOptions) -> Answer {
+    let Line::Text(text) = line else {
+        return failed(
+            Value::Null,
+            format!("the line is longer than {} bytes", limits::LINE_BYTES),
+        );
+    };
+    let page: Page<'_> = match serde_json::from_slice(text) {
+        Ok(page) => page,
+        Err(error) => {
+            let id = serde_json::from_slice(text).map_or(Value::Null, |named: Named| named.id);
+            return failed(id, format!("not a line with `html` as text: {error}"));
+        }
+    };
+    let url = match page.url.as_deref().map(address).transpose() {
+        Ok(url) => url.unwrap_or_else(|| base.clone()),
+        Err(error) => return failed(page.id, error.0),
+    };
+    let raw = RawPage {
+        requested: &url,
+        url: &url,
+        status: 200,
+        content_type: Some(DECODED_HTML),
+        body: page.html.as_bytes(),
+    };
+    answer(page.id, document(&raw, options))
+}
+
+fn of_item(item: Item, options: &ScrapeOptions) -> Answer {
+    let id = item.id.into();
+    let response = match item.payload.and_then(|payload| payload.response()) {
+        Ok(response) => response,
+        Err(reason) => return failed(id, reason),
+    };
+    let raw = RawPage {
+        requested: &item.url,
+        url: &item.url,
+        status: response.status,
+        content_type: response.content_type.as_deref(),
+        body: &response.body,
+    };
+    answer(id, document(&raw, options))
+}
+
+/// The document of a page, without what only a fetch knows.
+fn document(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Document, String> {
+    let rendered = catch_unwind(AssertUnwindSafe(|| render(page, options, ScrapeId(Uuid::nil()))))
+        .map_err(|_| "the converter failed on this page".to_owned())?
+        .map_err(|error| error.message)?;
+    let mut document = rendered.document;
+    document.metadata.scrape_id = None;
+    document.metadata.credits_used = None;
+    document.metadata.proxy_used = None;
+    Ok(document)
+}
+
+fn answer(id: Value, result: Result<Document, String>) -> Answer {
+    match result {
+        Ok(document) => Answer {
+            id,
+            result: Outcome::Document(Box::new(document)),
+        },
+        Err(error) => failed(id, error),
+    }
+}
+
+fn failed(id: Value, error: String) -> Answer {
+    Answer {
+        id,
+        result: Outcome::Failed { error },
+    }
+}

@@ -1,0 +1,87 @@
+//! Lines of bounded length from any input. A longer one is passed over and told, never held.
+
+use std::io::{self, BufRead, Read};
+
+/// One line, or that there was one.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Line {
+    /// Without its end.
+    Text(Vec<u8>),
+    /// Longer than allowed.
+    TooLong,
+}
+
+/// The lines of an input, without empty ones. Ends at the first error, which [`Lines::end`] tells.
+pub(super) struct Lines<R> {
+    input: R,
+    max_bytes: usize,
+    error: Option<io::Error>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R, max_bytes: usize) -> Self {
+        Self {
+            input,
+            max_bytes,
+            error: None,
+        }
+    }
+
+    /// Whether the input was read to its end.
+    pub(super) fn end(self) -> io::Result<()> {
+        self.error.map_or(Ok(()), Err)
+    }
+
+    fn read(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let mut line = Vec::new();
+            let most = self.max_bytes as u64 + 1;
+            if (&mut self.input).take(most).read_until(b'\n', &mut line)? == 0 {
+                return Ok(None);
+            }
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            } else if line.len() > self.max_bytes {
+                self.input.skip_until(b'\n')?;
+                return Ok(Some(Line::TooLong));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(Line::Text(line)));
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        self.read().unwrap_or_else(|error| {
+            self.error = Some(error);
+            None
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_passed_over_and_empty_ones_left_out() {
+        let text = |text: &str| Line::Text(text.as_bytes().to_vec());
+        let mut lines = Lines::new(&b"one\n\n12345678\n1234567\r\n12345678901234567890\nend"[..], 8);
+        let found: Vec<Line> = lines.by_ref().collect();
+        assert_eq!(
+            found,
+            [
+                text("one"),
+                text("12345678"),
+                text("1234567\r"),
+                Line::TooLong,
+                text("end")
+            ]
+        );
+        lines.end().unwrap();
+    }
+}

@@ -1,0 +1,102 @@
+//! Work on all cores with answers in the order of the items. Every thread holds one item at most and waits with its
+//! answer for its turn, so that nothing piles up however fast the input comes.
+
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Threads for each core: some wait for their turn while others work.
+const THREADS_PER_CORE: usize = 3;
+
+struct Turn<P> {
+    /// Number of the item whose answer goes out next.
+    next: usize,
+    put: P,
+    failed: Option<io::Error>,
+}
+
+/// Turns each item into an answer and hands the answers to `put`, in order. `work` never panics.
+///
+/// Errors: the first of `put`; what comes after is not worked on.
+pub(super) fn in_order<T, R>(
+    items: impl Iterator<Item = T> + Send,
+    work: impl Fn(T) -> R + Sync,
+    put: impl FnMut(R) -> io::Result<()> + Send,
+) -> io::Result<()> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let input = Mutex::new(items.enumerate());
+    let turn = Mutex::new(Turn {
+        next: 0,
+        put,
+        failed: None,
+    });
+    let turned = Condvar::new();
+    let worker = || {
+        loop {
+            let Some((number, item)) = lock(&input).next() else {
+                return;
+            };
+            let answer = work(item);
+            let mut turn = turned
+                .wait_while(lock(&turn), |turn| turn.next != number)
+                .unwrap_or_else(PoisonError::into_inner);
+            if turn.failed.is_none() {
+                turn.failed = (turn.put)(answer).err();
+            }
+            turn.next += 1;
+            turned.notify_all();
+            if turn.failed.is_some() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..cores * THREADS_PER_CORE {
+            scope.spawn(worker);
+        }
+    });
+    let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+    turn.failed.map_or(Ok(()), Err)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_come_in_the_order_of_the_items() {
+        let mut answers = Vec::new();
+        let work = |number: usize| {
+            // The first of each ten is the slowest.
+            (0..(10 - number % 10) * 1000).fold(number, |sum, step| sum ^ step ^ step)
+        };
+        in_order(0..500, work, |answer| {
+            answers.push(answer);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(answers, (0..500).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_output_that_is_closed_ends_the_work() {
+        let mut written = 0;
+        let result = in_order(
+            0..,
+            |number: usize| number,
+            |_| {
+                written += 1;
+                match written {
+                    5 => Err(io::ErrorKind::BrokenPipe.into()),
+                    _ => Ok(()),
+                }
+            },
+        );
+        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(written, 5);
+    }
+}

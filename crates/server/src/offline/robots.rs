@@ -1,0 +1,73 @@
+//! `harvestman robots`: lines `{"id","robots","agent","url"}` in, a line `allowed` or `disallowed` for each out.
+
+use std::borrow::Cow;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use harvestman_core::robots::{Robots, path_and_query};
+use serde::Deserialize;
+
+use crate::limits;
+use crate::offline::lines::{Line, Lines};
+use crate::offline::open;
+use crate::offline::ordered::in_order;
+
+#[derive(Deserialize)]
+struct Question<'a> {
+    #[serde(borrow)]
+    robots: Cow<'a, str>,
+    #[serde(borrow)]
+    agent: Cow<'a, str>,
+    #[serde(borrow)]
+    url: Cow<'a, str>,
+}
+
+/// The grammar of the command.
+pub(crate) fn command() -> Command {
+    let file = Arg::new("file")
+        .value_name("FILE")
+        .default_value("-")
+        .value_parser(value_parser!(PathBuf))
+        .help("Lines of JSON; - is standard input");
+    Command::new("robots")
+        .about("Judge URLs by robots.txt: lines {\"id\",\"robots\",\"agent\",\"url\"} in, `allowed` or `disallowed` out")
+        .arg(file)
+}
+
+/// Judges every line. A line that cannot be read gives `error`, its reason on standard error, and in the end exit code 1.
+pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+    let file = matches.get_one::<PathBuf>("file").expect("it has a default");
+    let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
+    let mut out = BufWriter::new(std::io::stdout());
+    let (mut number, mut wrong) = (0_u64, 0_u64);
+    in_order(
+        &mut lines,
+        |line| judge(&line),
+        |answer| {
+            number += 1;
+            match answer {
+                Ok(true) => writeln!(out, "allowed"),
+                Ok(false) => writeln!(out, "disallowed"),
+                Err(reason) => {
+                    wrong += 1;
+                    let _ = writeln!(std::io::stderr(), "harvestman: line {number}: {reason}");
+                    writeln!(out, "error")
+                }
+            }
+        },
+    )?;
+    out.flush()?;
+    lines.end()?;
+    anyhow::ensure!(wrong == 0, "{wrong} of {number} lines could not be read");
+    Ok(())
+}
+
+fn judge(line: &Line) -> Result<bool, String> {
+    let Line::Text(text) = line else {
+        return Err(format!("longer than {} bytes", limits::LINE_BYTES));
+    };
+    let question: Question<'_> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let robots = Robots::parse(question.robots.as_bytes(), &question.agent);
+    Ok(robots.allows(&path_and_query(&question.url)))
+}

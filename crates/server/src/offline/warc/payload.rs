@@ -1,0 +1,131 @@
+//! What a WARC record holds: an HTTP response as it was sent, or a bare body. Codings that were taken off before writing,
+//! though the head still names them, are told by the bytes.
+
+use std::io::{self, Read};
+
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+
+use super::{Fields, head, line};
+use crate::limits;
+
+/// The block of a record.
+pub(in crate::offline) enum Payload {
+    /// Status line, fields, body.
+    Http(Vec<u8>),
+    /// A body with the type that the record names.
+    Bare {
+        content_type: Option<String>,
+        body: Vec<u8>,
+    },
+}
+
+/// A response with its codings taken off.
+pub(in crate::offline) struct Response {
+    pub(in crate::offline) status: u16,
+    pub(in crate::offline) content_type: Option<String>,
+    pub(in crate::offline) body: Vec<u8>,
+}
+
+impl Payload {
+    /// Takes the response apart. Errors: a sentence for the caller.
+    pub(in crate::offline) fn response(self) -> Result<Response, String> {
+        match self {
+            Payload::Bare { content_type, body } => Ok(Response {
+                status: 200,
+                content_type,
+                body,
+            }),
+            Payload::Http(block) => http(&block),
+        }
+    }
+}
+
+fn http(block: &[u8]) -> Result<Response, String> {
+    let mut rest = block;
+    let unreadable = |error: io::Error| format!("the response cannot be read: {error}");
+    let first = line(&mut rest).map_err(unreadable)?.unwrap_or_default();
+    let first = String::from_utf8_lossy(&first);
+    let mut words = first.split_ascii_whitespace();
+    let status = words
+        .next()
+        .filter(|version| version.starts_with("HTTP/"))
+        .and_then(|_| words.next()?.parse().ok())
+        .ok_or("the record holds no HTTP response")?;
+    let fields = Fields::of(&head(&mut rest).map_err(unreadable)?);
+    let chunked = fields
+        .first("transfer-encoding")
+        .is_some_and(|coding| coding.contains("chunked"));
+    let joined = chunked.then(|| unchunk(rest)).flatten();
+    let mut body = joined.unwrap_or_else(|| rest.to_vec());
+    let codings = fields
+        .first("content-encoding")
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    for coding in codings.split(',').rev().take(limits::RECORD_CODINGS) {
+        body = decoded(coding.trim(), body)?;
+    }
+    Ok(Response {
+        status,
+        content_type: fields.first("content-type").map(str::to_owned),
+        body,
+    })
+}
+
+/// The body without its chunk sizes; none when there are none.
+fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::with_capacity(rest.len());
+    loop {
+        let size = line(&mut rest).ok()??;
+        let size = std::str::from_utf8(&size).ok()?.split(';').next()?.trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        if size == 0 {
+            return Some(body);
+        }
+        // An archive may hold less than was announced.
+        let (chunk, after) = rest.split_at(size.min(rest.len()));
+        body.extend_from_slice(chunk);
+        rest = after
+            .strip_prefix(b"\r\n")
+            .or_else(|| after.strip_prefix(b"\n"))
+            .unwrap_or(after);
+        if rest.is_empty() {
+            return Some(body);
+        }
+    }
+}
+
+/// Takes one coding off. A body that does not begin as the coding does is taken as it is.
+fn decoded(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
+    let begins = |magic: &[u8]| body.starts_with(magic);
+    let result = match coding {
+        "gzip" | "x-gzip" if begins(&[0x1f, 0x8b]) => read(MultiGzDecoder::new(body.as_slice())),
+        "zstd" if begins(&[0x28, 0xb5, 0x2f, 0xfd]) => {
+            zstd::stream::read::Decoder::new(body.as_slice()).and_then(read)
+        }
+        "deflate" => {
+            read(ZlibDecoder::new(body.as_slice())).or_else(|_| read(DeflateDecoder::new(body.as_slice())))
+        }
+        "br" => read(brotli::Decompressor::new(
+            body.as_slice(),
+            limits::BROTLI_BUFFER_BYTES,
+        )),
+        _ => return Ok(body),
+    };
+    match result {
+        Ok(Some(decoded)) => Ok(decoded),
+        Ok(None) => Err(format!(
+            "the response is larger than {} bytes",
+            limits::FILE_BYTES
+        )),
+        // Neither of these two has a mark of its own.
+        Err(_) if matches!(coding, "deflate" | "br") => Ok(body),
+        Err(error) => Err(format!("the response is no {coding}: {error}")),
+    }
+}
+
+/// Everything, or none when it is too much.
+fn read(input: impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut out = Vec::new();
+    let read = input.take(limits::FILE_BYTES + 1).read_to_end(&mut out)?;
+    Ok((read as u64 <= limits::FILE_BYTES).then_some(out))
+}

@@ -1,0 +1,90 @@
+//! The last version of a page, which `changeTracking` compares with.
+
+use harvestman_core::api::page::Document;
+use harvestman_core::crawl::{Batch, SettledOutcome};
+use harvestman_core::ids::TeamId;
+use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_store::{JobKind, NewJob, ScrapeResult, Store};
+
+use super::chapters_of_crawls::{commit, start};
+use crate::place::{NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled};
+
+fn version_key(tag: &str) -> VersionKey {
+    VersionKey {
+        url: key("/tracked"),
+        tag: tag.to_owned(),
+    }
+}
+
+fn tracked(markdown: &str, tag: &str) -> Document {
+    Document {
+        version: Some(version_key(tag)),
+        ..document("/tracked", markdown)
+    }
+}
+
+async fn scrape(store: &Store, job: NewJob, document: &Document) {
+    store.begin_scrape(&job).await.unwrap();
+    let end = ScrapeResult::Document { document, credits: 1 };
+    store.finish_scrape(job.id, end, job.created_at).await.unwrap();
+}
+
+async fn last(store: &Store, team: TeamId, tag: &str) -> Option<PageVersion> {
+    store.page_version(team, &version_key(tag)).await.unwrap()
+}
+
+pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &Store) {
+    let team = store.ensure_team("tracking").await.unwrap();
+    let stranger = store.ensure_team("stranger").await.unwrap();
+    assert_eq!(last(store, team, "").await, None);
+    scrape(store, new_job(team, JobKind::Scrape, 1), &tracked("first", "")).await;
+    let first = PageVersion {
+        at: NOW,
+        status_code: 200,
+        markdown: "first".to_owned(),
+    };
+    assert_eq!(last(store, team, "").await, Some(first.clone()));
+    assert_eq!(last(store, team, "tag").await, None);
+    assert_eq!(last(store, stranger, "").await, None);
+
+    // A page that nobody tracks changes nothing.
+    scrape(
+        store,
+        new_job(team, JobKind::Scrape, 1),
+        &document("/tracked", "other"),
+    )
+    .await;
+    assert_eq!(last(store, team, "").await, Some(first));
+
+    // In a crawl the version comes with the commit of its page.
+    let job = crawl(team, 1);
+    let lease = start(store, &job).await;
+    let offers = Batch {
+        offers: vec![offer("/tracked")],
+        ..batch(1)
+    };
+    commit(store, &lease, &offers).await;
+    let outcome = SettledOutcome::Page {
+        document: Box::new(tracked("second", "")),
+        credits: 1,
+    };
+    let outcomes = Batch {
+        settled: vec![settled("/tracked", outcome)],
+        ..batch(2)
+    };
+    commit(store, &lease, &outcomes).await;
+    assert_eq!(last(store, team, "").await.unwrap().markdown, "second");
+    store.cancel(team, job.id, NOW).await.unwrap();
+}
+
+pub(crate) async fn versions_outlive_their_jobs_but_not_without_retention(store: &Store) {
+    let team = store.ensure_team("tracking for long").await.unwrap();
+    scrape(store, new_job(team, JobKind::Scrape, 1), &tracked("kept", "")).await;
+    let discreet = NewJob {
+        zero_data_retention: true,
+        ..new_job(team, JobKind::Scrape, 1)
+    };
+    scrape(store, discreet, &tracked("never kept", "")).await;
+    while store.expire(later(2 * RETENTION_MS)).await.unwrap() > 0 {}
+    assert_eq!(last(store, team, "").await.unwrap().markdown, "kept");
+}

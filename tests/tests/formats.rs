@@ -1,0 +1,219 @@
+//! Formats that need no model, through the real server: what changed on a page, attributes, passages, summaries.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::{Page, RunningSite, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+const HERONS: &str = "<html><head><title>Herons</title></head><body><nav><a href='/fish'>Fish</a></nav><main>\
+    <h1>Herons</h1><p data-kind='bird'>Grey herons are large wading birds of lakes and rivers. They hunt fish by \
+    standing still in shallow water.</p><p>Entry to the park costs 12 euros for adults.</p></main></body></html>";
+
+const FISH: &str = "<html><head><title>Fish</title></head><body><main><h1>Fish</h1><p data-kind='fish'>Small fish \
+    hide from every heron under the roots of old trees. Tickets for the aquarium cost 9 euros.</p></main></body></html>";
+
+async fn birds() -> RunningSite {
+    Site::new()
+        .page("/", Page::html(HERONS))
+        .page("/fish", Page::html(FISH))
+        .serve()
+        .await
+}
+
+async fn tracked(server: &TestServer, url: &str, format: Value) -> Value {
+    let request = json!({ "url": url, "formats": ["markdown", format] });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    document["changeTracking"].clone()
+}
+
+#[tokio::test]
+async fn a_page_is_new_then_the_same_then_changed_then_removed() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    let url = site.url("/");
+    let plain = json!("changeTracking");
+
+    let first = tracked(&server, &url, plain.clone()).await;
+    assert_eq!(
+        first,
+        json!({"previousScrapeAt": null, "changeStatus": "new", "visibility": "visible"})
+    );
+    let second = tracked(&server, &url, plain.clone()).await;
+    assert_eq!(second["changeStatus"], "same");
+    let at = second["previousScrapeAt"].as_str().unwrap();
+    assert!(at.ends_with('Z'), "{at}");
+
+    site.change("/", Some(Page::html(HERONS.replace("12 euros", "14 euros"))));
+    let diffed = json!({ "type": "changeTracking", "modes": ["git-diff"] });
+    let changed = tracked(&server, &url, diffed.clone()).await;
+    assert_eq!(changed["changeStatus"], "changed");
+    let text = changed["diff"]["text"].as_str().unwrap();
+    assert!(
+        text.contains("\n-Entry to the park costs 12 euros for adults.\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n+Entry to the park costs 14 euros for adults.\n"),
+        "{text}"
+    );
+    let changes = &changed["diff"]["json"]["files"][0]["chunks"][0]["changes"];
+    let kinds: Vec<&str> = changes
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["del", "add"], "{changes}");
+
+    // A history of its own has a first time of its own.
+    let tagged = json!({ "type": "changeTracking", "tag": "weekly" });
+    assert_eq!(tracked(&server, &url, tagged).await["changeStatus"], "new");
+
+    site.change("/", None);
+    let removed = tracked(&server, &url, diffed).await;
+    assert_eq!(removed["changeStatus"], "removed");
+    assert_eq!(removed.get("diff"), None);
+}
+
+#[tokio::test]
+async fn the_history_of_a_page_survives_a_restart_and_is_its_teams_alone() {
+    let site = birds().await;
+    let mut server = TestServer::start().await;
+    let url = site.url("/");
+    assert_eq!(
+        tracked(&server, &url, json!("changeTracking")).await["changeStatus"],
+        "new"
+    );
+    server.kill9();
+    server.restart().await;
+    assert_eq!(
+        tracked(&server, &url, json!("changeTracking")).await["changeStatus"],
+        "same"
+    );
+
+    let request = json!({ "url": url, "formats": ["markdown", "changeTracking"] }).to_string();
+    let headers = [
+        ("authorization", "Bearer fc-other"),
+        ("content-type", "application/json"),
+    ];
+    let other = server
+        .ask(Method::POST, "/v2/scrape", &headers, request)
+        .await
+        .ok();
+    assert_eq!(other["data"]["changeTracking"]["changeStatus"], "new");
+}
+
+#[tokio::test]
+async fn every_page_of_a_crawl_has_the_formats_that_were_asked_for() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    let request = json!({
+        "url": site.url("/"),
+        "scrapeOptions": { "formats": [
+            "markdown",
+            "summary",
+            "changeTracking",
+            { "type": "highlights", "query": "What does entry cost? Price of tickets in euros" },
+            { "type": "attributes", "selectors": [{ "selector": "p[data-kind]", "attribute": "data-kind" }] },
+        ] },
+    });
+    for (round, status) in ["new", "same"].into_iter().enumerate() {
+        let id = server.crawl(&request).await;
+        server.wait(&id).await;
+        let (documents, _) = server.documents(&id, 10).await;
+        assert_eq!(documents.len(), 2, "round {round}");
+        for document in documents {
+            let (kind, price) = match document["metadata"]["title"].as_str().unwrap() {
+                "Herons" => ("bird", "Entry to the park costs 12 euros for adults."),
+                _ => ("fish", "Tickets for the aquarium cost 9 euros."),
+            };
+            assert_eq!(document["attributes"][0]["values"], json!([kind]));
+            assert_eq!(document["highlights"], price);
+            assert_eq!(document["changeTracking"]["changeStatus"], status);
+            assert!(document["summary"].as_str().unwrap().len() > 20, "{document}");
+            assert!(
+                document["warning"].as_str().unwrap().contains("`summary`"),
+                "{document}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn passages_are_quoted_and_nothing_else_is_added() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    let mut request = json!({
+        "url": site.url("/"),
+        "formats": [{ "type": "query", "prompt": "How do herons hunt?", "mode": "directQuote" }],
+    });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    let found = document["highlights"].as_str().unwrap();
+    assert!(
+        found.contains("They hunt fish by standing still in shallow water."),
+        "{found}"
+    );
+    assert_eq!(document.get("markdown"), None);
+    assert_eq!(document.get("warning"), None);
+
+    request["formats"][0] = json!({ "type": "highlights", "query": "volcano" });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert_eq!(document["highlights"], "");
+    assert!(
+        document["warning"].as_str().unwrap().contains("highlights"),
+        "{document}"
+    );
+}
+
+#[tokio::test]
+async fn formats_that_cannot_be_made_are_refused_by_name() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    let tracking = |modes: Value| json!({ "type": "changeTracking", "modes": modes });
+    let cases = [
+        (json!(["product"]), 400, "BAD_REQUEST", "product"),
+        (json!([{ "type": "audio" }]), 400, "BAD_REQUEST", "audio"),
+        (json!(["branding"]), 400, "BAD_REQUEST", "branding"),
+        (json!(["changeTracking"]), 400, "BAD_REQUEST", "markdown"),
+        (
+            json!(["markdown", tracking(json!(["json"]))]),
+            503,
+            "FEATURE_NOT_CONFIGURED",
+            "changeTracking",
+        ),
+        (
+            json!([{ "type": "query", "prompt": "x" }]),
+            503,
+            "FEATURE_NOT_CONFIGURED",
+            "query",
+        ),
+        (
+            json!([{ "type": "question", "question": "x" }]),
+            503,
+            "FEATURE_NOT_CONFIGURED",
+            "question",
+        ),
+    ];
+    for (formats, status, code, word) in cases {
+        let request = json!({ "url": site.url("/"), "formats": formats });
+        let answer = server.post("/v2/scrape", &request).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, code),
+            "{request}: {}",
+            answer.json
+        );
+        assert!(answer.error().contains(word), "{request}: {}", answer.json);
+
+        let request = json!({ "url": site.url("/"), "scrapeOptions": { "formats": formats } });
+        let answer = server.post("/v2/crawl", &request).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, code),
+            "{request}: {}",
+            answer.json
+        );
+    }
+    assert_eq!(site.hits().len(), 0, "refused before any fetch");
+}

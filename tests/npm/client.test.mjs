@@ -101,6 +101,21 @@ test('a running crawl is listed, and can be cancelled', async () => {
   assert.ok(!(await client.getActiveCrawls()).some((crawl) => crawl.id === job.id));
 });
 
+test('a batch gives its pages, tells what was no address, and takes more', async () => {
+  const pages = [1, 2, 3].map((number) => `${root}/page/${number}`);
+  const job = await client.startBatchScrape([...pages, 'ftp://nowhere'], { formats: ['markdown'] });
+  assert.deepEqual(job.invalidURLs, ['ftp://nowhere']);
+  const first = await job.wait();
+  assert.deepEqual([first.status, first.total, first.data.length], ['completed', 3, 3]);
+  const more = await client.startBatchScrape([`${root}/page/4`, pages[0]], { appendToId: job.id });
+  assert.equal(more.id, job.id);
+  const all = await more.wait();
+  assert.deepEqual([all.total, new Set(all.data.map((page) => page.metadata.sourceURL)).size], [4, 4]);
+  assert.deepEqual(await job.errors(), { success: true, errors: [], robotsBlocked: [] });
+  const result = await client.batchScrape(pages.slice(0, 2), { timeoutMs: 60_000 });
+  assert.equal(result.data.length, 2);
+});
+
 test('a wait can have an end of its own', async () => {
   const job = await client.startCrawl(`${root}/`, { sitemap: 'skip', delay: 30 });
   const error = await job.wait({ timeoutMs: 1500 }).catch((error) => error);

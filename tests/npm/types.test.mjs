@@ -11,12 +11,12 @@ const require = createRequire(join(setting('HARVESTMAN_TEST_JAVASCRIPT'), 'packa
 const ts = require('typescript');
 
 const USE = `
-import Harvestman, { AuthError, type CrawlResult, type Document, Harvestman as Same, htmlToMarkdown, Robots, Scope } from 'harvestman';
+import Harvestman, { AuthError, type Document, type JobResult, Harvestman as Same, htmlToMarkdown, Robots, Scope } from 'harvestman';
 import { init } from 'harvestman/slim';
 
 const hm: Same = new Harvestman({ apiUrl: 'http://localhost:3002', apiKey: 'fc-x' });
 new Harvestman('fc-x');
-export async function use(): Promise<CrawlResult> {
+export async function use(): Promise<JobResult> {
   await init(new Uint8Array());
   const page: Document = await hm.scrape('https://example.com', { formats: ['markdown', { type: 'json', schema: {} }] });
   const title: string | undefined = page.metadata.title;
@@ -27,6 +27,8 @@ export async function use(): Promise<CrawlResult> {
   try { htmlToMarkdown('<p>', { url: 'https://example.com' }); } catch (error) {
     if (error instanceof AuthError) console.log(error.status, allowed, reason);
   }
+  const batch = await hm.startBatchScrape(['https://example.com'], { formats: ['html'], ignoreInvalidURLs: true });
+  console.log(batch.invalidURLs.length, (await batch.wait()).data);
   return hm.crawl('https://example.com', { limit: 5, onProgress: (now) => console.log(now.completed) });
 }
 // @ts-expect-error: no such option

@@ -228,11 +228,24 @@ impl TestServer {
     /// # Panics
     /// When it is refused.
     pub async fn crawl(&self, request: &Value) -> String {
-        let answer = self.post("/v2/crawl", request).await.ok();
+        self.start_job("/v2/crawl", request).await
+    }
+
+    /// Starts a batch scrape; the path of its status.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn batch(&self, request: &Value) -> String {
+        let id = self.start_job("/v2/batch/scrape", request).await;
+        format!("/v2/batch/scrape/{id}")
+    }
+
+    async fn start_job(&self, path: &str, request: &Value) -> String {
+        let answer = self.post(path, request).await.ok();
         assert_eq!(answer["success"], true);
         answer["id"]
             .as_str()
-            .expect("an accepted crawl has an id")
+            .expect("an accepted job has an id")
             .to_owned()
     }
 
@@ -241,16 +254,24 @@ impl TestServer {
     /// # Panics
     /// When it does not end.
     pub async fn wait(&self, id: &str) -> Value {
+        self.wait_for_end(&format!("/v2/crawl/{id}")).await
+    }
+
+    /// The same for a job whose status is read at `path`.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub async fn wait_for_end(&self, path: &str) -> Value {
         let since = Instant::now();
         loop {
-            let mut status = self.get(&format!("/v2/crawl/{id}?limit=1")).await.ok();
+            let mut status = self.get(&format!("{path}?limit=1")).await.ok();
             if status["status"] != "scraping" {
                 status["data"] = Value::Null;
                 return status;
             }
             assert!(
                 since.elapsed() < PATIENCE,
-                "the crawl does not end: {status}\nlog:\n{}",
+                "the job does not end: {status}\nlog:\n{}",
                 self.log()
             );
             tokio::time::sleep(LOOK_AGAIN * 4).await;
@@ -263,7 +284,15 @@ impl TestServer {
     /// # Panics
     /// When `next` leads elsewhere or goes on for ever.
     pub async fn documents(&self, id: &str, page: usize) -> (Vec<Value>, usize) {
-        let mut path = format!("/v2/crawl/{id}?limit={page}");
+        self.documents_at(&format!("/v2/crawl/{id}"), page).await
+    }
+
+    /// The same for a job whose status is read at `path`.
+    ///
+    /// # Panics
+    /// When `next` leads elsewhere or goes on for ever.
+    pub async fn documents_at(&self, path: &str, page: usize) -> (Vec<Value>, usize) {
+        let mut path = format!("{path}?limit={page}");
         let (mut documents, mut answers) = (Vec::new(), 0);
         loop {
             let mut answer = self.get(&path).await.ok();

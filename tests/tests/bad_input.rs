@@ -45,7 +45,7 @@ async fn bodies_that_are_no_json_object_are_refused() {
         "{'url':'a'}",
         "{\"limit\":NaN}",
     ];
-    for path in ["/v2/crawl", "/v2/scrape"] {
+    for path in ["/v2/crawl", "/v2/scrape", "/v2/batch/scrape"] {
         for body in no_json {
             check(
                 body,
@@ -174,6 +174,50 @@ async fn fields_are_checked_and_the_answer_names_them() {
 }
 
 #[tokio::test]
+async fn fields_of_a_batch_are_checked_and_the_answer_names_them() {
+    let server = TestServer::start().await;
+    let urls = ["http://127.0.0.1:1/"];
+    let cases: &[(Value, &[&str])] = &[
+        (json!({}), &["urls"]),
+        (json!({ "urls": null }), &["urls"]),
+        (json!({ "urls": [] }), &["urls"]),
+        (json!({ "urls": "http://a.example/" }), &["urls"]),
+        (json!({ "urls": [5] }), &["urls"]),
+        (json!({ "urls": [null] }), &["urls"]),
+        (json!({ "urls": ["http://"] }), &["urls"]),
+        (json!({ "url": urls[0] }), &["url", "urls"]),
+        (json!({ "urls": urls, "urlss": [] }), &["urlss", "urls"]),
+        (json!({ "urls": urls, "scrapeOptions": {} }), &["scrapeOptions"]),
+        (json!({ "urls": urls, "limit": 5 }), &["limit"]),
+        (json!({ "urls": urls, "formats": ["markdwn"] }), &["formats"]),
+        (json!({ "urls": urls, "timeout": 10 }), &["timeout"]),
+        (json!({ "urls": urls, "maxConcurrency": 0 }), &["maxConcurrency"]),
+        (
+            json!({ "urls": urls, "ignoreInvalidURLs": "yes" }),
+            &["ignoreInvalidURLs"],
+        ),
+        (json!({ "urls": urls, "appendToId": "1" }), &["appendToId"]),
+        (json!({ "urls": urls, "webhook": "not a url" }), &["webhook"]),
+        (
+            json!({ "urls": urls, "webhook": { "url": "http://a.example/", "events": ["crawl.page"] } }),
+            &["webhook", "events"],
+        ),
+    ];
+    for (body, named) in cases {
+        let answer = server.post("/v2/batch/scrape", body).await;
+        check(&body.to_string(), &answer, 400, "BAD_REQUEST");
+        let said = format!("{} {}", answer.error(), answer.json["details"]);
+        for word in *named {
+            assert!(said.contains(word), "{body}: `{word}` is not in: {said}");
+        }
+    }
+    let mut large = br#"{"urls":["http://a.example/"#.to_vec();
+    large.resize(10 * 1024 * 1024 + 1, b'x');
+    let answer = post_text(&server, "/v2/batch/scrape", large).await;
+    check("too large", &answer, 413, "PAYLOAD_TOO_LARGE");
+}
+
+#[tokio::test]
 async fn lenient_values_are_accepted() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let server = TestServer::start().await;
@@ -203,6 +247,10 @@ async fn without_a_good_key_nothing_is_answered() {
         (Method::GET, format!("/v2/crawl/{id}/errors")),
         (Method::GET, "/v2/crawl/active".to_owned()),
         (Method::GET, format!("/v2/scrape/{id}")),
+        (Method::POST, "/v2/batch/scrape".to_owned()),
+        (Method::GET, format!("/v2/batch/scrape/{id}")),
+        (Method::DELETE, format!("/v2/batch/scrape/{id}")),
+        (Method::GET, format!("/v2/batch/scrape/{id}/errors")),
     ];
     let keys: &[&[(&str, &str)]] = &[
         &[],
@@ -290,6 +338,8 @@ async fn paths_and_methods_are_checked() {
         "/v2/crawl/0189",
         "/v2/crawl/no-uuid/errors",
         "/v2/scrape/no-uuid",
+        "/v2/batch/scrape/no-uuid",
+        "/v2/batch/scrape/no-uuid/errors",
     ] {
         check(path, &server.get(path).await, 400, "BAD_REQUEST");
     }
@@ -305,6 +355,8 @@ async fn paths_and_methods_are_checked() {
         format!("/v2/crawl/{id}"),
         format!("/v2/crawl/{id}/errors"),
         format!("/v2/scrape/{id}"),
+        format!("/v2/batch/scrape/{id}"),
+        format!("/v2/batch/scrape/{id}/errors"),
     ] {
         check(&path, &server.get(&path).await, 404, "NOT_FOUND");
     }

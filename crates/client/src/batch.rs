@@ -9,12 +9,17 @@ use crate::pages::Pages;
 use crate::transport::Client;
 
 impl Client {
-    /// Starts a batch, or adds pages to one.
+    /// Starts a batch, or adds pages to one. What the request was read with and is no address is told as
+    /// if the server had seen it.
     pub async fn start_batch_scrape(
         &self,
         request: &BatchScrapeRequest,
     ) -> Result<BatchStarted, ClientError> {
-        self.post("/v2/batch/scrape", request).await
+        let mut started: BatchStarted = self.post("/v2/batch/scrape", request).await?;
+        if let Some(invalid) = &mut started.invalid_urls {
+            invalid.extend_from_slice(&request.invalid_urls);
+        }
+        Ok(started)
     }
 
     /// Numbers and documents of a batch.

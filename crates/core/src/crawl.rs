@@ -1,4 +1,5 @@
-//! The crawl as a state machine: it decides, the shell does. It never fetches, stores, waits or
+//! The crawl as a state machine, and the batch scrape as one that finds nothing: it decides, the
+//! shell does. It never fetches, stores, waits or
 //! looks at a clock.
 //!
 //! The shell hands in what happened ([`Crawl::handle`]) and asks what to do next
@@ -7,6 +8,7 @@
 mod admission;
 pub mod batch;
 mod changes;
+pub mod given;
 mod hosts;
 pub mod limits;
 mod outcome;
@@ -63,6 +65,8 @@ pub struct PageTask {
     pub depth: u32,
     /// 1 for the first attempt of any owner.
     pub attempt: u32,
+    /// Where to try the same page when the connection to `url` fails.
+    pub fallback: Option<Url>,
 }
 
 /// What happened outside.
@@ -93,6 +97,8 @@ pub enum Input {
     SlotTaken,
     /// Answer to [`Output::Commit`].
     Committed(Committed),
+    /// The store has URLs that nobody was told of, added from outside: the next commit admits them.
+    Added,
 }
 
 /// A robots.txt after RFC 9309 section 2.3.1.
@@ -212,6 +218,10 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Crawl {
     scope: Scope,
+    /// The pages are given: nothing is discovered, and no page decides about the job.
+    given: bool,
+    /// The store holds URLs that the next commit admits.
+    added: bool,
     sitemap: SitemapMode,
     limit: u64,
     /// The start URL came without a scheme and https was not found wrong.
@@ -267,16 +277,25 @@ impl Crawl {
     /// A crawl as the store remembers it. What was in flight is fetched again; what was known is
     /// known. 400 when a pattern of the request is bad.
     pub fn restore(request: &CrawlRequest, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
+        Self::resume(request, policy, snapshot, false)
+    }
+
+    fn resume(
+        request: &CrawlRequest,
+        policy: Policy,
+        snapshot: Snapshot,
+        given: bool,
+    ) -> Result<Crawl, ApiError> {
         let mut scope = Scope::compile(request)?;
         let mut scheme_guessed = request.url.scheme_guessed;
         if let Some(root) = &snapshot.progress.root {
             scope.rebase(root);
             scheme_guessed = false;
         }
-        let phase = if !snapshot.progress.seed_offered {
-            Phase::Start
-        } else if snapshot.progress.sitemaps_done {
+        let phase = if given || snapshot.progress.sitemaps_done {
             Phase::Done
+        } else if !snapshot.progress.seed_offered {
+            Phase::Start
         } else if snapshot
             .open
             .iter()
@@ -292,6 +311,8 @@ impl Crawl {
             .map_or(policy.max_concurrency, |wish| wish.min(policy.max_concurrency));
         let mut crawl = Crawl {
             scope,
+            given,
+            added: given && snapshot.spare > 0,
             sitemap: request.sitemap,
             limit: request.limit,
             scheme_guessed,
@@ -300,7 +321,11 @@ impl Crawl {
             phase,
             hosts: Hosts::new(request.ignore_robots_txt),
             robots_in_flight: 0,
-            frontier: Frontier::default(),
+            frontier: if given {
+                Frontier::spread()
+            } else {
+                Frontier::default()
+            },
             pace: JobPace::new(concurrency, request.delay_ms()),
             team_slot: TeamSlot::None,
             sitemap_turn: true,
@@ -368,6 +393,7 @@ impl Crawl {
             Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),
             Input::SlotTaken => self.team_slot = TeamSlot::Taken,
             Input::Committed(committed) => self.committed(now, committed),
+            Input::Added => self.added = true,
         }
     }
 
@@ -484,6 +510,7 @@ impl Crawl {
                 let entry = self.frontier.take(now)?;
                 self.team_slot = TeamSlot::None;
                 let task = PageTask {
+                    fallback: given::fallback(&entry),
                     key: entry.key,
                     url: entry.url.clone(),
                     depth: entry.depth(),
@@ -512,7 +539,7 @@ impl Crawl {
             return None;
         }
         let idle = matches!(self.phase, Phase::Done) && self.open.is_empty();
-        if self.changes.is_empty() {
+        if self.changes.is_empty() && !self.added {
             if !idle {
                 return None;
             }
@@ -530,10 +557,11 @@ impl Crawl {
         if idle && self.limit > 1 && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
             self.warn_once(warnings::ONLY_CHILDREN);
         }
-        let end = idle.then(|| self.end());
+        let end = (idle && !self.added).then(|| self.end());
         self.batch_left = now;
         let batch = self.changes.next_batch(|| end);
         self.end_proposed = batch.end.is_some();
+        self.added = false;
         Some(Output::Commit(batch))
     }
 
@@ -545,7 +573,8 @@ impl Crawl {
     /// How the job ends if the store agrees: failed only when there was nothing but a start page
     /// that could not be reached.
     fn end(&self) -> JobEnd {
-        let nothing_else = self.counts.completed == 0 && self.counts.failed <= 1 && self.known.len() <= 1;
+        let nothing_else =
+            !self.given && self.counts.completed == 0 && self.counts.failed <= 1 && self.known.len() <= 1;
         match (&self.failure, self.counts.failed) {
             (Some(failure), _) if nothing_else => JobEnd::Failed {
                 error: failure.clone(),

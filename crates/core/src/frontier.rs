@@ -1,5 +1,6 @@
-//! The admitted and not yet fetched URLs of one owner: what is next, breadth first, under the pace
-//! of each host. It never decides what belongs (the scope does) nor what is admitted (the store).
+//! The admitted and not yet fetched URLs of one owner: what is next, breadth first or spread over the
+//! hosts, under the pace of each host. It never decides what belongs (the scope does) nor what is
+//! admitted (the store).
 //!
 //! A crawl may have a million of them, so what waits is kept small: see [`queue`].
 
@@ -54,8 +55,11 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Frontier {
     hosts: HashMap<HostKey, Host>,
-    /// Hosts that may be asked, by the turn of their first URL.
-    ready: BTreeSet<(Order, HostKey)>,
+    /// The host with the fewest requests in flight goes first, so that a slow one keeps no more
+    /// places than its share.
+    spread: bool,
+    /// Hosts that may be asked, by their share and the turn of their first URL.
+    ready: BTreeSet<(Rank, HostKey)>,
     /// Hosts that may be asked later.
     timed: BTreeSet<(Timestamp, HostKey)>,
     /// URLs that wait for another attempt.
@@ -77,11 +81,22 @@ struct Host {
 enum Place {
     #[default]
     Nowhere,
-    Ready(Order),
+    Ready(Rank),
     Timed(Timestamp),
 }
 
+/// Requests of the host in flight, where that counts; then the turn of its first URL.
+type Rank = (u32, Order);
+
 impl Frontier {
+    /// A frontier that shares the places out among the hosts instead of going breadth first.
+    pub fn spread() -> Self {
+        Self {
+            spread: true,
+            ..Self::default()
+        }
+    }
+
     /// URLs queued, those that wait for another attempt included.
     pub fn len(&self) -> usize {
         self.queued + self.retries.len()
@@ -99,9 +114,12 @@ impl Frontier {
             ordinal: self.admissions,
         };
         self.admissions += 1;
+        let host = HostKey::of(&admitted.url);
+        // All URLs of a host share one text.
+        let known = self.hosts.get_key_value(&host).map(|(known, _)| known.clone());
         let entry = Entry {
             order,
-            host: HostKey::of(&admitted.url),
+            host: known.unwrap_or(host),
             key: admitted.key,
             url: admitted.url,
             source: admitted.source,
@@ -222,9 +240,10 @@ impl Frontier {
         let Some(host) = self.hosts.get_mut(key) else {
             return;
         };
+        let share = if self.spread { host.pace.in_flight() } else { 0 };
         let place = match host.queue.first() {
             Some(first) if host.open => match host.pace.slot(now) {
-                Slot::Free => Place::Ready(first),
+                Slot::Free => Place::Ready((share, first)),
                 Slot::At(time) => Place::Timed(time),
                 Slot::Busy => Place::Nowhere,
             },
@@ -236,12 +255,12 @@ impl Frontier {
         }
         match before {
             Place::Nowhere => {}
-            Place::Ready(order) => drop(self.ready.remove(&(order, key.clone()))),
+            Place::Ready(rank) => drop(self.ready.remove(&(rank, key.clone()))),
             Place::Timed(time) => drop(self.timed.remove(&(time, key.clone()))),
         }
         match place {
             Place::Nowhere => {}
-            Place::Ready(order) => drop(self.ready.insert((order, key.clone()))),
+            Place::Ready(rank) => drop(self.ready.insert((rank, key.clone()))),
             Place::Timed(time) => drop(self.timed.insert((time, key.clone()))),
         }
     }

@@ -32,6 +32,11 @@ impl HostPace {
         self.crawl_delay_ms = delay_ms;
     }
 
+    /// Requests to this host in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
     /// Whether a request to this host may start.
     pub fn slot(&self, now: Timestamp) -> Slot {
         if self.crawl_delay_ms.is_some() && self.in_flight > 0 {

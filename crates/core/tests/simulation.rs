@@ -64,6 +64,19 @@ fn crawls_keep_every_rule_find_every_page_and_end() {
 }
 
 #[test]
+fn batches_settle_every_given_page_whatever_happens() {
+    for_seeds(|seed| {
+        let result = Run::batch(seed, Faults::None).finish();
+        assert_eq!(
+            Run::batch(seed, Faults::Owners).finish(),
+            result,
+            "a crash changed the result"
+        );
+        Run::batch(seed, Faults::Cancel).finish();
+    });
+}
+
+#[test]
 fn crashes_and_lost_answers_change_no_result() {
     for_seeds(|seed| {
         let mut faulty = Run::new(seed, Faults::Owners);

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_core::time::Timestamp;
-use uuid::Uuid;
+use harvestman_store::fresh_id;
 
 /// Wall-clock time, for what is stored and shown.
 pub fn now() -> Timestamp {
@@ -14,12 +14,12 @@ pub fn now() -> Timestamp {
 
 /// A new job id; ids made later sort later.
 pub fn new_job_id() -> JobId {
-    JobId(Uuid::now_v7())
+    JobId(fresh_id())
 }
 
 /// A new scrape id.
 pub(crate) fn new_scrape_id() -> ScrapeId {
-    ScrapeId(Uuid::now_v7())
+    ScrapeId(fresh_id())
 }
 
 /// Time that only goes forward, as [`Timestamp`]s: anchored once to the wall clock, then carried on

@@ -5,7 +5,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{
@@ -14,6 +13,7 @@ use harvestman_core::crawl::{
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_fetch::CookieJar;
 use harvestman_store::{CommitError, Lease, StoreError};
+use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,8 @@ use tracing::Instrument;
 
 use crate::clock::{self, Ticker};
 use crate::engine::Inner;
+use crate::job_request::JobRequest;
+use crate::scraper::Target;
 use crate::slots::{Asked, Queued, Slot};
 use crate::{limits, site_files, tracking};
 
@@ -40,7 +42,7 @@ pub(crate) struct Driver {
     inner: Arc<Inner>,
     lease: Lease,
     team: TeamId,
-    request: CrawlRequest,
+    request: JobRequest,
     options: Arc<ScrapeOptions>,
     policy: Policy,
     jar: CookieJar,
@@ -68,16 +70,13 @@ enum Step {
 
 impl Driver {
     pub(crate) fn new(inner: Arc<Inner>, lease: Lease) -> Result<Self, StoreError> {
-        let request = CrawlRequest::from_json(lease.request.as_bytes()).map_err(|error| {
-            StoreError::Unreadable(format!("stored request of job {}: {error}", lease.job))
-        })?;
+        let request = JobRequest::read(&lease)?;
         let max_concurrency = u32::try_from(inner.slots.per_team()).unwrap_or(u32::MAX);
         let policy = Policy {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
         };
-        let mut options = request.scrape_options.clone();
-        options.store_in_cache &= !request.zero_data_retention;
+        let options = request.scrape_options();
         let team = lease.team;
         Ok(Self {
             inner,
@@ -96,7 +95,7 @@ impl Driver {
     }
 
     /// Drives the crawl until it ends, the lease is lost, or `stop` is called.
-    pub(crate) async fn run(self, stop: CancellationToken) -> Result<Stopped, StoreError> {
+    pub(crate) async fn run(self, stop: CancellationToken, added: &Notify) -> Result<Stopped, StoreError> {
         let mut run = self.load().await?;
         let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -108,7 +107,7 @@ impl Driver {
                 }
             }
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
-            match next_step(&mut run, wake, &mut heartbeat, &stop).await {
+            match next_step(&mut run, wake, &mut heartbeat, &stop, added).await {
                 Step::Done(input) => run.crawl.handle(self.ticker.now(), input),
                 Step::Slot(slot) => self.slot_taken(&mut run, slot),
                 Step::Committed(Ok(committed)) => {
@@ -148,7 +147,9 @@ impl Driver {
     }
 
     fn restore(&self, snapshot: Snapshot) -> Result<Run, StoreError> {
-        let crawl = Crawl::restore(&self.request, self.policy.clone(), snapshot)
+        let crawl = self
+            .request
+            .restore(self.policy.clone(), snapshot)
             .map_err(|error| StoreError::Unreadable(format!("stored crawl {}: {error}", self.job())))?;
         Ok(Run {
             crawl,
@@ -170,11 +171,7 @@ impl Driver {
         match output {
             Output::FetchRobots { host, url } => {
                 let fetcher = self.inner.scraper.fetcher().clone();
-                let agent = self
-                    .request
-                    .robots_user_agent
-                    .clone()
-                    .unwrap_or(self.policy.robots_agent.clone());
+                let agent = run.crawl.robots_agent().to_owned();
                 let work = async move {
                     Input::RobotsFetched {
                         host,
@@ -210,7 +207,11 @@ impl Driver {
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
                 let work = async move {
                     let id = clock::new_scrape_id();
-                    let page = AssertUnwindSafe(inner.scraper.page(&task.url, &options, id, &jar));
+                    let target = Target {
+                        url: &task.url,
+                        fallback: task.fallback,
+                    };
+                    let page = AssertUnwindSafe(inner.scraper.page(target, &options, id, &jar));
                     let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
                     if let PageOutcome::Page(page) = &mut outcome {
                         queued.note(&mut page.document.metadata);
@@ -264,6 +265,7 @@ async fn next_step(
     wake: Option<Instant>,
     heartbeat: &mut tokio::time::Interval,
     stop: &CancellationToken,
+    added: &Notify,
 ) -> Step {
     let Run {
         tasks, commit, asked, ..
@@ -302,6 +304,7 @@ async fn next_step(
             run.asked = None;
             Step::Slot(slot)
         }
+        () = added.notified() => Step::Done(Input::Added),
         () = waking => Step::Wake,
         _ = heartbeat.tick() => Step::Heartbeat,
     }

@@ -12,7 +12,7 @@ use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::scope::Scope;
 use harvestman_core::scrape::{Capabilities, check_supported};
-use harvestman_core::webhook::Event;
+use harvestman_core::webhook::{Event, Family};
 use harvestman_fetch::Fetcher;
 use harvestman_store::{
     Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, Principal, Store, StoreError, WebhookEvents,
@@ -21,12 +21,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::cancels::Cancels;
 use crate::changes::Changes;
+use crate::driven::Driven;
+use crate::new_job::new_job;
 use crate::scraper::Scraper;
 use crate::single::SingleScrape;
 use crate::slots::Slots;
-use crate::{clock, expiry, limits, scheduler, webhooks};
+use crate::{clock, expiry, scheduler, webhooks};
 
 /// What the operator decides.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub struct EngineConfig {
 /// Runs jobs. Cheap to clone; stop it with [`Engine::shutdown`].
 #[derive(Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -59,7 +60,7 @@ pub(crate) struct Inner {
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
     pub(crate) changes: Changes,
-    pub(crate) cancels: Cancels,
+    pub(crate) driven: Driven,
     /// This process among others on the same store.
     pub(crate) node: String,
     pub(crate) new_work: Notify,
@@ -75,7 +76,7 @@ impl Engine {
             scraper: Scraper::new(fetcher, config.cores),
             slots: Slots::new(config.max_concurrency),
             changes: Changes::default(),
-            cancels: Cancels::default(),
+            driven: Driven::default(),
             node: clock::new_job_id().to_string(),
             new_work: Notify::new(),
             outbox: Notify::new(),
@@ -112,21 +113,14 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
-        let now = clock::now();
         let job = NewJob {
-            id: clock::new_job_id(),
-            team: who.team,
-            key: who.key,
-            kind: JobKind::Crawl,
-            url: request.url.url.to_string(),
-            request: serde_json::to_string(&request).map_err(|error| fault(&error))?,
             page_limit: request.limit,
-            webhook: request.webhook.as_ref().map(subscribed),
-            origin: request.caller.origin.clone(),
-            integration: request.caller.integration.clone(),
-            created_at: now,
+            webhook: request
+                .webhook
+                .as_ref()
+                .map(|webhook| subscribed(webhook, Family::Crawl)),
             zero_data_retention: request.zero_data_retention,
-            retention_ms: limits::RETENTION_MS,
+            ..new_job(who, JobKind::Crawl, &request.url.url, &request, &request.caller)?
         };
         match self
             .inner
@@ -142,10 +136,7 @@ impl Engine {
                 Ok(job.id)
             }
             Created::Same(id) => Ok(id),
-            Created::Reused => Err(ApiError::new(
-                ErrorCode::IdempotencyKeyReused,
-                "this x-idempotency-key came with another body before; use a new key for a new request",
-            )),
+            Created::Reused => Err(key_reused()),
         }
     }
 
@@ -161,15 +152,17 @@ impl Engine {
         check_supported(&request.scrape_options, &Capabilities::default())
             .map_err(|error| problem::under("scrapeOptions", error))?;
         self.check_target(&request.url.url).await?;
-        if let Some(webhook) = &request.webhook {
-            self.check_target(&webhook.url).await.map_err(|error| {
-                let message = format!("`webhook.url`: {}", error.message);
-                ApiError::new(ErrorCode::BadRequest, message).with_details(
-                    serde_json::json!([{ "path": ["webhook", "url"], "message": error.message }]),
-                )
-            })?;
-        }
-        Ok(())
+        self.check_receiver(request.webhook.as_ref()).await
+    }
+
+    /// Refuses a webhook receiver at a private address.
+    pub(crate) async fn check_receiver(&self, webhook: Option<&WebhookSpec>) -> Result<(), ApiError> {
+        let Some(webhook) = webhook else { return Ok(()) };
+        self.check_target(&webhook.url).await.map_err(|error| {
+            let message = format!("`webhook.url`: {}", error.message);
+            ApiError::new(ErrorCode::BadRequest, message)
+                .with_details(serde_json::json!([{ "path": ["webhook", "url"], "message": error.message }]))
+        })
     }
 
     /// Refuses a private address before anything is stored. A name that does not resolve is not
@@ -193,7 +186,7 @@ impl Engine {
             .map_err(|error| unavailable(&error))?
         {
             Cancel::Cancelled => {
-                self.inner.cancels.cancel(job);
+                self.inner.driven.cancel(job);
                 self.inner.changes.announce(job);
                 Ok(())
             }
@@ -201,10 +194,7 @@ impl Engine {
                 ErrorCode::Conflict,
                 format!("the job is already {}; nothing to cancel", status.as_str()),
             )),
-            Cancel::NotFound => Err(ApiError::new(
-                ErrorCode::NotFound,
-                "no such job; it may have expired",
-            )),
+            Cancel::NotFound => Err(no_job()),
         }
     }
 
@@ -262,13 +252,26 @@ impl Engine {
     }
 }
 
-fn subscribed(webhook: &WebhookSpec) -> WebhookEvents {
+/// The events of a family that a receiver wants.
+pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents {
+    let wants = |name| Event::of(family, name).is_some_and(|event| webhook.wants(event));
     WebhookEvents {
-        started: webhook.wants(Event::CrawlStarted),
-        page: webhook.wants(Event::CrawlPage),
-        completed: webhook.wants(Event::CrawlCompleted),
-        failed: webhook.wants(Event::CrawlFailed),
+        started: wants("started"),
+        page: wants("page"),
+        completed: wants("completed"),
+        failed: wants("failed"),
     }
+}
+
+pub(crate) fn key_reused() -> ApiError {
+    ApiError::new(
+        ErrorCode::IdempotencyKeyReused,
+        "this x-idempotency-key came with another body before; use a new key for a new request",
+    )
+}
+
+pub(crate) fn no_job() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
 }
 
 /// A store that does not answer: a passing reason, so 5xx and never 404 (contract section 2).

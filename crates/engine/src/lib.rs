@@ -1,13 +1,16 @@
 //! Jobs run here. The engine feeds the pure core: it fetches, commits batches to the store, and
 //! starts what the core asks for. It serves no HTTP and speaks no SQL.
 
-mod cancels;
+mod batch;
 mod changes;
 mod clock;
+mod driven;
 mod driver;
 mod engine;
 mod expiry;
+mod job_request;
 pub mod limits;
+mod new_job;
 mod scheduler;
 mod scraper;
 mod single;

@@ -43,21 +43,20 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
-    let job = lease.job;
-    let driver = match Driver::new(inner.clone(), lease) {
+    let driver = match Driver::new(inner.clone(), lease.clone()) {
         Ok(driver) => driver,
         Err(error) => return tracing::error!(%error, "a stored job cannot be read"),
     };
-    let cancelled = inner.cancels.watch(job);
+    let words = inner.driven.watch(&lease);
     tokio::select! {
-        stopped = driver.run(stop) => match stopped {
+        stopped = driver.run(stop, &words.added) => match stopped {
             Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
             // The lease runs out and the shard is taken over again, by this node or another.
             Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),
         },
         // Dropping the run drops its fetches; a commit under way finds the lease gone.
-        () = cancelled.cancelled() => tracing::debug!("a crawl was cancelled"),
+        () = words.cancelled.cancelled() => tracing::debug!("a crawl was cancelled"),
     }
-    inner.cancels.forget(job);
-    inner.changes.announce(job);
+    inner.driven.forget(&lease);
+    inner.changes.announce(lease.job);
 }

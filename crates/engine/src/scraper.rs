@@ -23,6 +23,15 @@ pub(crate) struct Scraper {
     conversions: Arc<Semaphore>,
 }
 
+/// Where a page is.
+#[derive(Clone, Debug)]
+pub(crate) struct Target<'u> {
+    pub(crate) url: &'u Url,
+    /// Where to try it when the connection to `url` fails: an address given without a scheme is tried
+    /// as https first (contract section 3).
+    pub(crate) fallback: Option<Url>,
+}
+
 /// A page that could not be had.
 #[derive(Debug)]
 pub(crate) struct ScrapeFailure {
@@ -52,6 +61,24 @@ impl Scraper {
 
     /// One page by plain HTTP, converted to what the options ask for.
     pub(crate) async fn scrape(
+        &self,
+        target: Target<'_>,
+        options: &Arc<ScrapeOptions>,
+        id: ScrapeId,
+        jar: &CookieJar,
+        deadline: Instant,
+    ) -> Result<Scraped, ScrapeFailure> {
+        let result = self.scrape_at(target.url, options, id, jar, deadline).await;
+        match (&result, target.fallback) {
+            (Err(failure), Some(plain)) if failure.unreachable => self
+                .scrape_at(&plain, options, id, jar, deadline)
+                .await
+                .or(result),
+            _ => result,
+        }
+    }
+
+    async fn scrape_at(
         &self,
         url: &Url,
         options: &Arc<ScrapeOptions>,
@@ -113,13 +140,13 @@ impl Scraper {
     /// One page task of a crawl, as the core wants to hear of it.
     pub(crate) async fn page(
         &self,
-        url: &Url,
+        target: Target<'_>,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         jar: &CookieJar,
     ) -> PageOutcome {
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        match self.scrape(url, options, id, jar, deadline).await {
+        match self.scrape(target, options, id, jar, deadline).await {
             Ok(Scraped { response, rendered }) => PageOutcome::Page(Box::new(FetchedPage {
                 retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
                 final_url: response.url,

@@ -11,10 +11,10 @@ use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
-use url::Url;
 
-use crate::engine::{Inner, fault, unavailable};
-use crate::scraper::{ScrapeFailure, Scraped};
+use crate::engine::{Inner, unavailable};
+use crate::new_job::new_job;
+use crate::scraper::Target;
 use crate::slots::{Queued, Slot};
 use crate::{clock, limits, tracking};
 
@@ -36,19 +36,8 @@ impl SingleScrape {
         request: ScrapeRequest,
     ) -> Result<Self, ApiError> {
         let job = NewJob {
-            id: clock::new_job_id(),
-            team: who.team,
-            key: who.key,
-            kind: JobKind::Scrape,
-            url: request.url.url.to_string(),
-            request: serde_json::to_string(&request).map_err(|error| fault(&error))?,
-            page_limit: 1,
-            webhook: None,
-            origin: request.caller.origin.clone(),
-            integration: request.caller.integration.clone(),
-            created_at: clock::now(),
             zero_data_retention: request.zero_data_retention,
-            retention_ms: limits::RETENTION_MS,
+            ..new_job(&who, JobKind::Scrape, &request.url.url, &request, &request.caller)?
         };
         inner
             .store
@@ -94,14 +83,15 @@ impl SingleScrape {
         let deadline = self.started + timeout;
         let (_slot, queued) = self.slot(timeout).await?;
         let jar = CookieJar::default();
-        let mut result = self.scrape(&self.request.url.url, &jar, deadline).await;
-        // An address given without a scheme was tried as https (contract section 3).
-        if let Err(failure) = &result
-            && failure.unreachable
-            && let Some(plain) = self.request.url.http_fallback()
-        {
-            result = self.scrape(&plain, &jar, deadline).await.or(result);
-        }
+        let target = Target {
+            url: &self.request.url.url,
+            fallback: self.request.url.http_fallback(),
+        };
+        let result = self
+            .inner
+            .scraper
+            .scrape(target, &self.options, ScrapeId::from(self.job), &jar, deadline)
+            .await;
         let mut document = result.map_err(|failure| failure.error)?.rendered.document;
         queued.note(&mut document.metadata);
         let url = &self.request.url.url;
@@ -114,13 +104,6 @@ impl SingleScrape {
         )
         .await?;
         Ok(document)
-    }
-
-    async fn scrape(&self, url: &Url, jar: &CookieJar, deadline: Instant) -> Result<Scraped, ScrapeFailure> {
-        self.inner
-            .scraper
-            .scrape(url, &self.options, ScrapeId::from(self.job), jar, deadline)
-            .await
     }
 
     /// A team slot. Still none at two thirds of the timeout: 429 (contract 7.1).

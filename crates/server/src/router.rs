@@ -11,7 +11,7 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{console, crawl, health, scrape, webhooks};
+use crate::routes::{batch, console, crawl, health, scrape, webhooks};
 
 mod not_offered;
 
@@ -55,13 +55,17 @@ macro_rules! table {
 /// Every route.
 pub fn routes() -> Vec<Route> {
     let mut routes = table! {
-        // Crawls and scrapes (contract sections 6 to 8).
+        // Crawls, batches and scrapes (contract sections 6 to 8).
         Key POST "/v2/crawl" => crawl::start;
         Key GET "/v2/crawl/active" => crawl::active;
         Key GET "/v2/crawl/ongoing" => crawl::active;
         KeyOrSocket GET "/v2/crawl/{id}" => crawl::status;
         Key DELETE "/v2/crawl/{id}" => crawl::cancel;
         Key GET "/v2/crawl/{id}/errors" => crawl::errors;
+        Key POST "/v2/batch/scrape" => batch::start;
+        KeyOrSocket GET "/v2/batch/scrape/{id}" => batch::status;
+        Key DELETE "/v2/batch/scrape/{id}" => batch::cancel;
+        Key GET "/v2/batch/scrape/{id}/errors" => batch::errors;
         Key POST "/v2/scrape" => scrape::start;
         Key GET "/v2/scrape/{id}" => scrape::result;
 

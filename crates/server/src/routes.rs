@@ -9,9 +9,11 @@ use harvestman_core::ids::JobId;
 
 use crate::error::Failure;
 
+pub(crate) mod batch;
 pub(crate) mod console;
 pub(crate) mod crawl;
 pub(crate) mod health;
+pub(crate) mod job;
 pub(crate) mod scrape;
 pub(crate) mod webhooks;
 

@@ -1,4 +1,4 @@
-//! The live socket of a crawl (contract section 15): what is there, then each document as it
+//! The live socket of a job (contract section 15): what is there, then each document as it
 //! completes, then the end. Refuses after the upgrade, by a close frame, because browsers hide
 //! anything said before.
 
@@ -8,7 +8,7 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgr
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use harvestman_core::api::error::ErrorCode;
-use harvestman_core::api::job::{JobStatus, StatusQuery};
+use harvestman_core::api::job::{JobStatus, StatusPath, StatusQuery};
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::MAX_DATA_BYTES;
 use harvestman_store::{JobRow, Principal};
@@ -20,7 +20,7 @@ use crate::auth;
 use crate::error::Failure;
 use crate::limits;
 use crate::routes::job_id;
-use crate::status::{StatusPage, crawl_row, state};
+use crate::status::{StatusPage, job_row, state};
 
 const NORMAL: u16 = 1000;
 const GOING_AWAY: u16 = 1001;
@@ -33,6 +33,7 @@ pub(crate) fn open(
     app: App,
     upgrade: WebSocketUpgrade,
     headers: &HeaderMap,
+    path: StatusPath,
     id: String,
     base: String,
 ) -> Response {
@@ -52,6 +53,7 @@ pub(crate) fn open(
         let mut watcher = Watcher {
             app,
             socket,
+            path,
             base,
             pinged: Instant::now(),
             heard: Instant::now(),
@@ -98,6 +100,7 @@ fn refusal(failure: &Failure) -> (u16, String) {
 struct Watcher {
     app: App,
     socket: WebSocket,
+    path: StatusPath,
     base: String,
     pinged: Instant,
     heard: Instant,
@@ -106,7 +109,7 @@ struct Watcher {
 impl Watcher {
     /// Tells everything about the job until it ends; the result is the close frame.
     async fn watch(&mut self, who: &Principal, id: JobId) -> Result<(u16, String), End> {
-        let page = StatusPage::read(&self.app, who, id, StatusQuery::default()).await?;
+        let page = StatusPage::read(&self.app, who, self.path, id, StatusQuery::default()).await?;
         let status = page.json(&self.base, harvestman_engine::now());
         self.say(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
             .await?;
@@ -114,7 +117,7 @@ impl Watcher {
         forget(&self.app, &page.row, 0, told).await?;
         drop(page);
         loop {
-            let row = crawl_row(&self.app, who, id).await?;
+            let row = job_row(&self.app, who, self.path, id).await?;
             let left = row.completed.saturating_sub(told).min(limits::SOCKET_DOCUMENTS);
             if left > 0 {
                 let chunk = self
@@ -139,15 +142,16 @@ impl Watcher {
                     continue;
                 }
                 JobStatus::Completed => {
-                    let status = StatusPage::of_end(row).json(&self.base, harvestman_engine::now());
+                    let status =
+                        StatusPage::of_end(row, self.path).json(&self.base, harvestman_engine::now());
                     format!("{{\"type\":\"done\",\"data\":{status}}}")
                 }
                 JobStatus::Failed => {
-                    let why = row.error.unwrap_or_else(|| "the crawl failed".to_owned());
+                    let why = row.error.unwrap_or_else(|| "the job failed".to_owned());
                     json!({ "type": "error", "error": why }).to_string()
                 }
                 JobStatus::Cancelled => {
-                    json!({ "type": "error", "error": "the crawl was cancelled" }).to_string()
+                    json!({ "type": "error", "error": "the job was cancelled" }).to_string()
                 }
             };
             self.say(last).await?;

@@ -1,4 +1,4 @@
-//! Reads the status of a crawl (contract section 6.2): the job's numbers around its documents. Stored
+//! Reads the status of a crawl or batch scrape (contract sections 6.2 and 6.6): the job's numbers around its documents. Stored
 //! documents are spliced in as they are; they are never parsed again.
 
 use axum::body::{Body, Bytes};
@@ -25,20 +25,32 @@ pub(crate) struct StatusPage {
     pub(crate) documents: Vec<String>,
     /// Documents of the job up to and with these.
     pub(crate) next_skip: u64,
+    path: StatusPath,
     query: StatusQuery,
 }
 
-/// The crawl of the team, or the answer that there is none.
-pub(crate) async fn crawl_row(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
+/// The job of the team that is read at this path, or the answer that there is none.
+pub(crate) async fn job_row(
+    app: &App,
+    who: &Principal,
+    path: StatusPath,
+    id: JobId,
+) -> Result<JobRow, Failure> {
     let row = app.store().job(who.team, id, harvestman_engine::now()).await?;
-    row.filter(|row| row.kind == JobKind::Crawl)
+    row.filter(|row| path_of(row.kind) == Some(path))
         .ok_or_else(Failure::no_job)
 }
 
 /// Waits a moment for a new document when `skip` is at the end of a running job, so that a caller who
 /// follows `next` in a loop does not spin.
-pub(crate) async fn hold_tail(app: &App, who: &Principal, id: JobId, skip: u64) -> Result<(), Failure> {
-    let row = crawl_row(app, who, id).await?;
+pub(crate) async fn hold_tail(
+    app: &App,
+    who: &Principal,
+    path: StatusPath,
+    id: JobId,
+    skip: u64,
+) -> Result<(), Failure> {
+    let row = job_row(app, who, path, id).await?;
     if !state(row.status).is_final() && row.completed <= skip {
         tokio::select! {
             () = app.engine().changed(who, id, skip, limits::TAIL_HOLD) => {}
@@ -53,10 +65,11 @@ impl StatusPage {
     pub(crate) async fn read(
         app: &App,
         who: &Principal,
+        path: StatusPath,
         id: JobId,
         query: StatusQuery,
     ) -> Result<StatusPage, Failure> {
-        let row = crawl_row(app, who, id).await?;
+        let row = job_row(app, who, path, id).await?;
         // No more than the row counts: a page stored since then belongs to the next request.
         let there = row.completed.saturating_sub(query.skip);
         let wanted = query.limit.map_or(there, |limit| limit.min(there));
@@ -65,6 +78,7 @@ impl StatusPage {
                 row,
                 documents: Vec::new(),
                 next_skip: query.skip,
+                path,
                 query,
             });
         }
@@ -76,6 +90,7 @@ impl StatusPage {
             row,
             documents: chunk.documents,
             next_skip: chunk.next_skip,
+            path,
             query,
         })
     }
@@ -107,7 +122,7 @@ impl StatusPage {
         let head = JobProgress::<()> {
             success: true,
             status,
-            total: row.admitted,
+            total: row.total(),
             completed: row.completed,
             credits_used: row.credits,
             expires_at: Some(row.expires(now)),
@@ -117,7 +132,7 @@ impl StatusPage {
                 .is_final()
                 .then(|| end.millis_since(row.created_at) as f64 / 1000.0),
             next: next_url(
-                &StatusPath::Crawl.url(base, row.id),
+                &self.path.url(base, row.id),
                 self.query,
                 self.next_skip.saturating_sub(self.query.skip),
                 row.completed,
@@ -131,7 +146,7 @@ impl StatusPage {
     }
 
     /// The job's numbers without documents and with nothing more to come, for a live socket's end.
-    pub(crate) fn of_end(row: JobRow) -> StatusPage {
+    pub(crate) fn of_end(row: JobRow, path: StatusPath) -> StatusPage {
         let query = StatusQuery {
             skip: row.completed,
             limit: None,
@@ -140,8 +155,18 @@ impl StatusPage {
             row,
             documents: Vec::new(),
             next_skip: query.skip,
+            path,
             query,
         }
+    }
+}
+
+/// Where the status of such a job is read; `None` for those that have none of this kind.
+fn path_of(kind: JobKind) -> Option<StatusPath> {
+    match kind {
+        JobKind::Crawl => Some(StatusPath::Crawl),
+        JobKind::BatchScrape => Some(StatusPath::BatchScrape),
+        JobKind::Scrape | JobKind::Map | JobKind::Search | JobKind::Extract | JobKind::Agent => None,
     }
 }
 

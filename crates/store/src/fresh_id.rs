@@ -1,17 +1,10 @@
 //! New identities: UUID version 7, so that ids sort by time.
 
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
-use harvestman_core::time::Timestamp;
-
-use crate::error::StoreError;
-
-/// A new id for something made at `now`.
-pub fn fresh_id(now: Timestamp) -> Result<Uuid, StoreError> {
-    let mut random = [0_u8; 10];
-    getrandom::fill(&mut random)
-        .map_err(|error| StoreError::Passing(format!("no random numbers from the system: {error}")))?;
-    Ok(Builder::from_unix_timestamp_millis(now.0, &random).into_uuid())
+/// A new id; ids made later in this process sort later.
+pub fn fresh_id() -> Uuid {
+    Uuid::now_v7()
 }
 
 #[cfg(test)]
@@ -20,8 +13,8 @@ mod tests {
 
     #[test]
     fn ids_are_version_7_and_sort_by_time() {
-        let earlier = fresh_id(Timestamp(1_769_850_300_000)).unwrap();
-        let later = fresh_id(Timestamp(1_769_850_300_001)).unwrap();
+        let earlier = fresh_id();
+        let later = fresh_id();
         assert_eq!(earlier.get_version_num(), 7);
         assert!(earlier < later);
     }

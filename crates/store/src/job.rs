@@ -150,6 +150,23 @@ pub enum Created {
     Reused,
 }
 
+/// Answer to the adding of pages to a batch scrape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Added {
+    /// So many pages were new, and are fetched.
+    Pages(u64),
+    /// The same request came within 24 hours and made or extended this job; nothing was stored.
+    Same(JobId),
+    /// The idempotency key came with another body; nothing was stored.
+    Reused,
+    /// The batch was cancelled and takes nothing more.
+    Cancelled,
+    /// The batch would have more pages than one may have.
+    Full,
+    /// Unknown, expired, another team's or no batch scrape.
+    NotFound,
+}
+
 /// Answer to a cancel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cancel {
@@ -207,7 +224,7 @@ pub struct JobRow {
     pub status: JobStatus,
     /// Pages at most.
     pub page_limit: u64,
-    /// Places taken: `total` of the status answer. Never above the limit.
+    /// Places taken. Never above the limit.
     pub admitted: u64,
     /// Pages stored.
     pub completed: u64,
@@ -232,6 +249,14 @@ pub struct JobRow {
 }
 
 impl JobRow {
+    /// `total` of the status answer: the pages of a batch scrape, the places that a crawl took so far.
+    pub fn total(&self) -> u64 {
+        match self.kind {
+            JobKind::BatchScrape => self.page_limit,
+            _ => self.admitted,
+        }
+    }
+
     /// `expiresAt` of the status answer: while the job runs, its retention from `now` on.
     pub fn expires(&self, now: Timestamp) -> Timestamp {
         self.expires_at

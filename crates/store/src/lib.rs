@@ -28,7 +28,7 @@ pub use activity::{Activity, ActivityQuery};
 pub use error::{CommitError, Repeated, StoreError};
 pub use fresh_id::fresh_id;
 pub use job::{
-    Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,
+    Added, Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,
     WebhookEvents,
 };
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};

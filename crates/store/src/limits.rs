@@ -7,6 +7,10 @@ use std::time::Duration;
 pub(crate) const FRONTIER_PER_PAGE: u64 = 20;
 /// URLs a job may know whatever its limit.
 pub(crate) const FRONTIER_BASE: u64 = 10_000;
+/// Pages of one batch scrape, with all that were added to it.
+pub(crate) const PAGES_PER_BATCH: u64 = 1_000_000;
+/// Given pages that one statement stores.
+pub(crate) const PAGES_PER_STATEMENT: usize = 10_000;
 /// Sentences kept in `warning` of one job.
 pub(crate) const WARNINGS_PER_JOB: usize = 50;
 /// Pieces of work that share one transaction of the writer.

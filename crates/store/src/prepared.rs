@@ -1,8 +1,6 @@
 //! A batch made ready for the writer: documents serialised and compressed, lists as JSON arrays.
 //! This happens in the caller's task, so that the writer only writes.
 
-use serde_json::{Value, json};
-
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, Source};
 use harvestman_core::page_version::VersionKey;
@@ -70,7 +68,7 @@ pub(crate) struct PreparedBatch {
     pub(crate) offers: UrlList,
     /// `[key]` each.
     pub(crate) aliases: UrlList,
-    /// `[key, url, host]` each.
+    /// As `offers`.
     pub(crate) robots_blocked: UrlList,
     pub(crate) warnings: Vec<String>,
     pub(crate) progress: String,
@@ -105,14 +103,18 @@ impl PreparedBatch {
         Ok(Self {
             number: batch.number,
             settled,
-            offers: url_list(batch.offers.iter().map(offer_json)),
-            aliases: url_list(batch.aliases.iter().map(|key| json!([hex(*key)]))),
-            robots_blocked: url_list(
-                batch
-                    .robots_blocked
-                    .iter()
-                    .map(|(key, url)| json!([hex(*key), url.as_str(), url.origin().ascii_serialization()])),
-            ),
+            offers: offers(&batch.offers)?,
+            aliases: url_list(batch.aliases.iter().map(|key| [hex(*key)]))?,
+            robots_blocked: url_list(batch.robots_blocked.iter().map(|(key, url)| {
+                let source = source_word(Source::Link);
+                (
+                    hex(*key),
+                    url.as_str(),
+                    url.origin().ascii_serialization(),
+                    0,
+                    source,
+                )
+            }))?,
             warnings: batch.warnings.clone(),
             progress: json_text(&batch.progress)?,
             end: batch.end.clone(),
@@ -196,23 +198,38 @@ pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreE
     serde_json::to_string(value).map_err(|error| StoreError::Unreadable(error.to_string()))
 }
 
-fn url_list(rows: impl Iterator<Item = Value>) -> UrlList {
-    let rows: Vec<Value> = rows.collect();
-    let len = rows.len() as u64;
-    UrlList {
-        json: Value::Array(rows).to_string(),
-        len,
-    }
+/// The pages of a batch scrape, in lists that one statement takes each.
+pub(crate) async fn page_lists(pages: Vec<Offer>) -> Result<Vec<UrlList>, StoreError> {
+    let work = move || pages.chunks(limits::PAGES_PER_STATEMENT).map(offers).collect();
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)?
 }
 
-fn offer_json(offer: &Offer) -> Value {
-    json!([
-        hex(offer.key),
-        offer.url.as_str(),
-        offer.host.as_str(),
-        offer.depth,
-        source_word(offer.source)
-    ])
+fn offers(offers: &[Offer]) -> Result<UrlList, StoreError> {
+    url_list(offers.iter().map(|offer| {
+        let source = source_word(offer.source);
+        (
+            hex(offer.key),
+            offer.url.as_str(),
+            offer.host.as_str(),
+            offer.depth,
+            source,
+        )
+    }))
+}
+
+fn url_list(rows: impl ExactSizeIterator<Item = impl serde::Serialize>) -> Result<UrlList, StoreError> {
+    let len = rows.len() as u64;
+    let mut json = String::from("[");
+    for row in rows {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&json_text(&row)?);
+    }
+    json.push(']');
+    Ok(UrlList { json, len })
 }
 
 fn hex(key: UrlKey) -> String {
@@ -225,6 +242,8 @@ pub(crate) fn source_word(source: Source) -> &'static str {
         Source::Seed => "seed",
         Source::Sitemap => "sitemap",
         Source::Link => "link",
+        Source::Given => "given",
+        Source::Guessed => "guessed",
     }
 }
 
@@ -234,6 +253,8 @@ pub(crate) fn parse_source(word: &str) -> Option<Source> {
         "seed" => Some(Source::Seed),
         "sitemap" => Some(Source::Sitemap),
         "link" => Some(Source::Link),
+        "given" => Some(Source::Given),
+        "guessed" => Some(Source::Guessed),
         _ => None,
     }
 }

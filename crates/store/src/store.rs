@@ -4,14 +4,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use harvestman_core::crawl::{Batch, Committed, Snapshot};
+use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId, WebhookId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery};
 use crate::error::{CommitError, StoreError};
-use crate::job::{Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
+use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
 use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
@@ -130,7 +130,32 @@ impl Store {
         job: &NewJob,
         idempotency: Option<&Idempotency>,
     ) -> Result<Created, StoreError> {
-        on_engine!(self, engine => engine.create_crawl(job, idempotency).await)
+        on_engine!(self, engine => engine.create_job(job, Vec::new(), idempotency).await)
+    }
+
+    /// The same for a batch scrape and its pages, each of them once. Its `page_limit` becomes their
+    /// number.
+    pub async fn create_batch(
+        &self,
+        job: &NewJob,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Created, StoreError> {
+        on_engine!(self, engine => engine.create_job(job, pages, idempotency).await)
+    }
+
+    /// Adds pages to a batch scrape of the team; those that it has are left out. One that runs admits
+    /// them with its next commit. One that had ended runs again, owes another `started` event, and no
+    /// longer expires until it ends.
+    pub async fn add_pages(
+        &self,
+        team: TeamId,
+        job: JobId,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+        now: Timestamp,
+    ) -> Result<Added, StoreError> {
+        on_engine!(self, engine => engine.add_pages(team, job, pages, idempotency, now).await)
     }
 
     /// Takes up to `limit` free shards of running jobs, oldest jobs first, for `lease_ms`.

@@ -109,6 +109,17 @@ export interface CrawlOptions {
   zeroDataRetention?: boolean;
 }
 
+/** What is made of each page of a batch, and where they go. */
+export interface BatchScrapeOptions extends ScrapeOptions {
+  webhook?: string | Webhook;
+  /** A batch scrape that these pages are added to; one that has ended runs again. */
+  appendToId?: string;
+  /** Leave out what is no address instead of refusing everything; true. */
+  ignoreInvalidURLs?: boolean;
+  maxConcurrency?: number;
+  zeroDataRetention?: boolean;
+}
+
 export interface Metadata {
   title?: string;
   description?: string;
@@ -154,10 +165,10 @@ export interface Document {
 
 export type JobStatus = 'scraping' | 'completed' | 'failed' | 'cancelled';
 
-export interface CrawlProgress {
+export interface JobProgress {
   success: boolean;
   status: JobStatus;
-  /** Pages attempted: fetched, in flight and queued. */
+  /** Crawl: pages attempted (fetched, in flight and queued). Batch scrape: pages given. */
   total: number;
   completed: number;
   creditsUsed: number;
@@ -173,11 +184,11 @@ export interface CrawlProgress {
   data: Document[];
 }
 
-export interface CrawlResult extends CrawlProgress {
+export interface JobResult extends JobProgress {
   id: string;
 }
 
-export interface CrawlErrors {
+export interface JobErrors {
   success: boolean;
   errors: { id: string; timestamp?: string; url: string; code?: string; error: string }[];
   robotsBlocked: string[];
@@ -192,7 +203,7 @@ export interface ActiveCrawl {
 
 export interface PagesOptions extends CallOptions {
   /** Called with new numbers; `data` is empty. */
-  onProgress?: (progress: CrawlProgress) => void;
+  onProgress?: (progress: JobProgress) => void;
 }
 
 export interface WaitOptions extends PagesOptions {
@@ -205,18 +216,26 @@ export interface StatusOptions extends CallOptions {
   limit?: number;
 }
 
-/** A crawl on the server. */
-export declare class CrawlJob {
+declare class Job {
   private constructor();
   readonly id: string;
   readonly url: string;
-  /** Every document once, in order of completion, as soon as it is ready; ends when the crawl has ended. */
+  /** Every document once, in order of completion, as soon as it is ready; ends when the job has ended. */
   pages(options?: PagesOptions): AsyncGenerator<Document, void, void>;
   /** Waits for the end: the final status with all documents. */
-  wait(options?: WaitOptions): Promise<CrawlResult>;
-  status(options?: StatusOptions): Promise<CrawlProgress>;
-  errors(options?: CallOptions): Promise<CrawlErrors>;
+  wait(options?: WaitOptions): Promise<JobResult>;
+  status(options?: StatusOptions): Promise<JobProgress>;
+  errors(options?: CallOptions): Promise<JobErrors>;
   cancel(options?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
+}
+
+/** A crawl on the server. */
+export declare class CrawlJob extends Job {}
+
+/** A batch scrape on the server. */
+export declare class BatchScrapeJob extends Job {
+  /** What was among the addresses and is none. */
+  readonly invalidURLs: string[];
 }
 
 /** The API of one server for one key. */
@@ -232,11 +251,20 @@ export declare class Harvestman {
   /** The job of a crawl that was started elsewhere. */
   job(id: string): CrawlJob;
   /** Crawls and waits: the final status with all documents. */
-  crawl(url: string, options?: CrawlOptions & WaitOptions, call?: WaitOptions): Promise<CrawlResult>;
-  getCrawlStatus(id: string, options?: StatusOptions): Promise<CrawlProgress>;
+  crawl(url: string, options?: CrawlOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
+  getCrawlStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
   cancelCrawl(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
-  getCrawlErrors(id: string, call?: CallOptions): Promise<CrawlErrors>;
+  getCrawlErrors(id: string, call?: CallOptions): Promise<JobErrors>;
   getActiveCrawls(call?: CallOptions): Promise<ActiveCrawl[]>;
+  /** Starts a batch scrape of these pages and gives its job without waiting; with `appendToId` they are added to one. */
+  startBatchScrape(urls: string[], options?: BatchScrapeOptions, call?: CallOptions): Promise<BatchScrapeJob>;
+  /** The job of a batch scrape that was started elsewhere. */
+  batchScrapeJob(id: string): BatchScrapeJob;
+  /** Scrapes these pages and waits: the final status with all documents. */
+  batchScrape(urls: string[], options?: BatchScrapeOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
+  getBatchScrapeStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
+  cancelBatchScrape(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
+  getBatchScrapeErrors(id: string, call?: CallOptions): Promise<JobErrors>;
 }
 
 export default Harvestman;

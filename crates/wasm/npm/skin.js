@@ -44,7 +44,13 @@ export class Harvestman {
 
   /** The job of a crawl that was started elsewhere. */
   job(id) {
-    return new CrawlJob(this, id, (signal) => guarded(() => this.#client.pages(id, signal)), this.#retries);
+    return new CrawlJob(id, `${this.apiUrl}/v2/crawl/${id}`, {
+      pages: (signal) => guarded(() => this.#client.crawlPages(id, signal)),
+      status: (options) => this.getCrawlStatus(id, options),
+      errors: (options) => this.getCrawlErrors(id, options),
+      cancel: (options) => this.cancelCrawl(id, options),
+      retries: this.#retries,
+    });
   }
 
   /** Numbers of a crawl and its documents from `skip` on, as many as one answer holds. */
@@ -74,6 +80,47 @@ export class Harvestman {
     return (await this.#read((client, signal) => client.activeCrawls(signal), signal)).crawls;
   }
 
+  /** Starts a batch scrape of these pages and gives its job without waiting; with `appendToId` they are added to one. */
+  async startBatchScrape(urls, options = {}, { signal } = {}) {
+    const { id, invalidURLs } = await this.#send((client, signal) => client.startBatchScrape({ ...options, urls }, signal), signal);
+    const job = this.batchScrapeJob(id);
+    job.invalidURLs = invalidURLs ?? [];
+    return job;
+  }
+
+  /** The job of a batch scrape that was started elsewhere. */
+  batchScrapeJob(id) {
+    return new BatchScrapeJob(id, `${this.apiUrl}/v2/batch/scrape/${id}`, {
+      pages: (signal) => guarded(() => this.#client.batchScrapePages(id, signal)),
+      status: (options) => this.getBatchScrapeStatus(id, options),
+      errors: (options) => this.getBatchScrapeErrors(id, options),
+      cancel: (options) => this.cancelBatchScrape(id, options),
+      retries: this.#retries,
+    });
+  }
+
+  /** Scrapes these pages and waits: the final status with all documents. */
+  async batchScrape(urls, options = {}, more = {}) {
+    const { onProgress, signal, timeoutMs, ...request } = { ...options, ...more };
+    const job = await this.startBatchScrape(urls, request, { signal });
+    return job.wait({ onProgress, signal, timeoutMs });
+  }
+
+  /** Numbers of a batch scrape and its documents from `skip` on, as many as one answer holds. */
+  getBatchScrapeStatus(id, { skip = 0, limit, signal } = {}) {
+    return this.#read((client, signal) => client.batchScrapeStatus(id, skip, limit, signal), signal);
+  }
+
+  /** Stops a batch scrape; documents so far stay readable. */
+  cancelBatchScrape(id, { signal } = {}) {
+    return this.#read((client, signal) => client.cancelBatchScrape(id, signal), signal);
+  }
+
+  /** Pages that failed. */
+  getBatchScrapeErrors(id, { signal } = {}) {
+    return this.#read((client, signal) => client.batchScrapeErrors(id, signal), signal);
+  }
+
   // A call that may have an effect is repeated only when the server refused it for being busy.
   #send(call, signal) {
     return this.#call(call, signal, false);
@@ -93,27 +140,23 @@ export class Harvestman {
   }
 }
 
-/** A crawl on the server. */
-export class CrawlJob {
-  #hm;
-  #open;
-  #retries;
+/** A job on the server. */
+class Job {
+  #calls;
 
-  constructor(hm, id, open, retries) {
-    this.#hm = hm;
-    this.#open = open;
-    this.#retries = retries;
+  constructor(id, url, calls) {
+    this.#calls = calls;
     this.id = id;
-    this.url = `${hm.apiUrl}/v2/crawl/${id}`;
+    this.url = url;
   }
 
-  /** Every document once, in order of completion, as soon as it is ready; ends when the crawl has ended. */
+  /** Every document once, in order of completion, as soon as it is ready; ends when the job has ended. */
   async *pages({ signal, onProgress } = {}) {
-    const stream = this.#open(signal);
+    const stream = this.#calls.pages(signal);
     let told;
     try {
       for (;;) {
-        const document = await calling(() => stream.next(), { signal, retries: this.#retries, repeatable: true });
+        const document = await calling(() => stream.next(), { signal, retries: this.#calls.retries, repeatable: true });
         const progress = stream.progress();
         if (onProgress && progress && told !== JSON.stringify(progress)) {
           told = JSON.stringify(progress);
@@ -146,14 +189,23 @@ export class CrawlJob {
   }
 
   status(options) {
-    return this.#hm.getCrawlStatus(this.id, options);
+    return this.#calls.status(options);
   }
 
   errors(options) {
-    return this.#hm.getCrawlErrors(this.id, options);
+    return this.#calls.errors(options);
   }
 
   cancel(options) {
-    return this.#hm.cancelCrawl(this.id, options);
+    return this.#calls.cancel(options);
   }
+}
+
+/** A crawl on the server. */
+export class CrawlJob extends Job {}
+
+/** A batch scrape on the server. */
+export class BatchScrapeJob extends Job {
+  /** What was among the addresses and is none. */
+  invalidURLs = [];
 }

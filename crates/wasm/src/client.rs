@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc, str::FromStr};
 
 use harvestman_client::{Client, ClientError, Pages};
 use harvestman_core::{
-    api::{ApiError, CrawlRequest, ScrapeRequest, job::StatusQuery},
+    api::{ApiError, BatchScrapeRequest, CrawlRequest, ScrapeRequest, job::StatusQuery},
     ids::{JobId, ScrapeId},
 };
 use js_sys::Promise;
@@ -63,10 +63,7 @@ impl ApiClient {
         signal: Option<AbortSignal>,
     ) -> Result<Promise, JsValue> {
         let id = id_of::<JobId>(id)?;
-        let query = StatusQuery {
-            skip: skip as u64,
-            limit: limit.map(|limit| limit as u64),
-        };
+        let query = query(skip, limit);
         Ok(self.call(signal, async move |client: Client| {
             client.crawl_status(id, query).await
         }))
@@ -93,11 +90,64 @@ impl ApiClient {
     }
 
     /// All documents of a crawl, one after the other.
-    pub fn pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<CrawlPages, JsValue> {
-        let pages = self.with(signal).crawl_pages(id_of::<JobId>(id)?);
-        Ok(CrawlPages {
-            pages: Rc::new(RefCell::new(Some(pages))),
-        })
+    #[wasm_bindgen(js_name = crawlPages)]
+    pub fn crawl_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
+        Ok(JobPages::new(self.with(signal).crawl_pages(id_of::<JobId>(id)?)))
+    }
+
+    /// `POST /v2/batch/scrape`.
+    #[wasm_bindgen(js_name = startBatchScrape)]
+    pub fn start_batch_scrape(
+        &self,
+        request: JsValue,
+        signal: Option<AbortSignal>,
+    ) -> Result<Promise, JsValue> {
+        let request = read(&request, BatchScrapeRequest::from_json)?;
+        Ok(self.call(signal, async move |client: Client| {
+            client.start_batch_scrape(&request).await
+        }))
+    }
+
+    /// `GET /v2/batch/scrape/{id}`.
+    #[wasm_bindgen(js_name = batchScrapeStatus)]
+    pub fn batch_scrape_status(
+        &self,
+        id: &str,
+        skip: f64,
+        limit: Option<f64>,
+        signal: Option<AbortSignal>,
+    ) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        let query = query(skip, limit);
+        Ok(self.call(signal, async move |client: Client| {
+            client.batch_scrape_status(id, query).await
+        }))
+    }
+
+    /// `DELETE /v2/batch/scrape/{id}`.
+    #[wasm_bindgen(js_name = cancelBatchScrape)]
+    pub fn cancel_batch_scrape(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        Ok(self.call(signal, async move |client: Client| {
+            client.cancel_batch_scrape(id).await
+        }))
+    }
+
+    /// `GET /v2/batch/scrape/{id}/errors`.
+    #[wasm_bindgen(js_name = batchScrapeErrors)]
+    pub fn batch_scrape_errors(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let id = id_of::<JobId>(id)?;
+        Ok(self.call(signal, async move |client: Client| {
+            client.batch_scrape_errors(id).await
+        }))
+    }
+
+    /// All documents of a batch scrape, one after the other.
+    #[wasm_bindgen(js_name = batchScrapePages)]
+    pub fn batch_scrape_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
+        Ok(JobPages::new(
+            self.with(signal).batch_scrape_pages(id_of::<JobId>(id)?),
+        ))
     }
 }
 
@@ -120,16 +170,24 @@ impl ApiClient {
     }
 }
 
-/// The documents of a crawl. An error leaves it where it was: asking again goes on.
+/// The documents of a job. An error leaves it where it was: asking again goes on.
 #[wasm_bindgen]
-pub struct CrawlPages {
+pub struct JobPages {
     /// Empty while a question is open.
     pages: Rc<RefCell<Option<Pages>>>,
 }
 
+impl JobPages {
+    fn new(pages: Pages) -> Self {
+        Self {
+            pages: Rc::new(RefCell::new(Some(pages))),
+        }
+    }
+}
+
 #[wasm_bindgen]
-impl CrawlPages {
-    /// The next document; `undefined` when the crawl has ended and every document was given.
+impl JobPages {
+    /// The next document; `undefined` when the job has ended and every document was given.
     pub fn next(&self) -> Promise {
         let shared = Rc::clone(&self.pages);
         future_to_promise(async move {
@@ -145,12 +203,19 @@ impl CrawlPages {
         })
     }
 
-    /// Numbers of the crawl as last heard of, without documents; `undefined` before the first page.
+    /// Numbers of the job as last heard of, without documents; `undefined` before the first page.
     pub fn progress(&self) -> Result<JsValue, JsValue> {
         match self.pages.borrow().as_ref().and_then(Pages::progress) {
             Some(progress) => to_js(progress),
             None => Ok(JsValue::UNDEFINED),
         }
+    }
+}
+
+fn query(skip: f64, limit: Option<f64>) -> StatusQuery {
+    StatusQuery {
+        skip: skip as u64,
+        limit: limit.map(|limit| limit as u64),
     }
 }
 

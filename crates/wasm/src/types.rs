@@ -1,7 +1,7 @@
 //! The package's TypeScript types are written by hand, as they hold comments and unions that suit readers. This test
 //! keeps them to the models: no option of the API may be missing, and every option there must be one of the API.
 
-use harvestman_core::api::{CrawlRequest, TargetUrl};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, TargetUrl};
 use serde_json::{Value, json};
 
 const TYPES: &str = include_str!("../npm/index.d.ts");
@@ -35,6 +35,7 @@ fn example(field: &str) -> Value {
         "prompt" | "robotsUserAgent" | "webhook" => json!("https://example.com/x"),
         "maxDiscoveryDepth" | "delay" | "maxConcurrency" | "minAge" | "maxAge" | "waitFor" => json!(1),
         "actions" => json!([{ "type": "wait", "milliseconds": 1 }]),
+        "appendToId" => json!("018f2f9e-0000-7000-8000-000000000001"),
         "profile" => json!({ "name": "me" }),
         _ => Value::Null,
     }
@@ -54,6 +55,16 @@ fn every_option_of_a_crawl_has_a_type() {
         .keys()
         .filter(|name| !typed.contains(&name.as_str()) && !NOT_OFFERED.contains(&name.as_str()));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn every_typed_option_of_a_batch_is_one_of_the_api() {
+    assert!(fields("BatchScrapeOptions extends ScrapeOptions").len() == 5);
+    for field in fields("BatchScrapeOptions extends ScrapeOptions") {
+        let body = json!({ "urls": ["https://example.com"], field: example(field) });
+        let read = BatchScrapeRequest::from_json(body.to_string().as_bytes());
+        assert!(read.is_ok(), "{field}: {read:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::api::crawl::Enabled;
 use crate::api::error::ApiError;
 use crate::api::fields::{Fields, Wire, wire};
 use crate::api::options::ScrapeOptions;
+use crate::api::problem::bad_field;
 use crate::api::url_field::TargetUrl;
 use crate::api::webhook::WebhookSpec;
 use crate::ids::JobId;
@@ -50,6 +51,25 @@ impl BatchScrapeRequest {
         }
     }
 
+    /// Takes out what was left out of `urls`, for the answer; nothing without `ignoreInvalidURLs`.
+    pub fn take_left_out(&mut self) -> Option<Vec<String>> {
+        self.ignore_invalid_urls
+            .then(|| std::mem::take(&mut self.invalid_urls))
+    }
+
+    /// Refuses an addition whose options are not those of the batch; without options it takes them
+    /// over. Errors: 400.
+    pub fn check_append(&self, batch: &StoredBatch) -> Result<(), ApiError> {
+        let options = self.options_body();
+        if options.is_empty() || options == batch.0.options_body() {
+            return Ok(());
+        }
+        Err(bad_field(
+            "appendToId",
+            "adds pages to a batch that has other options: leave the options out, or start a new batch",
+        ))
+    }
+
     /// Refuses what the operator has not enabled. Errors: 403.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
@@ -63,42 +83,75 @@ impl Wire for BatchScrapeRequest {
         Self {
             urls,
             invalid_urls,
-            options: ScrapeOptions::read(f),
-            webhook: WebhookSpec::read(f, Family::BatchScrape),
             append_to_id: f.opt_uuid("appendToId").map(JobId),
             ignore_invalid_urls,
-            max_concurrency: f.opt_u32("maxConcurrency", 1),
-            zero_data_retention: f.bool("zeroDataRetention", false),
-            caller: Caller::read_with_extras(f),
+            ..Self::read_options(f)
         }
     }
 
     fn write(&self, body: &mut Body) {
         body.put("urls", &self.urls);
-        self.options.write(body);
-        body.some("webhook", &self.webhook);
         body.some("appendToId", &self.append_to_id.map(|id| id.to_string()));
         body.differs("ignoreInvalidURLs", &self.ignore_invalid_urls, &true);
-        body.some("maxConcurrency", &self.max_concurrency);
-        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
+        body.extend(self.options_body());
         self.caller.write(body);
     }
 }
 
-wire!(BatchScrapeRequest);
+impl BatchScrapeRequest {
+    /// Reads what holds for every page, and the caller.
+    fn read_options(f: &mut Fields) -> Self {
+        Self {
+            options: ScrapeOptions::read(f),
+            webhook: WebhookSpec::read(f, Family::BatchScrape),
+            max_concurrency: f.opt_u32("maxConcurrency", 1),
+            zero_data_retention: f.bool("zeroDataRetention", false),
+            caller: Caller::read_with_extras(f),
+            ..Self::new(Vec::new())
+        }
+    }
+
+    /// Writes what holds for every page.
+    fn options_body(&self) -> Body {
+        let mut body = Body::default();
+        self.options.write(&mut body);
+        body.some("webhook", &self.webhook);
+        body.some("maxConcurrency", &self.max_concurrency);
+        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
+        body
+    }
+}
+
+/// A batch as it is stored: its request without the pages, which have rows of their own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredBatch(pub BatchScrapeRequest);
+
+impl Wire for StoredBatch {
+    fn read(f: &mut Fields) -> Self {
+        Self(BatchScrapeRequest::read_options(f))
+    }
+
+    fn write(&self, body: &mut Body) {
+        body.extend(self.0.options_body());
+        self.0.caller.write(body);
+    }
+}
+
+wire!(BatchScrapeRequest, StoredBatch);
 
 fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<String>) {
     let mut invalid = Vec::new();
     let mut seen = HashSet::new();
     let urls = f.opt_array("urls", 1..=MAX_BATCH_URLS, |slot| {
-        if ignore_invalid
-            && let Some(text) = slot.json().as_str()
-            && TargetUrl::parse(text).is_err()
-        {
-            invalid.push(text.to_owned());
-            return None;
-        }
-        slot.url().filter(|target| seen.insert(target.url.clone()))
+        let target = match slot.json().as_str().map(TargetUrl::parse) {
+            Some(Ok(target)) => target,
+            Some(Err(_)) if ignore_invalid => {
+                invalid.push(slot.json().as_str().unwrap_or_default().to_owned());
+                return None;
+            }
+            Some(Err(_)) | None => slot.url()?,
+        };
+        seen.insert(target.url.clone()).then_some(target)
     });
     match &urls {
         None if f.is_clean() => f.fail("urls", "is required: give an array of addresses"),
@@ -130,9 +183,8 @@ pub struct BatchStarted {
 }
 
 impl BatchStarted {
-    /// A stored job for a request.
-    pub fn new(id: JobId, url: String, request: &BatchScrapeRequest) -> Self {
-        let invalid_urls = request.ignore_invalid_urls.then(|| request.invalid_urls.clone());
+    /// A stored job; with what was left out, if that was asked for.
+    pub fn new(id: JobId, url: String, invalid_urls: Option<Vec<String>>) -> Self {
         Self {
             success: true,
             id,

@@ -22,10 +22,24 @@ pub enum Source {
     Sitemap,
     /// A link on a fetched page.
     Link,
+    /// An address that a batch scrape was given.
+    Given,
+    /// The same, given without a scheme: `https` is a guess.
+    Guessed,
 }
 
-/// A URL in scope and not seen before by this owner. The store admits it, keeps it as spare when
-/// the limit is reached, or knows it already.
+impl Source {
+    /// Whether the caller asked for this very page: it is answered for whatever it leads to.
+    pub fn is_given(self) -> bool {
+        match self {
+            Source::Given | Source::Guessed => true,
+            Source::Seed | Source::Sitemap | Source::Link => false,
+        }
+    }
+}
+
+/// A URL in scope and not seen before by this owner, or given by the caller. The store admits it,
+/// keeps it as spare when the limit is reached, or knows it already.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// Identity after normalisation.

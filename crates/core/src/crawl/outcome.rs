@@ -100,6 +100,14 @@ impl Crawl {
 
     /// Takes a page as it is, after the last attempt.
     pub(super) fn accept(&mut self, now: Timestamp, entry: Entry, page: Box<FetchedPage>) {
+        // The caller named this page: it counts wherever it leads, and nothing is looked for on it.
+        if entry.source.is_given() {
+            let outcome = SettledOutcome::Page {
+                document: page.document,
+                credits: page.credits,
+            };
+            return self.settle(entry.source, Outcome::new(entry.settled(outcome)));
+        }
         let mut landed = page.final_url.clone();
         landed.set_fragment(None);
         let moved = landed != entry.url;

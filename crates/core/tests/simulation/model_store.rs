@@ -89,6 +89,30 @@ impl ModelStore {
         }
     }
 
+    /// Pages given from outside, each with a place; a job that had ended runs again. How many were new.
+    pub(crate) fn add(&mut self, offers: &[Offer]) -> u64 {
+        let known = self.rows.len();
+        for offer in offers {
+            self.keep(offer);
+        }
+        let new = u64::try_from(self.rows.len() - known).unwrap();
+        self.limit += new;
+        if new > 0 {
+            self.end = None;
+        }
+        new
+    }
+
+    fn keep(&mut self, offer: &Offer) {
+        if let Entry::Vacant(place) = self.rows.entry(offer.key) {
+            place.insert(Row {
+                offer: Some(offer.clone()),
+                state: State::Spare,
+            });
+            self.spare.push_back(offer.key);
+        }
+    }
+
     /// A new owner takes over: its epoch and what it loads.
     pub(crate) fn lease(&mut self) -> (u64, Snapshot) {
         self.epoch += 1;
@@ -206,13 +230,7 @@ impl ModelStore {
             });
         }
         for offer in &batch.offers {
-            if let Entry::Vacant(place) = self.rows.entry(offer.key) {
-                place.insert(Row {
-                    offer: Some(offer.clone()),
-                    state: State::Spare,
-                });
-                self.spare.push_back(offer.key);
-            }
+            self.keep(offer);
         }
         while self.admitted < self.limit
             && let Some(key) = self.spare.pop_front()

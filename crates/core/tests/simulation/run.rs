@@ -1,15 +1,17 @@
-//! One crawl against a scripted web on virtual time, through owners that crash, answers that get
+//! One crawl or batch scrape against a scripted web on virtual time, through owners that crash, answers that get
 //! lost or come twice, and callers that cancel. Every rule is checked at every step.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use harvestman_core::crawl::batch::{Batch, Committed};
-use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome, limits};
+use harvestman_core::crawl::batch::{Batch, Committed, JobEnd, Snapshot};
+use harvestman_core::crawl::{
+    Crawl, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome, given, limits,
+};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
-use url::Url;
+use url::{Position, Url};
 use uuid::Uuid;
 
 use crate::model_store::{ModelStore, Refused, State};
@@ -64,6 +66,8 @@ pub(crate) struct Run {
     events: BTreeMap<(Timestamp, u64), Event>,
     sequence: u64,
     crashes_left: u64,
+    /// How often pages are still added to a batch; the last time all that it shall have.
+    additions_left: u64,
     owner: Owner,
 }
 
@@ -95,11 +99,27 @@ enum TeamSlot {
 
 impl Run {
     pub(crate) fn new(seed: u64, faults: Faults) -> Run {
-        let world = World::new(seed);
+        Run::of(World::new(seed), seed, faults)
+    }
+
+    /// A batch scrape, to which pages are added while it runs and after it has ended.
+    pub(crate) fn batch(seed: u64, faults: Faults) -> Run {
+        let mut run = Run::of(World::batch(seed), seed, faults);
+        run.additions_left = run.rng.between(1, 4);
+        run.add_pages();
+        run
+    }
+
+    fn of(world: World, seed: u64, faults: Faults) -> Run {
         let mut rng = Rng::new(seed.wrapping_mul(31) ^ 0xfa17 ^ faults as u64);
-        let mut store = ModelStore::new(world.request.limit);
+        let limit = if world.given.is_empty() {
+            world.request.limit
+        } else {
+            0
+        };
+        let mut store = ModelStore::new(limit);
         let (epoch, snapshot) = store.lease();
-        let crawl = Crawl::restore(&world.request, policy(&world), snapshot).unwrap();
+        let crawl = crawl(&world, snapshot);
         Run {
             root: world.root(),
             crashes_left: if faults == Faults::None { 0 } else { rng.below(6) },
@@ -112,6 +132,7 @@ impl Run {
             now: Timestamp(1_700_000_000_000),
             events: BTreeMap::new(),
             sequence: 0,
+            additions_left: 0,
             owner: Owner::default(),
         }
     }
@@ -129,7 +150,12 @@ impl Run {
         for _ in 0..MAX_STEPS {
             if self.step() {
                 assert!(self.store.has_ended(), "finished before the store said so");
-                return self.result();
+                while self.store.has_ended() && !self.store.cancelled && self.additions_left > 0 {
+                    self.add_pages();
+                }
+                if self.store.has_ended() {
+                    return self.result();
+                }
             }
         }
         panic!("does not end: {:?}", self.crawl.counts());
@@ -141,6 +167,9 @@ impl Run {
         }
         if self.faults == Faults::Cancel && self.rng.below(60) == 0 && !self.store.has_ended() {
             self.store.cancelled = true;
+        }
+        if self.additions_left > 0 && self.rng.below(30) == 0 && !self.store.cancelled {
+            self.add_pages();
         }
         while let Some(output) = self.crawl.poll(self.now) {
             if self.act(output) {
@@ -170,9 +199,34 @@ impl Run {
         false
     }
 
+    /// Some of the pages; the last time all of them.
+    fn add_pages(&mut self) {
+        self.additions_left -= 1;
+        let share = if self.additions_left == 0 {
+            100
+        } else {
+            self.rng.below(60)
+        };
+        let mut some = self.world.given.clone();
+        some.retain(|_| self.rng.percent(share));
+        let ended = self.store.has_ended();
+        let new = self.store.add(&given::offers(some));
+        if ended && new > 0 {
+            self.take_over(Lost::Answer);
+        } else if self.rng.percent(50) {
+            // Otherwise the owner is on another node, and hears of it from the store alone.
+            self.crawl.handle(self.now, Input::Added);
+        }
+    }
+
+    fn is_batch(&self) -> bool {
+        !self.world.given.is_empty()
+    }
+
     fn act(&mut self, output: Output) -> bool {
         match output {
             Output::FetchRobots { host, url } => {
+                assert!(!self.is_batch(), "robots.txt is not asked for given pages");
                 assert!(!self.world.request.ignore_robots_txt || self.owner.robots_asked.is_empty());
                 let asked = self.owner.robots_asked.entry(host.clone()).or_default();
                 *asked += 1;
@@ -238,7 +292,9 @@ impl Run {
         assert!(self.world.robots_allow(url), "robots.txt refuses {url}");
         let host = HostKey::of(url);
         assert!(self.world.request.ignore_robots_txt || self.owner.robots_read.contains(&host));
-        if *url != self.world.request.url.url {
+        let fallback = task.fallback.as_ref().map(Url::scheme);
+        assert_eq!(fallback, (url.scheme() == "https").then_some("http"), "{url}");
+        if !self.is_batch() && *url != self.world.request.url.url {
             let reason = self.world.out_of_scope(&self.root, url, task.depth);
             assert_eq!(reason, None, "{url} at depth {}, root {}", task.depth, self.root);
         }
@@ -384,6 +440,7 @@ impl Run {
                     Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
                     Input::SlotTaken => self.owner.slot = TeamSlot::Taken,
                     Input::Committed(_) => self.owner.commit_out = false,
+                    Input::Added => {}
                 }
                 let again = match &*input {
                     Input::PageFetched { key, outcome } if self.faults != Faults::None => {
@@ -445,7 +502,7 @@ impl Run {
         }
         self.epoch = epoch;
         let begun = snapshot.progress.begun.clone();
-        self.crawl = Crawl::restore(&self.world.request, policy(&self.world), snapshot).unwrap();
+        self.crawl = crawl(&self.world, snapshot);
         self.events.clear();
         for key in begun.keys() {
             assert_eq!(self.store.state(*key), Some(State::Open), "begun and not settled");
@@ -473,7 +530,29 @@ impl Run {
         );
     }
 
+    /// Every given page is there or failed, and nothing else is.
+    fn result_of_batch(&self) -> Result {
+        let given = given::offers(self.world.given.clone());
+        let name = |url: &Url| url[..Position::AfterQuery].to_owned();
+        let names = |urls: Vec<&Url>| urls.into_iter().map(name).collect();
+        let result = Result {
+            pages: names(self.store.pages.iter().map(|page| &page.offer.url).collect()),
+            failed: names(self.store.errors.iter().map(|(url, _)| url).collect()),
+            blocked: BTreeSet::new(),
+        };
+        assert!(self.store.robots_blocked.is_empty() && self.store.warnings.is_empty());
+        if !self.store.cancelled {
+            let settled = result.pages.len() + result.failed.len();
+            assert_eq!((settled, self.store.known()), (given.len(), given.len()));
+            assert_eq!(self.store.end, Some(JobEnd::Completed), "no page fails a batch");
+        }
+        result
+    }
+
     fn result(&self) -> Result {
+        if self.is_batch() {
+            return self.result_of_batch();
+        }
         let set = |urls: Vec<&Url>| urls.into_iter().map(content_key).collect();
         for page in &self.store.pages {
             assert_eq!(
@@ -511,6 +590,15 @@ impl Run {
             blocked: set(self.store.robots_blocked.iter().collect()),
         }
     }
+}
+
+fn crawl(world: &World, snapshot: Snapshot) -> Crawl {
+    let request = &world.request;
+    match world.given.first() {
+        Some(first) => Crawl::of_given(&first.url, request.max_concurrency, policy(world), snapshot),
+        None => Crawl::restore(request, policy(world), snapshot),
+    }
+    .unwrap()
 }
 
 fn policy(world: &World) -> Policy {

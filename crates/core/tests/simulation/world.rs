@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use harvestman_core::api::TargetUrl;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::Document;
@@ -37,6 +38,8 @@ pub(crate) struct World {
     pub(crate) comparable: bool,
     pub(crate) hosts: HashMap<String, Host>,
     pub(crate) pages: HashMap<String, Page>,
+    /// The pages of a batch scrape; a crawl has none.
+    pub(crate) given: Vec<TargetUrl>,
     asked: HashMap<String, u32>,
     traps: bool,
 }
@@ -128,6 +131,7 @@ impl World {
             comparable,
             hosts: HashMap::new(),
             pages: HashMap::new(),
+            given: Vec::new(),
             asked: HashMap::new(),
             traps,
         };
@@ -165,6 +169,23 @@ impl World {
                 content_key(&Url::parse(&format!("http://{name}/d/")).unwrap()),
                 root,
             );
+        }
+        world
+    }
+
+    /// The same web, and a batch of its pages instead of a crawl.
+    pub(crate) fn batch(seed: u64) -> World {
+        let mut world = World::new(seed);
+        let mut rng = Rng::new(seed ^ 0x6a7c);
+        world.request.ignore_robots_txt = true;
+        world.request.delay = None;
+        world.comparable = true;
+        for _ in 0..rng.between(1, 60) {
+            let host = *rng.pick(&HOSTS);
+            let address = world.href(&mut rng, host, 25);
+            let bare = address.trim_start_matches("http://");
+            let given = if rng.percent(10) { bare } else { &address };
+            world.given.push(TargetUrl::parse(given).unwrap());
         }
         world
     }

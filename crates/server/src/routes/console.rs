@@ -108,7 +108,7 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) 
                 "url": row.url,
                 "status": row.status.as_str(),
                 "completed": row.completed,
-                "total": row.admitted,
+                "total": row.total(),
                 "creditsUsed": row.credits,
                 "createdAt": row.created_at,
                 "completedAt": row.completed_at,

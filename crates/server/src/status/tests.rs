@@ -35,6 +35,7 @@ fn page(status: Stored, completed: u64, documents: u64, query: StatusQuery) -> V
         row,
         documents,
         next_skip,
+        path: StatusPath::Crawl,
         query,
     }
     .json("http://here", Timestamp(5_000));

@@ -4,9 +4,11 @@
 //! Never admits beyond the limit, never stores a page of a URL that is not open, never changes a
 //! job that has ended, never lets a former owner change anything.
 
+mod given;
 mod outcomes;
 mod urls;
 
+pub(crate) use given::insert_pages;
 pub(crate) use outcomes::insert_page;
 
 use sqlx::query;
@@ -90,8 +92,9 @@ async fn apply(
         Fence::Repeated => return Ok(Applied::Repeated),
         Fence::Lost => return Ok(Applied::LeaseLost),
     }
-    let Some(mut job) = JobInCommit::read(connection, owner).await? else {
-        return Ok(Applied::Committed(Vec::new(), JobState::Ended));
+    let mut job = match JobInCommit::read(connection, owner.job, owner.shard).await? {
+        Some((job, JobStatus::Scraping)) => job,
+        _ => return Ok(Applied::Committed(Vec::new(), JobState::Ended)),
     };
     for settled in batch.settled {
         job.settle(connection, settled, now).await?;
@@ -178,26 +181,30 @@ struct JobInCommit {
 }
 
 impl JobInCommit {
-    /// `None` when the job no longer runs.
-    async fn read(connection: &mut SqliteConnection, owner: Owner) -> Result<Option<Self>, StoreError> {
+    async fn read(
+        connection: &mut SqliteConnection,
+        job: JobId,
+        shard: u32,
+    ) -> Result<Option<(Self, JobStatus)>, StoreError> {
         let row = query(
-            "SELECT team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
+            "SELECT status, team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
                 next_position, error_count, event_count, last_event_at, webhook_events, warnings
-             FROM job WHERE id = ?1 AND status = 'scraping'",
+             FROM job WHERE id = ?1",
         )
-        .bind(blob(owner.job.0))
+        .bind(blob(job.0))
         .fetch_optional(connection)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let webhook = i64::try_from(row.count("webhook_events")?).map_err(|_| wrong("webhook_events"))?;
-        Ok(Some(Self {
+        let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?;
+        let job = Self {
             account: Account {
-                job: owner.job,
+                job,
                 team: TeamId(row.id("team_id")?),
                 key: row.maybe_id("key_id")?.map(KeyId),
                 kind: parse_kind(&row.text("kind")?)?,
             },
-            shard: owner.shard,
+            shard,
             page_limit: row.count("page_limit")?,
             admitted: row.count("admitted")?,
             completed: row.count("completed")?,
@@ -214,7 +221,8 @@ impl JobInCommit {
             warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| wrong("warnings"))?,
             charged: 0,
             ended: None,
-        }))
+        };
+        Ok(Some((job, status)))
     }
 
     /// URLs admitted and not settled.
@@ -267,6 +275,7 @@ impl JobInCommit {
         stop_shards(connection, self.account.job).await
     }
 
+    /// Writes the row; a job that did not end in this transaction runs.
     async fn write(self, connection: &mut SqliteConnection, now: Timestamp) -> Result<(), StoreError> {
         let (status, error, ended_at) = match self.ended {
             None => (JobStatus::Scraping, None, None),
@@ -276,7 +285,7 @@ impl JobInCommit {
             "UPDATE job SET admitted = ?2, completed = ?3, failed = ?4, credits = ?5, url_count = ?6,
                 next_position = ?7, error_count = ?8, event_count = ?9, last_event_at = ?10, warnings = ?11,
                 status = ?12, error = ?13, completed_at = ?14, expires_at = ?14 + retention_ms,
-                sweep = ?14 IS NOT NULL
+                sweep = ?14 IS NOT NULL, page_limit = ?15
              WHERE id = ?1",
         )
         .bind(blob(self.account.job.0))
@@ -293,6 +302,7 @@ impl JobInCommit {
         .bind(status.as_str())
         .bind(error)
         .bind(ended_at)
+        .bind(int(self.page_limit))
         .execute(&mut *connection)
         .await?;
         self.account.add_to_month(connection, self.charged, now).await

@@ -65,7 +65,7 @@ impl EventLog {
         )
         .bind(blob(job.0))
         .bind(int(self.count))
-        .bind(blob(fresh_id(now)?))
+        .bind(blob(fresh_id()))
         .bind(format!("{}.{}", kind.as_str(), event.word()))
         .bind(seq)
         .bind(error_no)

@@ -3,36 +3,63 @@
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use harvestman_core::crawl::Progress;
+use harvestman_core::crawl::{Offer, Progress};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
 use crate::limits;
-use crate::prepared::json_text;
+use crate::prepared::{json_text, page_lists};
+use crate::sqlite::commit::insert_pages;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::sqlite::{Sqlite, events};
 
+/// What an earlier request with the same idempotency key means.
+pub(crate) enum Earlier {
+    /// It was the same request, and this is its job.
+    Same(JobId),
+    /// It had another body.
+    Reused,
+}
+
+/// A request that an idempotency key may repeat.
+pub(crate) struct Asked {
+    pub(crate) team: TeamId,
+    /// The job it makes or adds to.
+    pub(crate) job: JobId,
+    pub(crate) at: Timestamp,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
 impl Sqlite {
-    pub(crate) async fn create_crawl(
+    /// `pages` are those of a batch scrape; a crawl begins without any.
+    pub(crate) async fn create_job(
         &self,
         job: &NewJob,
+        pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
     ) -> Result<Created, StoreError> {
+        let lists = page_lists(pages).await?;
         let job = job.clone();
-        let idempotency = idempotency.cloned();
+        let asked = Asked {
+            team: job.team,
+            job: job.id,
+            at: job.created_at,
+            idempotency: idempotency.cloned(),
+        };
         let progress = json_text(&Progress::default())?;
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if let Some(entry) = &idempotency {
-                        match earlier_answer(connection, &job, entry).await? {
-                            Created::Created => {}
-                            other => return Ok(other),
-                        }
+                    if let Some(earlier) = earlier_answer(connection, &asked).await? {
+                        return Ok(match earlier {
+                            Earlier::Same(id) => Created::Same(id),
+                            Earlier::Reused => Created::Reused,
+                        });
                     }
+                    remember(connection, &asked).await?;
                     insert_job(connection, &job, 0).await?;
                     query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
                         .bind(blob(job.id.0))
@@ -45,6 +72,9 @@ impl Sqlite {
                         log.add(connection, job.id, job.kind, Event::Started, job.created_at)
                             .await?;
                         events::save_log(connection, job.id, log).await?;
+                    }
+                    if !lists.is_empty() {
+                        insert_pages(connection, job.id, &lists, job.created_at).await?;
                     }
                     Ok(Created::Created)
                 })
@@ -88,45 +118,50 @@ impl Sqlite {
     }
 }
 
-/// Whether an earlier request with the same idempotency key answers this one; remembers this one
-/// otherwise.
-async fn earlier_answer(
+/// Whether an earlier request with the same idempotency key answers this one.
+pub(crate) async fn earlier_answer(
     connection: &mut SqliteConnection,
-    job: &NewJob,
-    entry: &Idempotency,
-) -> Result<Created, StoreError> {
-    let forgotten_before = job.created_at.0.saturating_sub(limits::IDEMPOTENCY_MS);
+    asked: &Asked,
+) -> Result<Option<Earlier>, StoreError> {
+    let Some(entry) = &asked.idempotency else {
+        return Ok(None);
+    };
     let row = query(
         "SELECT job_id, body_hash = ?3 AS same FROM idempotency
          WHERE team_id = ?1 AND key = ?2 AND created_at > ?4",
     )
-    .bind(blob(job.team.0))
+    .bind(blob(asked.team.0))
     .bind(entry.key.clone())
     .bind(entry.body_hash.to_vec())
-    .bind(int(forgotten_before))
-    .fetch_optional(&mut *connection)
+    .bind(int(asked.at.0.saturating_sub(limits::IDEMPOTENCY_MS)))
+    .fetch_optional(connection)
     .await?;
-    if let Some(row) = row {
-        let same = row.count("same")? == 1;
-        return Ok(if same {
-            Created::Same(JobId(row.id("job_id")?))
-        } else {
-            Created::Reused
-        });
-    }
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(if row.count("same")? == 1 {
+        Earlier::Same(JobId(row.id("job_id")?))
+    } else {
+        Earlier::Reused
+    }))
+}
+
+/// Keeps the answer to a request for those that repeat it.
+pub(crate) async fn remember(connection: &mut SqliteConnection, asked: &Asked) -> Result<(), StoreError> {
+    let Some(entry) = &asked.idempotency else {
+        return Ok(());
+    };
     query(
         "INSERT INTO idempotency (team_id, key, body_hash, job_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (team_id, key) DO UPDATE SET body_hash = excluded.body_hash, job_id = excluded.job_id,
             created_at = excluded.created_at",
     )
-    .bind(blob(job.team.0))
+    .bind(blob(asked.team.0))
     .bind(entry.key.clone())
     .bind(entry.body_hash.to_vec())
-    .bind(blob(job.id.0))
-    .bind(int(job.created_at.0))
+    .bind(blob(asked.job.0))
+    .bind(int(asked.at.0))
     .execute(connection)
     .await?;
-    Ok(Created::Created)
+    Ok(())
 }
 
 /// `admitted` is 1 for a single scrape, whose only page is its own.

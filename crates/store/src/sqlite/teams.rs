@@ -26,7 +26,7 @@ impl Sqlite {
     pub(crate) async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
         let name = name.to_owned();
         let now = clock();
-        let id = fresh_id(now)?;
+        let id = fresh_id();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -51,7 +51,7 @@ impl Sqlite {
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
         let name = name.to_owned();
-        let id = fresh_id(now)?;
+        let id = fresh_id();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {

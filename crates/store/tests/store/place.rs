@@ -99,7 +99,7 @@ pub(crate) fn offers(paths: &[&str]) -> Vec<Offer> {
 }
 
 pub(crate) fn scrape_id() -> ScrapeId {
-    ScrapeId(fresh_id(NOW).unwrap())
+    ScrapeId(fresh_id())
 }
 
 pub(crate) fn document(path: &str, markdown: &str) -> Document {
@@ -162,7 +162,7 @@ pub(crate) fn batch(number: u64) -> Batch {
 
 pub(crate) fn new_job(team: TeamId, kind: JobKind, page_limit: u64) -> NewJob {
     NewJob {
-        id: JobId(fresh_id(NOW).unwrap()),
+        id: JobId(fresh_id()),
         team,
         key: None,
         kind,

@@ -1,6 +1,7 @@
 //! The story: what every engine must do, told once. Each chapter takes an open store and leaves it
 //! usable for the next.
 
+mod chapters_of_batches;
 mod chapters_of_crawls;
 mod chapters_of_events;
 mod chapters_of_owners;
@@ -32,6 +33,10 @@ async fn tell(store: &Store) {
     chapters_of_owners::a_cancelled_job_takes_nothing_more(store).await;
     chapters_of_crawls::the_frontier_is_bounded(store).await;
     chapters_of_crawls::a_failed_crawl_says_why(store).await;
+    chapters_of_batches::given_pages_are_stored_with_their_batch(store).await;
+    chapters_of_batches::pages_are_added_to_a_running_batch(store).await;
+    chapters_of_batches::an_ended_batch_that_gets_pages_runs_again(store).await;
+    chapters_of_batches::only_a_batch_that_lives_takes_pages(store).await;
     chapters_of_reading::documents_are_cut_by_bytes(store).await;
     chapters_of_reading::errors_are_listed_in_order(store).await;
     chapters_of_reading::running_crawls_are_listed_newest_first(store).await;

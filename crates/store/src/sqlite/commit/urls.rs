@@ -13,6 +13,15 @@ use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::snapshot::admitted;
 
+/// How a URL that the job did not know arrives.
+#[derive(Clone, Copy)]
+enum New {
+    /// It may be admitted.
+    Spare,
+    /// robots.txt refuses it.
+    Refused,
+}
+
 impl JobInCommit {
     /// Rows that may still be added: a site that makes up URLs without end, or that redirects all
     /// of them away, ends here.
@@ -72,7 +81,6 @@ impl JobInCommit {
         if blocked.len == 0 {
             return Ok(());
         }
-        let first = self.take_positions(blocked.len);
         query(
             "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
                 url = coalesce(job_url.url, refused.url)
@@ -83,24 +91,7 @@ impl JobInCommit {
         .bind(blocked.json.clone())
         .execute(&mut *connection)
         .await?;
-        let added = query(
-            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
-                url, host_key)
-             SELECT ?1, unhex(value ->> 0), ?3, 'known', ?4 + key, 0, 'link', 1, value ->> 1, value ->> 2
-             FROM json_each(?2)
-             WHERE NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0))
-             ORDER BY key LIMIT ?5
-             ON CONFLICT DO NOTHING",
-        )
-        .bind(blob(self.account.job.0))
-        .bind(blocked.json.clone())
-        .bind(self.shard)
-        .bind(first)
-        .bind(int(self.rows_left()))
-        .execute(&mut *connection)
-        .await?;
-        self.url_count += added.rows_affected();
-        self.warn_if_left_out(connection, blocked).await
+        self.insert_new(connection, blocked, New::Refused).await
     }
 
     /// Keeps new URLs as spare, in their order, behind those that wait already.
@@ -109,13 +100,28 @@ impl JobInCommit {
         connection: &mut SqliteConnection,
         offers: &UrlList,
     ) -> Result<(), StoreError> {
-        if offers.len == 0 {
+        self.insert_new(connection, offers, New::Spare).await
+    }
+
+    /// Stores what the job does not know yet, as far as there is room.
+    async fn insert_new(
+        &mut self,
+        connection: &mut SqliteConnection,
+        list: &UrlList,
+        new: New,
+    ) -> Result<(), StoreError> {
+        if list.len == 0 {
             return Ok(());
         }
-        let first = self.take_positions(offers.len);
+        let first = self.take_positions(list.len);
+        let (state, robots_blocked) = match new {
+            New::Spare => ("spare", false),
+            New::Refused => ("known", true),
+        };
         let added = query(
-            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, url, host_key)
-             SELECT ?1, unhex(value ->> 0), ?3, 'spare', ?4 + key, value ->> 3, value ->> 4, value ->> 1,
+            "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
+                url, host_key)
+             SELECT ?1, unhex(value ->> 0), ?3, ?6, ?4 + key, value ->> 3, value ->> 4, ?7, value ->> 1,
                 value ->> 2
              FROM json_each(?2)
              WHERE NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0))
@@ -123,14 +129,16 @@ impl JobInCommit {
              ON CONFLICT DO NOTHING",
         )
         .bind(blob(self.account.job.0))
-        .bind(offers.json.clone())
+        .bind(list.json.clone())
         .bind(self.shard)
         .bind(first)
         .bind(int(self.rows_left()))
+        .bind(state)
+        .bind(robots_blocked)
         .execute(&mut *connection)
         .await?;
         self.url_count += added.rows_affected();
-        self.warn_if_left_out(connection, offers).await
+        self.warn_if_left_out(connection, list).await
     }
 
     /// With a full frontier, says so when a URL of the list was left out.

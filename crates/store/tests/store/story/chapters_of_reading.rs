@@ -168,7 +168,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
     let team = store.ensure_team("recent").await.unwrap();
     let mut jobs = Vec::new();
     for ms in [0, 10, 20] {
-        let id = JobId(fresh_id(later(ms)).unwrap());
+        let id = JobId(fresh_id());
         let job = NewJob {
             id,
             created_at: later(ms),

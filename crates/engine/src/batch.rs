@@ -1,0 +1,119 @@
+//! The engine's verbs for batch scrapes: start one, add pages to one.
+
+use harvestman_core::api::batch::{BatchScrapeRequest, StoredBatch};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::crawl::{Offer, given};
+use harvestman_core::ids::JobId;
+use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_core::webhook::Family;
+use harvestman_store::{Added, Created, Idempotency, JobKind, NewJob, Principal};
+
+use crate::clock;
+use crate::engine::{Engine, key_reused, no_job, subscribed, unavailable};
+use crate::new_job::new_job;
+
+impl Engine {
+    /// Stores a batch scrape and starts it, or adds its pages to the batch that it names; the answer
+    /// comes after the pages are stored. Whether an address may be fetched at all is found out page by
+    /// page, and told in the errors of the job.
+    pub async fn start_batch(
+        &self,
+        who: &Principal,
+        mut request: BatchScrapeRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        request.check_enabled(self.inner.config.enabled)?;
+        check_supported(&request.options, &Capabilities::default())?;
+        self.check_receiver(request.webhook.as_ref()).await?;
+        let pages = given::offers(std::mem::take(&mut request.urls));
+        match request.append_to_id {
+            Some(batch) => self.add_to_batch(who, batch, request, pages, idempotency).await,
+            None => self.new_batch(who, request, pages, idempotency).await,
+        }
+    }
+
+    async fn new_batch(
+        &self,
+        who: &Principal,
+        request: BatchScrapeRequest,
+        pages: Vec<Offer>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        let Some(first) = pages.first().map(|page| page.url.clone()) else {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "`urls` holds no valid address",
+            ));
+        };
+        let count = pages.len();
+        let caller = request.caller.clone();
+        let webhook = request
+            .webhook
+            .as_ref()
+            .map(|webhook| subscribed(webhook, Family::BatchScrape));
+        let zero_data_retention = request.zero_data_retention;
+        let job = NewJob {
+            page_limit: count as u64,
+            webhook,
+            zero_data_retention,
+            ..new_job(who, JobKind::BatchScrape, &first, &StoredBatch(request), &caller)?
+        };
+        let created = self
+            .inner
+            .store
+            .create_batch(&job, pages, idempotency.as_ref())
+            .await;
+        match created.map_err(|error| unavailable(&error))? {
+            Created::Created => {
+                tracing::info!(batch.id = %job.id, team.id = %who.team, pages = count, "batch scrape started");
+                self.inner.new_work.notify_one();
+                self.inner.outbox.notify_one();
+                Ok(job.id)
+            }
+            Created::Same(id) => Ok(id),
+            Created::Reused => Err(key_reused()),
+        }
+    }
+
+    async fn add_to_batch(
+        &self,
+        who: &Principal,
+        batch: JobId,
+        request: BatchScrapeRequest,
+        pages: Vec<Offer>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        let store = &self.inner.store;
+        let row = store
+            .job(who.team, batch, clock::now())
+            .await
+            .map_err(|error| unavailable(&error))?
+            .filter(|row| row.kind == JobKind::BatchScrape)
+            .ok_or_else(no_job)?;
+        request.check_append(&StoredBatch::from_json(row.request.as_bytes())?)?;
+        let added = store
+            .add_pages(who.team, batch, pages, idempotency.as_ref(), clock::now())
+            .await;
+        match added.map_err(|error| unavailable(&error))? {
+            Added::Pages(pages) => {
+                tracing::info!(batch.id = %batch, team.id = %who.team, pages, "pages added to a batch scrape");
+                self.inner.driven.add(batch);
+                self.inner.new_work.notify_one();
+                self.inner.outbox.notify_one();
+                self.inner.changes.announce(batch);
+                Ok(batch)
+            }
+            Added::Same(id) => Ok(id),
+            Added::Reused => Err(key_reused()),
+            Added::Cancelled => Err(ApiError::new(
+                ErrorCode::Conflict,
+                "the batch was cancelled and takes no more pages; start a new one",
+            )),
+            Added::Full => Err(ApiError::new(
+                ErrorCode::Conflict,
+                "the batch has as many pages as one may have; start a new one",
+            )),
+            Added::NotFound => Err(no_job()),
+        }
+    }
+}

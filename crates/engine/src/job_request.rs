@@ -1,0 +1,52 @@
+//! What a stored job asks for, whatever its kind. It holds no rule: those are in the core.
+
+use harvestman_core::api::batch::StoredBatch;
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::crawl::{Crawl, Policy, Snapshot};
+use harvestman_store::{JobKind, Lease, StoreError};
+use url::Url;
+
+/// The request of a job that fetches many pages.
+pub(crate) enum JobRequest {
+    Crawl(Box<CrawlRequest>),
+    /// With the address that the batch is known by.
+    Batch(Url, Box<StoredBatch>),
+}
+
+impl JobRequest {
+    pub(crate) fn read(lease: &Lease) -> Result<Self, StoreError> {
+        let bytes = lease.request.as_bytes();
+        let read = match lease.kind {
+            JobKind::BatchScrape => StoredBatch::from_json(bytes).and_then(|batch| {
+                let first = lease
+                    .url
+                    .parse::<Url>()
+                    .map_err(|error| crate::engine::fault(&error))?;
+                Ok(Self::Batch(first, Box::new(batch)))
+            }),
+            _ => CrawlRequest::from_json(bytes).map(|request| Self::Crawl(Box::new(request))),
+        };
+        read.map_err(|error| StoreError::Unreadable(format!("stored request of job {}: {error}", lease.job)))
+    }
+
+    /// How each page is fetched and what is made of it.
+    pub(crate) fn scrape_options(&self) -> ScrapeOptions {
+        let (options, zero_data_retention) = match self {
+            Self::Crawl(request) => (&request.scrape_options, request.zero_data_retention),
+            Self::Batch(_, batch) => (&batch.0.options, batch.0.zero_data_retention),
+        };
+        let mut options = options.clone();
+        options.store_in_cache &= !zero_data_retention;
+        options
+    }
+
+    /// The job as the store remembers it.
+    pub(crate) fn restore(&self, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
+        match self {
+            Self::Crawl(request) => Crawl::restore(request, policy, snapshot),
+            Self::Batch(first, batch) => Crawl::of_given(first, batch.0.max_concurrency, policy, snapshot),
+        }
+    }
+}

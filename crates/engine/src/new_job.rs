@@ -1,0 +1,35 @@
+//! A job as it is stored at its start.
+
+use harvestman_core::api::caller::Caller;
+use harvestman_core::api::error::ApiError;
+use harvestman_store::{JobKind, NewJob, Principal};
+use serde::Serialize;
+use url::Url;
+
+use crate::engine::fault;
+use crate::{clock, limits};
+
+/// A job of one page, without a webhook; the caller of this sets what is otherwise.
+pub(crate) fn new_job(
+    who: &Principal,
+    kind: JobKind,
+    url: &Url,
+    request: &impl Serialize,
+    caller: &Caller,
+) -> Result<NewJob, ApiError> {
+    Ok(NewJob {
+        id: clock::new_job_id(),
+        team: who.team,
+        key: who.key,
+        kind,
+        url: url.to_string(),
+        request: serde_json::to_string(request).map_err(|error| fault(&error))?,
+        page_limit: 1,
+        webhook: None,
+        origin: caller.origin.clone(),
+        integration: caller.integration.clone(),
+        created_at: clock::now(),
+        zero_data_retention: false,
+        retention_ms: limits::RETENTION_MS,
+    })
+}

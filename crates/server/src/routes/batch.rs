@@ -1,0 +1,46 @@
+//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (contract sections
+//! 6.6 and 8).
+
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::job::StatusPath;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, Failure, json};
+use crate::links::Base;
+use crate::routes::{PathId, job};
+
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(who): Caller,
+    Base(base): Base,
+    headers: HeaderMap,
+    WholeBody(body): WholeBody,
+) -> Answer {
+    let idempotency = job::idempotency(&headers, &body)?;
+    // A hundred thousand addresses take a while to read.
+    let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
+        .await
+        .map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))??;
+    let left_out = request.take_left_out();
+    let id = app.engine().start_batch(&who, request, idempotency).await?;
+    let url = StatusPath::BatchScrape.url(&base, id);
+    json(&BatchStarted::new(id, url, left_out))
+}
+
+pub(crate) async fn status(app: State<App>, request: Request) -> Response {
+    job::status(app, request, StatusPath::BatchScrape).await
+}
+
+pub(crate) async fn cancel(app: State<App>, who: Caller, id: PathId) -> Answer {
+    job::cancel(app, who, id, StatusPath::BatchScrape).await
+}
+
+pub(crate) async fn errors(app: State<App>, who: Caller, id: PathId) -> Answer {
+    job::errors(app, who, id, StatusPath::BatchScrape).await
+}

@@ -1,0 +1,107 @@
+//! What crawls and batch scrapes have in common: status (also as a live socket), cancel, errors,
+//! idempotency keys (contract sections 1, 6.2, 6.6, 8.2, 8.3).
+
+use axum::RequestPartsExt;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::job::{JobCancelled, JobErrorEntry, JobErrors, StatusPath, StatusQuery};
+use harvestman_core::api::query::Query;
+use harvestman_store::Idempotency;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::auth::{self, Caller};
+use crate::error::{Answer, Failure, json};
+use crate::links::Base;
+use crate::routes::PathId;
+use crate::status::{StatusPage, hold_tail, job_row};
+use crate::{limits, socket};
+
+/// The status, or with an upgrade the live socket.
+pub(crate) async fn status(State(app): State<App>, request: Request, path: StatusPath) -> Response {
+    let (mut parts, _) = request.into_parts();
+    if auth::wants_socket(&parts.headers) {
+        let id = parts
+            .extract::<Path<String>>()
+            .await
+            .map(|Path(id)| id)
+            .unwrap_or_default();
+        let Ok(base) = parts.extract_with_state::<Base, App>(&app).await;
+        return match parts.extract::<WebSocketUpgrade>().await {
+            Ok(upgrade) => socket::open(app, upgrade, &parts.headers, path, id, base.0),
+            Err(rejection) => {
+                Failure::new(ErrorCode::BadRequest, format!("not a WebSocket: {rejection}")).into_response()
+            }
+        };
+    }
+    status_page(app, parts, path).await.into_response()
+}
+
+async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> Answer {
+    let Caller(who) = parts.extract_with_state(&app).await?;
+    let PathId(id) = parts.extract_with_state(&app).await?;
+    let Ok(Base(base)) = parts.extract_with_state::<Base, App>(&app).await;
+    let text = parts.uri.query().unwrap_or_default();
+    let query = StatusQuery::parse(text)?;
+    // Only who follows `next` waits; a first look is answered at once.
+    if Query::parse(text).text("skip").is_some() {
+        hold_tail(&app, &who, path, id, query.skip).await?;
+    }
+    let page = StatusPage::read(&app, &who, path, id, query).await?;
+    Ok(page.answer(&app, &base))
+}
+
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Caller(who): Caller,
+    PathId(id): PathId,
+    path: StatusPath,
+) -> Answer {
+    job_row(&app, &who, path, id).await?;
+    app.engine().cancel(&who, id).await?;
+    json(&JobCancelled::new())
+}
+
+pub(crate) async fn errors(
+    State(app): State<App>,
+    Caller(who): Caller,
+    PathId(id): PathId,
+    path: StatusPath,
+) -> Answer {
+    job_row(&app, &who, path, id).await?;
+    let stored = app.store().errors(id).await?;
+    let entries = stored.errors.into_iter().map(|entry| JobErrorEntry {
+        id: entry.id,
+        timestamp: entry.at,
+        url: entry.url,
+        code: ErrorCode::parse(&entry.code).unwrap_or(ErrorCode::Unknown),
+        error: entry.message,
+    });
+    json(&JobErrors::new(entries.collect(), stored.robots_blocked))
+}
+
+/// The idempotency key of a request, with its body.
+pub(crate) fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {
+    let Some(value) = headers.get("x-idempotency-key") else {
+        return Ok(None);
+    };
+    let key = value
+        .to_str()
+        .ok()
+        .filter(|key| (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&key.len()));
+    let key = key.ok_or_else(|| {
+        let most = limits::IDEMPOTENCY_KEY_CHARS;
+        Failure::parameter(
+            "x-idempotency-key",
+            &format!("must be 1 to {most} visible ASCII characters"),
+        )
+    })?;
+    Ok(Some(Idempotency {
+        key: key.to_owned(),
+        body_hash: Sha256::digest(body).into(),
+    }))
+}

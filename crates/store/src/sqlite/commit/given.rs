@@ -1,0 +1,138 @@
+//! The pages of a batch scrape: stored when it starts, and added to it later. They arrive as spare
+//! URLs with a place each; the owner's next commit admits them.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::crawl::Offer;
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::job::{Added, Idempotency, JobKind, JobStatus};
+use crate::limits;
+use crate::prepared::{UrlList, page_lists};
+use crate::sqlite::Sqlite;
+use crate::sqlite::commit::JobInCommit;
+use crate::sqlite::events::Event;
+use crate::sqlite::jobs::{Asked, Earlier, earlier_answer, remember};
+use crate::sqlite::rows::{blob, int};
+
+/// A batch scrape has one shard.
+const SHARD: u32 = 0;
+
+impl Sqlite {
+    pub(crate) async fn add_pages(
+        &self,
+        team: TeamId,
+        job: JobId,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+        now: Timestamp,
+    ) -> Result<Added, StoreError> {
+        let lists = page_lists(pages).await?;
+        let asked = Asked {
+            team,
+            job,
+            at: now,
+            idempotency: idempotency.cloned(),
+        };
+        self.writer
+            .run(move |connection| Box::pin(add(connection, asked, lists)))
+            .await
+    }
+}
+
+async fn add(
+    connection: &mut SqliteConnection,
+    asked: Asked,
+    lists: Vec<UrlList>,
+) -> Result<Added, StoreError> {
+    if let Some(earlier) = earlier_answer(connection, &asked).await? {
+        return Ok(match earlier {
+            Earlier::Same(id) => Added::Same(id),
+            Earlier::Reused => Added::Reused,
+        });
+    }
+    let there = query(
+        "SELECT 1 AS there FROM job WHERE id = ?1 AND team_id = ?2 AND kind = ?3
+            AND (expires_at IS NULL OR expires_at > ?4)",
+    )
+    .bind(blob(asked.job.0))
+    .bind(blob(asked.team.0))
+    .bind(JobKind::BatchScrape.as_str())
+    .bind(int(asked.at.0))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some((mut job, status)) = JobInCommit::read(connection, asked.job, SHARD)
+        .await?
+        .filter(|_| there.is_some())
+    else {
+        return Ok(Added::NotFound);
+    };
+    if status == JobStatus::Cancelled {
+        return Ok(Added::Cancelled);
+    }
+    let more: u64 = lists.iter().map(|list| list.len).sum();
+    if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
+        return Ok(Added::Full);
+    }
+    let new = job.take_pages(connection, &lists).await?;
+    if new > 0 {
+        if status != JobStatus::Scraping {
+            reopen(connection, asked.job).await?;
+            job.event(connection, Event::Started, asked.at).await?;
+        }
+        job.write(connection, asked.at).await?;
+    }
+    remember(connection, &asked).await?;
+    Ok(Added::Pages(new))
+}
+
+/// Stores the pages of a batch that was just inserted.
+pub(crate) async fn insert_pages(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    lists: &[UrlList],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if let Some((mut job, _)) = JobInCommit::read(connection, job, SHARD).await? {
+        job.page_limit = 0;
+        job.take_pages(connection, lists).await?;
+        job.write(connection, now).await?;
+    }
+    Ok(())
+}
+
+/// A job that had ended may be leased again, at once. Without data retention its pages are forgotten
+/// anew.
+async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
+    query("UPDATE job SET zero_data_retention = min(zero_data_retention, 1) WHERE id = ?1")
+        .bind(blob(job.0))
+        .execute(&mut *connection)
+        .await?;
+    query("UPDATE shard SET active = 1, owner = NULL, lease_until = 0 WHERE job_id = ?1")
+        .bind(blob(job.0))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+impl JobInCommit {
+    /// Gives every page that is new a place; how many there were.
+    async fn take_pages(
+        &mut self,
+        connection: &mut SqliteConnection,
+        lists: &[UrlList],
+    ) -> Result<u64, StoreError> {
+        let known = self.url_count;
+        let limit = self.page_limit;
+        for list in lists {
+            self.page_limit += list.len;
+            self.offer(connection, list).await?;
+        }
+        let new = self.url_count - known;
+        self.page_limit = limit + new;
+        Ok(new)
+    }
+}

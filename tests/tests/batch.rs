@@ -1,0 +1,511 @@
+//! Batch scrapes through the real server: what is fetched, how often, what comes back, and what happens
+//! to a batch that is extended, cancelled or killed.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+fn pages(count: usize) -> Site {
+    (0..count).fold(Site::new(), |site, n| {
+        site.page(&format!("/{n}"), Page::links(&format!("Page {n}"), &["/linked"]))
+    })
+}
+
+fn urls(site: &RunningSite, numbers: impl IntoIterator<Item = usize>) -> Vec<String> {
+    numbers.into_iter().map(|n| site.url(&format!("/{n}"))).collect()
+}
+
+fn sources(documents: &[Value]) -> Vec<String> {
+    let mut sources: Vec<String> = documents
+        .iter()
+        .map(|document| document["metadata"]["sourceURL"].as_str().unwrap().to_owned())
+        .collect();
+    sources.sort();
+    sources
+}
+
+fn sorted(mut urls: Vec<String>) -> Vec<String> {
+    urls.sort();
+    urls
+}
+
+/// Every one of these pages is stored once and charged once.
+#[track_caller]
+fn check_counts(status: &Value, state: &str, total: usize) {
+    assert_eq!(status["status"], state, "{status}");
+    for field in ["total", "completed", "creditsUsed"] {
+        assert_eq!(status[field], total, "{field}: {status}");
+    }
+}
+
+async fn until(server: &TestServer, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..2_000 {
+        let status = server.get(&format!("{path}?limit=1")).await.ok();
+        if reached(&status) {
+            return status;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    panic!("it does not come so far:\n{}", server.log());
+}
+
+#[tokio::test]
+async fn each_given_page_is_fetched_once_and_nothing_else() {
+    let site = pages(40)
+        .page("/gone", Page::redirect(302, "/1"))
+        .page(
+            "/robots.txt",
+            Page::new("text/plain", "User-agent: *\nDisallow: /\n"),
+        )
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let mut given = urls(&site, 0..40);
+    given.insert(3, site.url("/0"));
+    given.insert(7, site.url("/1#part"));
+    given.push(site.url("/gone"));
+    given.push(site.url("/missing"));
+    let answer = server
+        .post(
+            "/v2/batch/scrape",
+            &json!({ "urls": given, "formats": ["markdown"] }),
+        )
+        .await
+        .ok();
+    let path = format!("/v2/batch/scrape/{}", answer["id"].as_str().unwrap());
+    assert_eq!(answer["invalidURLs"], json!([]));
+    assert_eq!(answer["url"], format!("http://{}{path}", server.address()));
+
+    check_counts(&server.wait_for_end(&path).await, "completed", 42);
+    let (documents, answers) = server.documents_at(&path, 10).await;
+    assert_eq!(answers, 5);
+    // Each under the address at which it was given first.
+    let expected = urls(&site, 0..40)
+        .into_iter()
+        .chain([site.url("/gone"), site.url("/missing")]);
+    assert_eq!(sources(&documents), sorted(expected.collect()));
+    let (again, _) = server.documents_at(&path, 7).await;
+    assert_eq!(again, documents);
+    let status = |path: &str| {
+        let of = |document: &&Value| document["metadata"]["sourceURL"] == site.url(path);
+        documents.iter().find(of).unwrap()["metadata"]["statusCode"].clone()
+    };
+    assert_eq!((status("/gone"), status("/missing")), (json!(200), json!(404)));
+
+    let mut counts: BTreeMap<String, usize> = site.counts();
+    assert_eq!(counts.remove("/1"), Some(2), "itself and where /gone leads");
+    assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+    assert!(
+        !counts.contains_key("/robots.txt") && !counts.contains_key("/linked"),
+        "{counts:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_status_is_read_at_its_own_address_alone() {
+    let site = pages(3).serve().await;
+    let server = TestServer::start().await;
+    let path = server.batch(&json!({ "urls": urls(&site, 0..3) })).await;
+    server.wait_for_end(&path).await;
+    let page = server.get(&format!("{path}?skip=1&limit=1")).await.ok();
+    assert_eq!(page["data"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        page["next"],
+        format!("http://{}{path}?skip=2&limit=1", server.address())
+    );
+    assert!(page["completedAt"].is_string() && page["expiresAt"].is_string());
+
+    let id = path.rsplit('/').next().unwrap();
+    let crawl = server.crawl(&json!({ "url": site.url("/0"), "limit": 1 })).await;
+    for wrong in [format!("/v2/crawl/{id}"), format!("/v2/batch/scrape/{crawl}")] {
+        for suffix in ["", "/errors"] {
+            let answer = server.get(&format!("{wrong}{suffix}")).await;
+            assert_eq!(
+                (answer.status, answer.code()),
+                (404, "NOT_FOUND"),
+                "{wrong}{suffix}"
+            );
+        }
+        assert_eq!(server.delete(&wrong).await.status, 404);
+    }
+    let theirs = server
+        .ask(Method::GET, &path, &[("authorization", "Bearer fc-other")], "")
+        .await;
+    assert_eq!(theirs.status, 404);
+    let active = server.get("/v2/crawl/active").await.ok();
+    assert!(
+        active["crawls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|job| job["id"] != id)
+    );
+}
+
+#[tokio::test]
+async fn invalid_addresses_are_told_or_refuse_the_batch() {
+    let site = pages(2).serve().await;
+    let server = TestServer::start().await;
+    let given = json!([site.url("/0"), "ftp://a.example/", "http://", site.url("/1"), ""]);
+    let answer = server
+        .post("/v2/batch/scrape", &json!({ "urls": given }))
+        .await
+        .ok();
+    assert_eq!(answer["invalidURLs"], json!(["ftp://a.example/", "http://", ""]));
+    let path = format!("/v2/batch/scrape/{}", answer["id"].as_str().unwrap());
+    check_counts(&server.wait_for_end(&path).await, "completed", 2);
+
+    let strict = server
+        .post(
+            "/v2/batch/scrape",
+            &json!({ "urls": given, "ignoreInvalidURLs": false }),
+        )
+        .await;
+    assert_eq!((strict.status, strict.code()), (400, "BAD_REQUEST"));
+    let places: BTreeSet<String> = strict.json["details"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["path"].to_string())
+        .collect();
+    assert_eq!(
+        places,
+        [r#"["urls",1]"#, r#"["urls",2]"#, r#"["urls",4]"#]
+            .map(str::to_owned)
+            .into()
+    );
+    let none = server
+        .post(
+            "/v2/batch/scrape",
+            &json!({ "urls": ["ftp://a.example/", "nonsense://x"] }),
+        )
+        .await;
+    assert_eq!((none.status, none.code()), (400, "BAD_REQUEST"));
+    let valid = server
+        .post(
+            "/v2/batch/scrape",
+            &json!({ "urls": urls(&site, 0..2), "ignoreInvalidURLs": false }),
+        )
+        .await
+        .ok();
+    assert!(valid.get("invalidURLs").is_none(), "{valid}");
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_fetched_fails_alone() {
+    let site = pages(2).serve().await;
+    let server = TestServer::start().await;
+    let private = "http://10.1.2.3/private";
+    let given = [site.url("/0"), private.to_owned(), site.url("/1")];
+    let path = server.batch(&json!({ "urls": given })).await;
+    let status = server.wait_for_end(&path).await;
+    assert_eq!(
+        (
+            &status["status"],
+            &status["total"],
+            &status["completed"],
+            &status["creditsUsed"]
+        ),
+        (&json!("completed"), &json!(3), &json!(2), &json!(2)),
+        "{status}"
+    );
+    let errors = server.get(&format!("{path}/errors")).await.ok();
+    let entry = &errors["errors"][0];
+    assert_eq!(
+        (&entry["url"], &entry["code"]),
+        (&json!(private), &json!("UNSAFE_TARGET")),
+        "{errors}"
+    );
+    assert!(entry["id"].is_string() && entry["timestamp"].is_string());
+    assert_eq!(
+        (
+            errors["errors"].as_array().unwrap().len(),
+            &errors["robotsBlocked"]
+        ),
+        (1, &json!([]))
+    );
+
+    let all = server.batch(&json!({ "urls": [private] })).await;
+    let status = server.wait_for_end(&all).await;
+    assert_eq!(
+        (&status["status"], &status["total"], &status["completed"]),
+        (&json!("completed"), &json!(1), &json!(0)),
+        "a page never fails the job: {status}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_without_a_scheme_is_tried_as_http_too() {
+    let site = pages(1).serve().await;
+    let server = TestServer::start().await;
+    let bare = format!("{}/0", site.address());
+    let path = server.batch(&json!({ "urls": [bare] })).await;
+    check_counts(&server.wait_for_end(&path).await, "completed", 1);
+}
+
+#[tokio::test]
+async fn one_slow_host_does_not_keep_the_others_waiting() {
+    let slow = pages(30).serve().await;
+    slow.hold_after(0);
+    let fast = pages(12).serve().await;
+    let server = TestServer::start().await;
+    let mut given = urls(&slow, 0..30);
+    given.extend(urls(&fast, 0..12));
+    let path = server.batch(&json!({ "urls": given, "maxConcurrency": 4 })).await;
+    let status = until(&server, &path, |status| status["completed"] == 12).await;
+    assert_eq!(
+        (&status["status"], &status["total"]),
+        (&json!("scraping"), &json!(42))
+    );
+    assert!(slow.hits().len() <= 4, "the places are those of maxConcurrency");
+    slow.release();
+    check_counts(&server.wait_for_end(&path).await, "completed", 42);
+}
+
+#[tokio::test]
+async fn a_cancelled_batch_keeps_what_it_has() {
+    let site = pages(30).serve().await;
+    site.hold_after(5);
+    let server = TestServer::start().await;
+    let path = server
+        .batch(&json!({ "urls": urls(&site, 0..30), "maxConcurrency": 2 }))
+        .await;
+    until(&server, &path, |status| status["completed"] == 5).await;
+    for _ in 0..2 {
+        let answer = server.delete(&path).await.ok();
+        assert_eq!(answer, json!({ "success": true, "status": "cancelled" }));
+    }
+    site.release();
+    let status = server.get(&path).await.ok();
+    assert_eq!(
+        (
+            &status["status"],
+            &status["total"],
+            &status["completed"],
+            &status["next"]
+        ),
+        (&json!("cancelled"), &json!(30), &json!(5), &Value::Null)
+    );
+    assert_eq!(status["data"].as_array().unwrap().len(), 5);
+    let id = path.rsplit('/').next().unwrap();
+    let more = json!({ "urls": urls(&site, 0..30), "appendToId": id });
+    let refused = server.post("/v2/batch/scrape", &more).await;
+    assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
+
+    let done = server.batch(&json!({ "urls": urls(&site, 0..1) })).await;
+    server.wait_for_end(&done).await;
+    let late = server.delete(&done).await;
+    assert_eq!((late.status, late.code()), (409, "CONFLICT"));
+}
+
+#[tokio::test]
+async fn pages_are_added_to_a_running_batch() {
+    let site = pages(30).serve().await;
+    site.hold_after(4);
+    let server = TestServer::start().await;
+    let path = server
+        .batch(&json!({ "urls": urls(&site, 0..10), "maxConcurrency": 3, "formats": ["links"] }))
+        .await;
+    site.wait_for_requests(7).await;
+    let id = path.rsplit('/').next().unwrap();
+    // Five of them are there already.
+    let more = json!({ "urls": urls(&site, 5..20), "appendToId": id });
+    let answer = server.post("/v2/batch/scrape", &more).await.ok();
+    assert_eq!(answer["id"], id);
+    let status = server.get(&path).await.ok();
+    assert_eq!(
+        (&status["status"], &status["total"]),
+        (&json!("scraping"), &json!(20))
+    );
+    site.release();
+    check_counts(&server.wait_for_end(&path).await, "completed", 20);
+    let (documents, _) = server.documents_at(&path, 100).await;
+    assert_eq!(sources(&documents), sorted(urls(&site, 0..20)));
+    assert!(
+        documents
+            .iter()
+            .all(|page| page["links"].is_array() && page.get("markdown").is_none())
+    );
+    assert!(
+        site.counts().values().all(|count| *count == 1),
+        "{:?}",
+        site.counts()
+    );
+}
+
+#[tokio::test]
+async fn added_pages_start_while_the_others_are_slow() {
+    let slow = pages(2).serve().await;
+    slow.hold_after(0);
+    let site = pages(3).serve().await;
+    let server = TestServer::start().await;
+    let path = server.batch(&json!({ "urls": urls(&slow, 0..2) })).await;
+    slow.wait_for_requests(2).await;
+    let id = path.rsplit('/').next().unwrap();
+    let more = json!({ "urls": urls(&site, 0..3), "appendToId": id });
+    server.post("/v2/batch/scrape", &more).await.ok();
+    until(&server, &path, |status| status["completed"] == 3).await;
+    slow.release();
+    check_counts(&server.wait_for_end(&path).await, "completed", 5);
+}
+
+#[tokio::test]
+async fn a_finished_batch_that_gets_more_pages_runs_again() {
+    let site = pages(12).serve().await;
+    let mut server = TestServer::start().await;
+    let path = server.batch(&json!({ "urls": urls(&site, 0..4) })).await;
+    check_counts(&server.wait_for_end(&path).await, "completed", 4);
+    let (before, _) = server.documents_at(&path, 100).await;
+    let id = path.rsplit('/').next().unwrap().to_owned();
+
+    let known = json!({ "urls": urls(&site, 0..4), "appendToId": id });
+    assert_eq!(server.post("/v2/batch/scrape", &known).await.ok()["id"], id);
+    check_counts(&server.get(&path).await.ok(), "completed", 4);
+
+    site.hold_after(4);
+    let more = json!({ "urls": urls(&site, 2..12), "appendToId": id });
+    server.post("/v2/batch/scrape", &more).await.ok();
+    let running = server.get(&path).await.ok();
+    assert_eq!(
+        (&running["status"], &running["total"], &running["completed"]),
+        (&json!("scraping"), &json!(12), &json!(4))
+    );
+    assert!(running.get("completedAt").is_none() && running["next"].is_string());
+    // What was taken up again survives as what was there from the start.
+    site.wait_for_requests(5).await;
+    server.kill9();
+    site.release();
+    server.restart().await;
+    check_counts(&server.wait_for_end(&path).await, "completed", 12);
+    let (documents, _) = server.documents_at(&path, 5).await;
+    assert_eq!(documents[..4], before[..], "what was there stays where it was");
+    assert_eq!(sources(&documents), sorted(urls(&site, 0..12)));
+}
+
+#[tokio::test]
+async fn only_a_batch_of_the_team_with_the_same_options_can_be_extended() {
+    let site = pages(4).serve().await;
+    let server = TestServer::start().await;
+    let path = server
+        .batch(&json!({ "urls": urls(&site, 0..2), "formats": ["html"], "maxConcurrency": 2 }))
+        .await;
+    let id = path.rsplit('/').next().unwrap();
+    let crawl = server.crawl(&json!({ "url": site.url("/0"), "limit": 1 })).await;
+    let unknown = "01890000-0000-7000-8000-000000000000";
+    for missing in [unknown, &crawl] {
+        let more = json!({ "urls": urls(&site, 0..4), "appendToId": missing });
+        let answer = server.post("/v2/batch/scrape", &more).await;
+        assert_eq!((answer.status, answer.code()), (404, "NOT_FOUND"), "{missing}");
+    }
+    let more = json!({ "urls": urls(&site, 0..4), "appendToId": id });
+    let theirs = server
+        .ask(
+            Method::POST,
+            "/v2/batch/scrape",
+            &[("authorization", "Bearer fc-other")],
+            more.to_string(),
+        )
+        .await;
+    assert_eq!(theirs.status, 404);
+    let other = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["markdown", "html"] });
+    let answer = server.post("/v2/batch/scrape", &other).await;
+    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
+    assert_eq!(answer.json["details"][0]["path"], json!(["appendToId"]));
+    let same = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["html"], "maxConcurrency": 2, "origin": "x" });
+    server.post("/v2/batch/scrape", &same).await.ok();
+    check_counts(&server.wait_for_end(&path).await, "completed", 4);
+}
+
+async fn with_key(server: &TestServer, key: &str, body: &Value) -> Answer {
+    let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
+    server
+        .ask(Method::POST, "/v2/batch/scrape", &headers, body.to_string())
+        .await
+}
+
+#[tokio::test]
+async fn the_same_request_again_gives_the_same_batch() {
+    let site = pages(3).serve().await;
+    let server = TestServer::start().await;
+    let body = json!({ "urls": urls(&site, 0..2) });
+    let first = with_key(&server, "one", &body).await.ok();
+    let again = with_key(&server, "one", &body).await.ok();
+    assert_eq!(first, again);
+    let other = with_key(&server, "one", &json!({ "urls": urls(&site, 0..3) })).await;
+    assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
+    assert_ne!(with_key(&server, "two", &body).await.ok()["id"], first["id"]);
+
+    let path = format!("/v2/batch/scrape/{}", first["id"].as_str().unwrap());
+    check_counts(&server.wait_for_end(&path).await, "completed", 2);
+    let more = json!({ "urls": urls(&site, 0..3), "appendToId": first["id"] });
+    for _ in 0..2 {
+        assert_eq!(with_key(&server, "three", &more).await.ok()["id"], first["id"]);
+        check_counts(&server.wait_for_end(&path).await, "completed", 3);
+    }
+    let changed = json!({ "urls": urls(&site, 0..1), "appendToId": first["id"] });
+    assert_eq!(
+        with_key(&server, "three", &changed).await.code(),
+        "IDEMPOTENCY_KEY_REUSED"
+    );
+}
+
+#[tokio::test]
+async fn options_that_need_enablement_are_refused_without_it() {
+    let server = TestServer::start().await;
+    let body = json!({ "urls": ["http://a.example/"], "zeroDataRetention": true });
+    let answer = server.post("/v2/batch/scrape", &body).await;
+    assert_eq!((answer.status, answer.code()), (403, "FORBIDDEN"));
+    let hook = json!({ "urls": ["http://a.example/"], "webhook": "http://10.0.0.1/hook" });
+    let answer = server.post("/v2/batch/scrape", &hook).await;
+    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
+    assert_eq!(answer.json["details"][0]["path"], json!(["webhook", "url"]));
+}
+
+#[tokio::test]
+async fn a_batch_survives_many_kills() {
+    let site = pages(80).serve().await;
+    let mut server = TestServer::start().await;
+    site.hold_after(1);
+    let path = server
+        .batch(&json!({ "urls": urls(&site, 0..70), "maxConcurrency": 4 }))
+        .await;
+    let id = path.rsplit('/').next().unwrap().to_owned();
+    for (round, hold) in [1, 9, 20, 34, 51].into_iter().enumerate() {
+        site.hold_after(hold);
+        site.wait_for_requests(hold + 1).await;
+        if round == 2 {
+            // Acknowledged, so it is there after the kill.
+            let more = json!({ "urls": urls(&site, 60..80), "appendToId": id });
+            server.post("/v2/batch/scrape", &more).await.ok();
+        }
+        server.kill9();
+        server.restart().await;
+    }
+    site.release();
+    check_counts(&server.wait_for_end(&path).await, "completed", 80);
+    let (documents, _) = server.documents_at(&path, 100).await;
+    assert_eq!(sources(&documents), sorted(urls(&site, 0..80)));
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_pages_are_one_batch_and_one_more_is_none() {
+    let site = Site::new().serve().await;
+    site.hold_after(0);
+    let server = TestServer::start().await;
+    let mut given: Vec<String> = (0..100_000).map(|n| site.url(&format!("/p/{n}"))).collect();
+    let path = server.batch(&json!({ "urls": given, "maxConcurrency": 2 })).await;
+    site.wait_for_requests(2).await;
+    let status = server.get(&path).await.ok();
+    assert_eq!(
+        (&status["status"], &status["total"]),
+        (&json!("scraping"), &json!(100_000))
+    );
+    server.delete(&path).await.ok();
+    given.push(site.url("/p/one-more"));
+    let answer = server.post("/v2/batch/scrape", &json!({ "urls": given })).await;
+    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
+}

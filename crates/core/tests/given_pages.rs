@@ -4,7 +4,8 @@
 
 use harvestman_core::api::{Document, TargetUrl};
 use harvestman_core::crawl::{
-    Admitted, Crawl, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, Snapshot, Source, given,
+    Admitted, Batch, Committed, Crawl, FetchedPage, Input, JobState, Output, PageOutcome, PageTask, Policy,
+    Snapshot, Source, given,
 };
 use harvestman_core::time::Timestamp;
 
@@ -37,15 +38,27 @@ fn batch(texts: &[&str], concurrency: u32) -> Crawl {
     Crawl::of_given(&first, None, policy, snapshot).unwrap()
 }
 
-/// Pages to fetch now; commits are left unanswered.
+fn committed(batch: &Batch) -> Input {
+    Input::Committed(Committed {
+        number: batch.number,
+        admitted: Vec::new(),
+        state: JobState::Running,
+    })
+}
+
+/// Pages to fetch now; commits are answered at once.
 fn started(crawl: &mut Crawl) -> Vec<PageTask> {
-    std::iter::from_fn(|| crawl.poll(NOW))
-        .filter_map(|output| match output {
-            Output::FetchPage(task) => Some(task),
-            Output::Commit(_) => None,
+    let mut tasks = Vec::new();
+    while let Some(output) = crawl.poll(NOW) {
+        match output {
+            Output::WantSlot => crawl.handle(NOW, Input::SlotTaken),
+            Output::FetchPage(task) => tasks.push(task),
+            Output::Commit(batch) => crawl.handle(NOW, committed(&batch)),
+            Output::ReturnSlot => {}
             other => panic!("{other:?}"),
-        })
-        .collect()
+        }
+    }
+    tasks
 }
 
 fn fetched(crawl: &mut Crawl, task: &PageTask) {
@@ -144,4 +157,12 @@ fn what_was_added_is_asked_for_while_pages_are_in_flight() {
     fetched(&mut crawl, &tasks[0]);
     crawl.handle(NOW, Input::Added);
     assert!(crawl.poll(NOW).is_none(), "one commit at a time");
+    crawl.handle(NOW, committed(&batch));
+    let Some(Output::Commit(batch)) = crawl.poll(NOW) else {
+        panic!("what was added meanwhile is not asked for");
+    };
+    assert!(
+        batch.end.is_none(),
+        "the job does not end before the store was asked"
+    );
 }

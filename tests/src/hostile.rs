@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 pub const BROKEN: &[&str] = &[
     "/bomb-gzip",
     "/bomb-stacked",
+    "/ten-gigabytes",
     "/endless",
     "/endless-chunks",
     "/short",
@@ -43,6 +44,9 @@ pub const HARD: &[&str] = &[
     "/attributes",
     "/wide-table",
     "/no-utf8",
+    "/unknown-charset",
+    "/wrong-charset",
+    "/half-characters",
     "/brackets",
     "/entities",
 ];
@@ -110,6 +114,13 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
             stream
                 .write_all(&coded("gzip, gzip", &gzip(&gzip(&vec![b' '; 80 << 20]))))
                 .await?
+        }
+        "/ten-gigabytes" => {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+                10_u64 << 30
+            );
+            forever(&mut stream, head.as_bytes(), &[b'x'; 65536]).await?
         }
         "/endless" => {
             forever(
@@ -211,7 +222,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
-        path => match hard(path) {
+        path => match hard(path).or_else(|| trap(path)) {
             Some(page) => stream.write_all(&page).await?,
             None => {
                 stream
@@ -243,6 +254,31 @@ fn front() -> String {
     page
 }
 
+/// Pages that lead to ever more pages: days without end, a new session on each visit, a path that grows.
+fn trap(path: &str) -> Option<Vec<u8>> {
+    let links = if let Some(day) = path.strip_prefix("/calendar/") {
+        let day: i64 = day.parse().ok()?;
+        vec![format!("/calendar/{}", day - 1), format!("/calendar/{}", day + 1)]
+    } else if let Some(sid) = path.strip_prefix("/session?sid=") {
+        let sid: u64 = sid.parse().ok()?;
+        (1..4).map(|n| format!("/session?sid={}", 3 * sid + n)).collect()
+    } else if path.starts_with("/deeper/") {
+        vec![format!("{path}a/"), format!("{path}b/")]
+    } else if path.starts_with("/longer/") {
+        vec![format!("{path}{}/", "x".repeat(1000))]
+    } else {
+        return None;
+    };
+    let links: String = links
+        .iter()
+        .map(|link| format!("<a href=\"{link}\">on</a> "))
+        .collect();
+    Some(html(format!(
+        "<title>{}</title><p>There is always more to see here.</p>{links}",
+        path.len()
+    )))
+}
+
 fn hard(path: &str) -> Option<Vec<u8>> {
     let body: Vec<u8> = match path {
         "/deep" => ("<div>".repeat(100_000) + "the bottom").into(),
@@ -260,6 +296,14 @@ fn hard(path: &str) -> Option<Vec<u8>> {
             b"</p>",
         ]
         .concat(),
+        "/unknown-charset" => return Some(said_to_be("x-nonsense", "<p>caf\u{e9} au lait</p>".as_bytes())),
+        "/wrong-charset" => return Some(said_to_be("utf-16", b"<p>caf\xe9 au lait</p>")),
+        "/half-characters" => {
+            return Some(said_to_be(
+                "shift_jis",
+                &[&b"<p>"[..], &[0x81, 0xff].repeat(5000)].concat(),
+            ));
+        }
         "/brackets" => ("<p>".to_owned() + &"[(*_`".repeat(40_000)).into(),
         "/entities" => ("<p>".to_owned() + &"&#x110000;&bogus;&amp".repeat(20_000)).into(),
         _ => return None,
@@ -271,6 +315,14 @@ fn html(body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn said_to_be(charset: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset={charset}\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     [head.as_bytes(), body].concat()

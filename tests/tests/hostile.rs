@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use harvestman_tests::TestServer;
 use harvestman_tests::hostile::{BROKEN, HARD, HostileSite, SLOW};
+use harvestman_tests::{Page, Site, TestServer};
 use serde_json::json;
 
 #[tokio::test]
@@ -90,6 +90,52 @@ async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
         .collect();
     let expected: BTreeSet<String> = BROKEN.iter().map(|path| site.url(path)).collect();
     assert_eq!(failed, expected.iter().map(String::as_str).collect());
+    for entry in errors["errors"].as_array().unwrap() {
+        let inward = entry["url"] == site.url("/inward");
+        let code = if inward {
+            "UNSAFE_TARGET"
+        } else {
+            "SCRAPE_SITE_ERROR"
+        };
+        assert_eq!(entry["code"], code, "{entry}");
+        assert!(entry["error"].as_str().unwrap().len() > 10, "{entry}");
+    }
     assert_eq!(status["total"], BROKEN.len() + HARD.len() + 1);
     assert_eq!(server.get("/health").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_crawl_of_pages_that_never_end_is_ended_by_the_timeout() {
+    let site = HostileSite::serve().await;
+    let server = TestServer::start().await;
+    for path in SLOW {
+        let request =
+            json!({ "url": site.url(path), "sitemap": "skip", "scrapeOptions": { "timeout": 1000 } });
+        let crawled = server.crawled(&request).await;
+        assert_eq!(crawled.status["status"], "failed", "{path}: {}", crawled.status);
+        assert_eq!(
+            crawled.errors,
+            [(site.url(path), "SCRAPE_TIMEOUT".to_owned())].into()
+        );
+    }
+    assert_eq!(server.get("/health").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_robots_txt_of_100_mb_is_read_up_to_its_bound() {
+    let mut rules = b"User-agent: *\nDisallow: /private\n".to_vec();
+    while rules.len() < 100 << 20 {
+        rules.extend_from_slice(&b"# a line that says nothing at all, again and again\n".repeat(1000));
+    }
+    rules.extend_from_slice(b"Disallow: /\n");
+    let site = Site::new()
+        .page("/robots.txt", Page::new("text/plain", rules))
+        .graph(&[("/", &["/private", "/open"]), ("/private", &[]), ("/open", &[])])
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    crawled.assert_visited(&site, &["/", "/open"]);
+    assert_eq!(crawled.robots_blocked, [site.url("/private")].into());
+    assert_eq!(site.count("/private"), 0);
 }

@@ -1,0 +1,170 @@
+//! Crawls that cannot do all they were asked for: start hosts out of reach, cancels, sites without an end.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::{Crawled, DocsSite, HostileSite, NameServer, Page, Site, TestServer};
+use serde_json::{Value, json};
+
+/// An address of a port where nobody listens.
+async fn closed_port() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+fn assert_failed(crawled: &Crawled, url: &str, code: &str) {
+    let status = &crawled.status;
+    assert_eq!(status["status"], "failed", "{status}");
+    assert_eq!(status["success"], true, "a failed job is a good answer");
+    assert_eq!(
+        (&status["total"], &status["completed"]),
+        (&json!(1), &json!(0)),
+        "{status}"
+    );
+    assert_eq!(crawled.errors, [(url.to_owned(), code.to_owned())].into());
+    assert!(crawled.robots_blocked.is_empty(), "{:?}", crawled.robots_blocked);
+    assert!(status["error"].as_str().unwrap().contains(url), "{status}");
+    assert_eq!(
+        (&status["next"], status.get("warning")),
+        (&Value::Null, None),
+        "{status}"
+    );
+}
+
+#[tokio::test]
+async fn a_start_host_out_of_reach_is_an_error_with_its_code() {
+    let names = NameServer::serve().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DNS_SERVERS", &names.setting())]).await;
+    let plain = Site::new().graph(&[("/", &[])]).serve().await;
+    for (url, code) in [
+        (
+            "http://nowhere.site.test/".to_owned(),
+            "SCRAPE_DNS_RESOLUTION_ERROR",
+        ),
+        (format!("http://{}/", closed_port().await), "SCRAPE_SITE_ERROR"),
+        (format!("https://{}/", plain.address()), "SCRAPE_SSL_ERROR"),
+    ] {
+        let crawled = server.crawled(&json!({ "url": url })).await;
+        assert_failed(&crawled, &url, code);
+        let answer = server.get(&format!("/v2/crawl/{}/errors", crawled.id)).await.ok();
+        let entry = &answer["errors"][0];
+        let id = entry["id"].as_str().unwrap();
+        assert!(entry["timestamp"].as_str().unwrap().ends_with('Z'));
+        let page = server.get(&format!("/v2/scrape/{id}")).await;
+        assert_eq!(
+            page.code(),
+            code,
+            "the page is found by the id of its scrape: {}",
+            page.json
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_start_page_without_a_scheme_is_tried_by_http_when_https_fails() {
+    let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
+    let server = TestServer::start().await;
+    let crawled = server
+        .crawled(&json!({ "url": site.address().to_string(), "sitemap": "skip" }))
+        .await;
+    crawled.assert_visited(&site, &["/", "/a"]);
+}
+
+#[tokio::test]
+async fn a_dead_start_page_is_no_end_when_a_sitemap_names_pages() {
+    let site = Site::new()
+        .page("/", Page::redirect(302, "/"))
+        .page(
+            "/sitemap.xml",
+            Page::new("application/xml", "<urlset><url><loc>/a</loc></url></urlset>"),
+        )
+        .graph(&[("/a", &["/b"]), ("/b", &[])])
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    crawled.assert_visited(&site, &["/a", "/b"]);
+    assert_eq!(
+        crawled.errors,
+        [(site.url("/"), "SCRAPE_SITE_ERROR".to_owned())].into()
+    );
+    assert_eq!(crawled.status["total"], 3);
+
+    let crawled = server
+        .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .await;
+    assert_failed(&crawled, &site.url("/"), "SCRAPE_SITE_ERROR");
+}
+
+#[tokio::test]
+async fn total_counts_the_pages_that_a_cancel_met_in_flight() {
+    let site = DocsSite::new(60).build().serve().await;
+    site.hold_after(10);
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/"), "sitemap": "skip", "maxConcurrency": 3 });
+    let id = server.crawl(&request).await;
+    site.wait_for_requests(13).await;
+    let path = format!("/v2/crawl/{id}");
+    while server.get(&path).await.ok()["completed"] != 10 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        server.delete(&path).await.ok(),
+        json!({ "success": true, "status": "cancelled" })
+    );
+    for _ in 0..2 {
+        let status = server.get(&path).await.ok();
+        assert_eq!(
+            (&status["status"], &status["next"]),
+            (&json!("cancelled"), &Value::Null)
+        );
+        assert_eq!((&status["total"], &status["completed"]), (&json!(13), &json!(10)));
+        assert_eq!(server.delete(&path).await.status, 200, "cancelled again");
+    }
+    site.release();
+    let other = server.crawled(&json!({ "url": site.url("/"), "limit": 5 })).await;
+    let answer = server.delete(&format!("/v2/crawl/{}", other.id)).await;
+    assert_eq!(
+        (answer.status, answer.code()),
+        (409, "CONFLICT"),
+        "{}",
+        answer.json
+    );
+    assert_eq!(
+        server.get(&path).await.ok()["total"],
+        13,
+        "it never changes again"
+    );
+}
+
+#[tokio::test]
+async fn a_site_without_an_end_ends_at_the_limit() {
+    let site = HostileSite::serve().await;
+    let server = TestServer::start().await;
+    for trap in ["/calendar/1", "/session?sid=1", "/deeper/"] {
+        let request =
+            json!({ "url": site.url(trap), "sitemap": "skip", "crawlEntireDomain": true, "limit": 40 });
+        let crawled = server.crawled(&request).await;
+        assert_eq!(crawled.status["status"], "completed");
+        assert_eq!(crawled.status["total"], 40, "{trap}: {}", crawled.status);
+        assert_eq!(crawled.visited().len(), 40, "{trap}");
+    }
+    let request = json!({ "url": site.url("/calendar/1"), "sitemap": "skip", "crawlEntireDomain": true,
+        "maxDiscoveryDepth": 3 });
+    let crawled = server.crawled(&request).await;
+    assert_eq!(
+        crawled.status["total"], 7,
+        "a page before and one after, three times"
+    );
+    let request =
+        json!({ "url": site.url("/session?sid=1"), "sitemap": "skip", "ignoreQueryParameters": true });
+    assert_eq!(
+        server.crawled(&request).await.status["total"],
+        1,
+        "one page under many names"
+    );
+    // Each step makes the address a thousand characters longer: it ends where addresses end.
+    let crawled = server
+        .crawled(&json!({ "url": site.url("/longer/"), "sitemap": "skip" }))
+        .await;
+    assert_eq!(crawled.status["total"], 9, "{}", crawled.status);
+}

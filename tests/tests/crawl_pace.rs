@@ -1,0 +1,172 @@
+//! How fast a crawl asks, and whom it asks for leave (contract section 5 rules 9 and 13). What overlaps is seen by
+//! the site; nothing is measured by the clock.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use harvestman_tests::{Page, RunningSite, Site, TestServer};
+use serde_json::json;
+
+const LINKS: &[&str] = &["/1", "/2", "/3", "/4", "/5", "/6"];
+
+/// A front page with six links, and a robots.txt.
+fn star(robots: &str) -> Site {
+    let site = Site::new()
+        .page("/robots.txt", Page::new("text/plain", robots.to_owned()))
+        .page("/", Page::links("home", LINKS));
+    LINKS
+        .iter()
+        .fold(site, |site, path| site.page(path, Page::links(path, &[])))
+}
+
+fn pages(site: &RunningSite) -> Vec<String> {
+    let asked = site.hits().into_iter().map(|hit| hit.path);
+    asked.filter(|path| path != "/robots.txt").collect()
+}
+
+#[tokio::test]
+async fn max_concurrency_is_used_and_kept() {
+    let server = TestServer::start_with(&[("HARVESTMAN_MAX_CONCURRENCY", "4")]).await;
+    for (wish, most) in [(Some(1), 1), (Some(3), 3), (Some(50), 4), (None, 4)] {
+        let site = star("").serve().await;
+        site.hold_after(1);
+        let mut request = json!({ "url": site.url("/"), "sitemap": "skip" });
+        if let Some(wish) = wish {
+            request["maxConcurrency"] = wish.into();
+        }
+        let id = server.crawl(&request).await;
+        site.wait_for_requests(1 + most).await;
+        site.release();
+        server
+            .read_crawl(id)
+            .await
+            .assert_visited(&site, &[&["/"][..], LINKS].concat());
+        assert_eq!(site.most_in_flight() as u64, most, "maxConcurrency {wish:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_delay_fetches_one_by_one_in_order() {
+    let server = TestServer::start().await;
+    let site = star("").delay(Duration::from_millis(30)).serve().await;
+    let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.02, "maxConcurrency": 5 });
+    let crawled = server.crawled(&request).await;
+    let order = [&["/"][..], LINKS].concat();
+    crawled.assert_visited(&site, &order);
+    assert_eq!(
+        (pages(&site), site.most_in_flight()),
+        (order.into_iter().map(str::to_owned).collect(), 1)
+    );
+}
+
+#[tokio::test]
+async fn crawl_delay_fetches_one_by_one_unless_delay_says_otherwise() {
+    let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_IGNORE_ROBOTS", "1")]).await;
+    let order = [&["/"][..], LINKS].concat();
+    let site = star("User-agent: *\nCrawl-delay: 0.1")
+        .delay(Duration::from_millis(30))
+        .serve()
+        .await;
+    let request = json!({ "url": site.url("/"), "sitemap": "skip" });
+    server.crawled(&request).await.assert_visited(&site, &order);
+    assert_eq!(
+        (pages(&site), site.most_in_flight()),
+        (order.iter().map(|path| (*path).to_owned()).collect(), 1)
+    );
+
+    // A minute between two fetches would be longer than a test waits.
+    let site = star("User-agent: *\nCrawl-delay: 60").serve().await;
+    let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.01 });
+    server.crawled(&request).await.assert_visited(&site, &order);
+    let request = json!({ "url": site.url("/"), "sitemap": "skip", "ignoreRobotsTxt": true });
+    server.crawled(&request).await.assert_visited(&site, &order);
+}
+
+#[tokio::test]
+async fn robots_options_need_the_operator() {
+    let site = star("User-agent: *\nDisallow: /").serve().await;
+    let server = TestServer::start().await;
+    for (option, value) in [
+        ("ignoreRobotsTxt", json!(true)),
+        ("robotsUserAgent", json!("special")),
+    ] {
+        let mut request = json!({ "url": site.url("/") });
+        request[option] = value;
+        let answer = server.post("/v2/crawl", &request).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (403, "FORBIDDEN"),
+            "{}",
+            answer.json
+        );
+        assert!(answer.error().contains(option), "{}", answer.error());
+    }
+    let crawled = server
+        .crawled(&json!({ "url": site.url("/"), "ignoreRobotsTxt": false }))
+        .await;
+    crawled.assert_visited(&site, &[]);
+    assert_eq!(crawled.robots_blocked, [site.url("/")].into());
+    assert_eq!(pages(&site), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn robots_are_left_aside_or_read_as_another_agent() {
+    let rules = "User-agent: special\nDisallow: /1\nAllow: /\n\nUser-agent: harvestman\nDisallow: /2\n\n\
+        User-agent: *\nDisallow: /";
+    let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_IGNORE_ROBOTS", "1")]).await;
+    for (options, missing) in [
+        (json!({}), "/2"),
+        (json!({ "robotsUserAgent": "special" }), "/1"),
+        (json!({ "robotsUserAgent": "Special/2.0" }), "/1"),
+        (json!({ "ignoreRobotsTxt": true }), ""),
+    ] {
+        let site = star(rules).serve().await;
+        let mut request = options;
+        request["url"] = site.url("/").into();
+        request["sitemap"] = "skip".into();
+        let crawled = server.crawled(&request).await;
+        let mut expected = [&["/"][..], LINKS].concat();
+        expected.retain(|path| *path != missing);
+        crawled.assert_visited(&site, &expected);
+        let blocked: BTreeSet<String> = [missing]
+            .iter()
+            .filter(|path| !path.is_empty())
+            .map(|path| site.url(path))
+            .collect();
+        assert_eq!(crawled.robots_blocked, blocked, "{request}");
+    }
+}
+
+#[tokio::test]
+async fn robots_that_answer_with_an_error_refuse_everything_and_those_that_are_missing_nothing() {
+    let server = TestServer::start().await;
+    for status in [401, 403, 404, 410] {
+        let site = star("")
+            .page("/robots.txt", Page::html("no").status(status))
+            .serve()
+            .await;
+        let crawled = server
+            .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+            .await;
+        crawled.assert_visited(&site, &[&["/"][..], LINKS].concat());
+    }
+    let site = star("")
+        .page("/robots.txt", Page::html("no").status(503))
+        .serve()
+        .await;
+    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    assert_eq!(crawled.status["status"], "failed");
+    let error = crawled.status["error"].as_str().unwrap();
+    assert!(
+        error.contains("robots.txt could not be read") && error.contains("503"),
+        "{error}"
+    );
+    assert_eq!(crawled.robots_blocked, [site.url("/")].into());
+    assert_eq!(
+        (site.count("/robots.txt"), site.hits().len()),
+        (3, 3),
+        "asked three times, and for nothing else"
+    );
+}

@@ -223,7 +223,8 @@ impl JobFeed {
         }
     }
 
-    fn ended_untracked(self) -> bool {
+    /// Whether the job has ended, or nobody looks any more; without subscribing.
+    pub fn ended_untracked(self) -> bool {
         self.progress
             .try_with_untracked(|progress| {
                 progress

@@ -45,6 +45,12 @@ pub const NO_ERRORS: &str = "No page has failed.";
 /// Request of a job that is not known here.
 pub const NO_REQUEST: &str =
     "The request was not sent from this device, and the job is not running any more.";
+/// Delivery log of a job without a webhook.
+pub const NO_WEBHOOK: &str = "This job has no webhook.";
+/// Delivery log without an event, whether of the filter or at all.
+pub const NO_EVENTS: &str = "No such event.";
+/// After an event is made due again.
+pub const SENT_AGAIN: &str = "The event is sent again";
 /// Nothing selected.
 pub const NO_SELECTION: &str = "Choose a page to read it here.";
 /// Cancel dialog.

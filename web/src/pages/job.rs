@@ -24,6 +24,10 @@ use crate::pages::scrape::failure;
 use crate::route::Screen;
 use crate::{figures, highlight, history, storage, text};
 
+mod webhooks;
+
+use webhooks::Webhooks;
+
 /// Shows the screen of the job in the address.
 #[component]
 pub fn JobPage() -> impl IntoView {
@@ -156,6 +160,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         vec![
             counted("pages", "Pages", feed.rows.with(Vec::len)),
             counted("errors", "Errors", errors.get()),
+            tab("webhooks", "Webhooks"),
             tab("request", "Request"),
         ]
     });
@@ -170,6 +175,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                     <div role="tabpanel" id="job-panel" aria-labelledby=move || format!("job-{}", chosen.get())>
                         {move || match chosen.get() {
                             "errors" => view! { <Errors feed/> }.into_any(),
+                            "webhooks" => view! { <Webhooks feed/> }.into_any(),
                             "request" => view! { <Request request/> }.into_any(),
                             _ => view! { <Pages feed open/> }.into_any(),
                         }}

@@ -1,0 +1,240 @@
+//! The delivery log of a job: each event with its attempts, what comes next, and a button to send it
+//! once more. Looks again while something is to come.
+
+use harvestman_client::{WebhookAttempt, WebhookEvent, WebhookLog};
+use harvestman_core::ids::{JobId, WebhookId};
+use harvestman_core::webhook::DeliveryState;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser;
+use crate::console::Console;
+use crate::job_feed::JobFeed;
+use crate::limits::ERRORS_MS;
+use crate::{figures, text};
+
+const FILTERS: [(&str, Option<DeliveryState>); 4] = [
+    ("All", None),
+    ("Waiting", Some(DeliveryState::Pending)),
+    ("Delivered", Some(DeliveryState::Delivered)),
+    ("Given up", Some(DeliveryState::GivenUp)),
+];
+
+/// The log as it is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    console: Console,
+    feed: JobFeed,
+    wanted: RwSignal<Option<DeliveryState>>,
+    log: RwSignal<Option<WebhookLog>>,
+    problem: RwSignal<Option<String>>,
+    watching: StoredValue<bool>,
+}
+
+impl Shown {
+    /// Reads again what is shown, or `more` than that.
+    async fn read(self, more: bool) {
+        let shown = self
+            .log
+            .try_with_untracked(|log| log.as_ref().map_or(0, |log| log.events.len()));
+        let (Some(wanted), Some(shown)) = (self.wanted.try_get_untracked(), shown) else {
+            return;
+        };
+        let answer = whole(self.console, self.feed.id, wanted, shown + usize::from(more)).await;
+        // Another filter may have been chosen meanwhile.
+        if self.wanted.try_get_untracked() != Some(wanted) {
+            return;
+        }
+        match answer {
+            Ok(log) => {
+                self.problem.try_set(None);
+                // The same again would only take the place and the focus from who reads it.
+                if self.log.try_with_untracked(|known| known.as_ref() != Some(&log)) == Some(true) {
+                    self.log.set(Some(log));
+                }
+            }
+            Err(error) => {
+                self.console.note(&error);
+                self.problem.try_set(Some(error.to_string()));
+            }
+        }
+    }
+
+    /// Looks again and again until the job has ended and no event waits.
+    async fn watch(self) {
+        if self.watching.try_get_value() != Some(false) {
+            return self.read(false).await;
+        }
+        self.watching.set_value(true);
+        loop {
+            self.read(false).await;
+            let waiting = self
+                .log
+                .try_with_untracked(|log| log.as_ref().is_none_or(|log| log.pending > 0));
+            match waiting {
+                None => return,
+                Some(false) if self.feed.ended_untracked() => {
+                    self.watching.try_set_value(false);
+                    return;
+                }
+                Some(_) => browser::sleep(ERRORS_MS).await,
+            }
+        }
+    }
+
+    fn resend(self, event: WebhookId) {
+        spawn_local(async move {
+            match self.console.client().resend_webhook(self.feed.id, event).await {
+                Ok(()) => {
+                    self.console.say(text::SENT_AGAIN);
+                    self.watch().await;
+                }
+                Err(error) => {
+                    self.console.note(&error);
+                    self.console.say(error.to_string());
+                }
+            }
+        });
+    }
+}
+
+/// The log from its beginning until it has so many events, or ends.
+async fn whole(
+    console: Console,
+    id: JobId,
+    wanted: Option<DeliveryState>,
+    events: usize,
+) -> Result<WebhookLog, harvestman_client::ClientError> {
+    let mut log = console.client().webhook_log(id, 0, wanted).await?;
+    while let Some(after) = log.next
+        && log.events.len() < events
+    {
+        let part = console.client().webhook_log(id, after, wanted).await?;
+        log.events.extend(part.events);
+        log.next = part.next;
+    }
+    Ok(log)
+}
+
+/// Shows the log.
+#[component]
+pub fn Webhooks(feed: JobFeed) -> impl IntoView {
+    let shown = Shown {
+        console: Console::get(),
+        feed,
+        wanted: RwSignal::new(None),
+        log: RwSignal::new(None),
+        problem: RwSignal::new(None),
+        watching: StoredValue::new(false),
+    };
+    spawn_local(shown.watch());
+    let rows = move || {
+        shown.log.with(|log| match log {
+            None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+            Some(log) if log.url.is_none() => view! { <p class="empty">{text::NO_WEBHOOK}</p> }.into_any(),
+            Some(log) if log.events.is_empty() => view! { <p class="empty">{text::NO_EVENTS}</p> }.into_any(),
+            Some(log) => view! {
+                <div class="scroll" tabindex="0" role="region" aria-label="Webhook events">
+                    <ul class="rows">{log.events.iter().map(|event| row(shown, event)).collect_view()}</ul>
+                </div>
+            }
+            .into_any(),
+        })
+    };
+    let more = move || shown.log.with(|log| log.as_ref().is_some_and(|log| log.next.is_some()));
+    let receiver = move || shown.log.with(|log| log.as_ref()?.url.clone());
+    view! {
+        {move || shown.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
+        <Show when=move || receiver().is_some()>
+            <div class="pad gap">
+                <p class="mono">{receiver}</p>
+                <div class="chips" role="group" aria-label="Which events">
+                    {FILTERS.map(|(name, state)| chip(shown, name, state)).collect_view()}
+                </div>
+            </div>
+        </Show>
+        {rows}
+        <Show when=more>
+            <div class="card-foot">
+                <button class="btn small" on:click=move |_| spawn_local(shown.read(true))>
+                    "Show more"
+                </button>
+            </div>
+        </Show>
+    }
+    .into_any()
+}
+
+fn chip(shown: Shown, name: &'static str, state: Option<DeliveryState>) -> AnyView {
+    let count = move || shown.log.with(|log| log.as_ref().map(|log| figures::count(counted(log, state))));
+    let choose = move |_| {
+        shown.wanted.set(state);
+        spawn_local(shown.read(false));
+    };
+    view! {
+        <button
+            type="button"
+            class="chip"
+            aria-pressed=move || (shown.wanted.get() == state).to_string()
+            on:click=choose
+        >
+            {name} " " {count}
+        </button>
+    }
+    .into_any()
+}
+
+fn counted(log: &WebhookLog, state: Option<DeliveryState>) -> u64 {
+    match state {
+        None => log.pending + log.delivered + log.given_up,
+        Some(DeliveryState::Pending) => log.pending,
+        Some(DeliveryState::Delivered) => log.delivered,
+        Some(DeliveryState::GivenUp) => log.given_up,
+    }
+}
+
+fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
+    let id = event.webhook_id;
+    let (class, word) = match event.state {
+        DeliveryState::Delivered => ("badge ok", "delivered"),
+        DeliveryState::Pending => ("badge run", "waiting"),
+        DeliveryState::GivenUp => ("badge bad", "given up"),
+    };
+    let attempts = event.attempts.iter().map(attempt);
+    let next = event.next_attempt_at.filter(|_| !event.attempts.is_empty()).map(|at| {
+        let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
+        view! { <span class="what">{format!("next attempt in {}", figures::span(seconds))}</span> }
+    });
+    let again = (event.state != DeliveryState::Pending).then(|| {
+        let label = format!("Send {} number {} again", event.event, event.number);
+        view! {
+            <button class="btn small quiet" aria-label=label on:click=move |_| shown.resend(id)>
+                "Send again"
+            </button>
+        }
+    });
+    view! {
+        <li class="error-row">
+            <div class="send">
+                <span class=class>{word}</span>
+                <code>{event.event.clone()}</code>
+                <code class="mono">{id.to_string()}</code>
+                {again}
+            </div>
+            {attempts.collect_view()}
+            {next}
+        </li>
+    }
+    .into_any()
+}
+
+fn attempt(attempt: &WebhookAttempt) -> AnyView {
+    let ago = figures::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
+    let took = format!("{} ms", figures::count(attempt.duration_ms));
+    let met = match (&attempt.error, attempt.status) {
+        (Some(error), _) => error.clone(),
+        (None, Some(status)) => format!("answered {status}"),
+        (None, None) => String::new(),
+    };
+    view! { <span class="what">{format!("{ago}, {took}: {met}")}</span> }.into_any()
+}

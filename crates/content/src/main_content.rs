@@ -50,10 +50,10 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let mut chances = judge::chances(&blocks);
     for (chance, block) in chances.iter_mut().zip(&blocks) {
         // Few words, so the cut hardly weighs them; whether the page's title belongs to its text is asked by itself.
-        if block.is_title() && *chance < 500 {
-            *chance = 0;
-        } else if block.is_chosen_heading() && !block.is_title() {
+        if block.is_chosen_heading() {
             *chance = 1000;
+        } else if block.is_title() && *chance < 500 {
+            *chance = 0;
         }
     }
     let mut sized: Vec<(i32, i64)> = chances

@@ -141,7 +141,11 @@ pub fn Webhooks(feed: JobFeed) -> impl IntoView {
             .into_any(),
         })
     };
-    let more = move || shown.log.with(|log| log.as_ref().is_some_and(|log| log.next.is_some()));
+    let more = move || {
+        shown
+            .log
+            .with(|log| log.as_ref().is_some_and(|log| log.next.is_some()))
+    };
     let receiver = move || shown.log.with(|log| log.as_ref()?.url.clone());
     view! {
         {move || shown.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
@@ -166,7 +170,11 @@ pub fn Webhooks(feed: JobFeed) -> impl IntoView {
 }
 
 fn chip(shown: Shown, name: &'static str, state: Option<DeliveryState>) -> AnyView {
-    let count = move || shown.log.with(|log| log.as_ref().map(|log| figures::count(counted(log, state))));
+    let count = move || {
+        shown
+            .log
+            .with(|log| log.as_ref().map(|log| figures::count(counted(log, state))))
+    };
     let choose = move |_| {
         shown.wanted.set(state);
         spawn_local(shown.read(false));
@@ -201,10 +209,13 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
         DeliveryState::GivenUp => ("badge bad", "given up"),
     };
     let attempts = event.attempts.iter().map(attempt);
-    let next = event.next_attempt_at.filter(|_| !event.attempts.is_empty()).map(|at| {
-        let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
-        view! { <span class="what">{format!("next attempt in {}", figures::span(seconds))}</span> }
-    });
+    let next = event
+        .next_attempt_at
+        .filter(|_| !event.attempts.is_empty())
+        .map(|at| {
+            let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
+            view! { <span class="what">{format!("next attempt in {}", figures::span(seconds))}</span> }
+        });
     let again = (event.state != DeliveryState::Pending).then(|| {
         let label = format!("Send {} number {} again", event.event, event.number);
         view! {

@@ -88,7 +88,11 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         restarts.push(killed.elapsed());
         cpu_before_s = 0.0;
     }
+    let (mut halfway, pid) = (None, server.pid());
     let status = follow(&server, &id, |completed, time| {
+        if completed >= pages / 2 && halfway.is_none() {
+            halfway = process::resident_bytes(pid).ok().map(|bytes| (completed, bytes));
+        }
         if completed < pages / 10 {
             times.early.push(time);
         } else if completed > pages / 10 * 9 {
@@ -120,6 +124,14 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         per_url(resident_after),
         mib(resident_before)
     );
+    if let Some((completed, bytes)) = halfway.filter(|(completed, _)| *completed < pages) {
+        let more = resident_after as f64 - bytes as f64;
+        let of_each = more / (pages - completed) as f64;
+        println!(
+            "                {of_each:.0} bytes a URL from page {completed} on ({:.1} MiB there)",
+            mib(bytes)
+        );
+    }
     println!(
         "database        {:.1} MiB",
         mib(process::folder_bytes(&server.data_dir().join("data"))?)

@@ -55,7 +55,7 @@ struct StatusTimes {
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let jobs = arguments.number("--jobs", 200)?;
     let teams = usize::try_from(arguments.number("--teams", 3)?)?.max(1);
-    let pages = arguments.number("--pages", 20_000)?;
+    let pages = arguments.number("--pages", 40_000)?;
     let concurrency = arguments.number("--concurrency", 8)?;
     let latency = Duration::from_millis(arguments.number("--latency-ms", 10)?);
     arguments.end()?;
@@ -82,10 +82,8 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     );
 
     let began = Instant::now();
-    let mut running = Vec::new();
-    for size in &sizes {
-        running.push(start(&server, &site, size).await?);
-    }
+    let starts = sizes.iter().map(|size| start(&server, &site, size));
+    let mut running = futures_util::future::try_join_all(starts).await?;
     println!("started         all in {:.1} s", began.elapsed().as_secs_f64());
     let total: u64 = sizes.iter().map(|size| size.pages).sum();
     let (mut samples, mut small, mut large) = (Vec::new(), StatusTimes::default(), StatusTimes::default());
@@ -189,8 +187,8 @@ fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
 
 async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result<Job> {
     let request = json!({ "url": site.start(&format!("docs-{}", size.pages)), "limit": size.pages + 10 });
-    let answer = ask(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
     let now = Instant::now();
+    let answer = ask(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
     Ok(Job {
         team: size.team,
         pages: size.pages,

@@ -19,7 +19,7 @@ const USAGE: &str = "\
 usage: cargo xtask bench <which>
 
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
-  fairness [--jobs 200] [--teams 3] [--pages 20000] [--concurrency 8] [--latency-ms 10]
+  fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
 
 #[tokio::main]

@@ -27,6 +27,8 @@ pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
 /// Page cache of the writer connection, in KiB.
 pub(crate) const WRITER_CACHE_KIB: u64 = 64 << 10;
+/// Document bodies written by one statement.
+pub(crate) const BODIES_PER_STATEMENT: usize = 16;
 /// URL keys read in one text when a new owner loads a job.
 pub(crate) const KEYS_PER_READ: u32 = 4_000;
 /// Compression level of document bodies.

@@ -177,10 +177,11 @@ async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
         return Ok(Vec::new());
     }
     let work = move || {
+        let mut compressor = zstd::bulk::Compressor::new(limits::ZSTD_LEVEL)?;
         texts
             .into_iter()
             .map(|text| {
-                let body = zstd::bulk::compress(text.as_bytes(), limits::ZSTD_LEVEL)?;
+                let body = compressor.compress(text.as_bytes())?;
                 Ok(Compressed {
                     size_bytes: text.len() as u64,
                     body,

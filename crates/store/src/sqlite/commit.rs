@@ -8,8 +8,8 @@ mod given;
 mod outcomes;
 mod urls;
 
-pub(crate) use given::insert_pages;
-pub(crate) use outcomes::insert_page;
+pub(crate) use given::insert_given;
+pub(crate) use outcomes::{NewPage, insert_pages};
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -96,9 +96,7 @@ async fn apply(
         Some((job, JobStatus::Scraping)) => job,
         _ => return Ok(Applied::Committed(Vec::new(), JobState::Ended)),
     };
-    for settled in batch.settled {
-        job.settle(connection, settled, now).await?;
-    }
+    job.settle(connection, batch.settled, now).await?;
     job.know_aliases(connection, &batch.aliases).await?;
     job.know_robots_blocked(connection, &batch.robots_blocked).await?;
     job.offer(connection, &batch.offers).await?;

@@ -9,6 +9,7 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::JobKind;
+use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::team::MonthUsage;
@@ -23,24 +24,22 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The entry of one page. Always written, also for 0 credits: one page, one entry.
-    pub(crate) async fn charge_page(
+    /// The entries of pages (seq, credits). Always written, also for 0 credits: one page, one entry.
+    pub(crate) async fn charge_pages(
         &self,
         connection: &mut SqliteConnection,
-        seq: u64,
-        credits: u32,
+        pages: &[(u64, u32)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         query(
             "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
-             VALUES (?1, ?2, 'page', ?3, ?4, ?5, ?6, ?7)",
+             SELECT ?1, value ->> 0, 'page', ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
         )
         .bind(blob(self.job.0))
-        .bind(int(seq))
+        .bind(json_text(&pages)?)
         .bind(blob(self.team.0))
         .bind(maybe_blob(self.key.map(|key| key.0)))
         .bind(self.kind.as_str())
-        .bind(credits)
         .bind(int(now.0))
         .execute(connection)
         .await?;

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
 use crate::limits;
 use crate::prepared::{json_text, page_lists};
-use crate::sqlite::commit::insert_pages;
+use crate::sqlite::commit::insert_given;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::sqlite::{Sqlite, events};
@@ -74,7 +74,7 @@ impl Sqlite {
                         events::save_log(connection, job.id, log).await?;
                     }
                     if !lists.is_empty() {
-                        insert_pages(connection, job.id, &lists, job.created_at).await?;
+                        insert_given(connection, job.id, &lists, job.created_at).await?;
                     }
                     Ok(Created::Created)
                 })

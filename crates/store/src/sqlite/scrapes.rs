@@ -12,7 +12,7 @@ use crate::job::NewJob;
 use crate::page::{ScrapeResult, StoredScrape};
 use crate::prepared::{PreparedDocument, prepare_document};
 use crate::sqlite::Sqlite;
-use crate::sqlite::commit::insert_page;
+use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
 use crate::sqlite::rows::{Columns, blob, int};
@@ -184,13 +184,18 @@ async fn store_document(
     // The id of a scrape is its job's, whatever the document says.
     document.scrape_id = Some(job.0.into_bytes());
     let kept = row.count("zero_data_retention")? == 0;
-    insert_page(connection, job, 1, None, kept.then_some(document), now).await?;
     let account = Account {
         job,
         team: TeamId(row.id("team_id")?),
         key: row.maybe_id("key_id")?.map(KeyId),
         kind: parse_kind(&row.text("kind")?)?,
     };
-    account.charge_page(connection, 1, credits, now).await?;
+    let page = NewPage {
+        seq: 1,
+        key: None,
+        document: kept.then_some(document),
+        credits,
+    };
+    insert_pages(connection, &account, vec![page], now).await?;
     account.add_to_month(connection, u64::from(credits), now).await
 }

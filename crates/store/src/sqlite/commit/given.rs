@@ -90,7 +90,7 @@ async fn add(
 }
 
 /// Stores the pages of a batch that was just inserted.
-pub(crate) async fn insert_pages(
+pub(crate) async fn insert_given(
     connection: &mut SqliteConnection,
     job: JobId,
     lists: &[UrlList],

@@ -1,74 +1,102 @@
 //! What became of admitted URLs: pages with their ledger entries, errors, places given back.
 
-use sqlx::query;
+use std::collections::HashSet;
+
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{QueryBuilder, query, query_scalar};
 
 use harvestman_core::crawl::PageError;
-use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled};
+use crate::limits;
+use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, json_text};
 use crate::sqlite::commit::JobInCommit;
+use crate::sqlite::credits::Account;
 use crate::sqlite::events::Event;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 
+/// A page to be stored under its number. Without a document only that there was one.
+pub(crate) struct NewPage {
+    pub(crate) seq: u64,
+    pub(crate) key: Option<[u8; 16]>,
+    pub(crate) document: Option<PreparedDocument>,
+    pub(crate) credits: u32,
+}
+
 impl JobInCommit {
+    /// Settles what is open, in order. Pages take few statements together, however many they are.
     pub(super) async fn settle(
         &mut self,
         connection: &mut SqliteConnection,
-        settled: PreparedSettled,
+        settled: Vec<PreparedSettled>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let state = match &settled.outcome {
-            PreparedOutcome::Page { .. } => "done",
-            PreparedOutcome::Failed(_) => "failed",
-            PreparedOutcome::Dropped(_) => "dropped",
-        };
-        let marked =
-            query("UPDATE job_url SET state = ?3 WHERE job_id = ?1 AND url_key = ?2 AND state = 'open'")
-                .bind(blob(self.account.job.0))
-                .bind(settled.key.to_vec())
-                .bind(state)
-                .execute(&mut *connection)
-                .await?;
-        if marked.rows_affected() == 0 {
-            // Settled before or never admitted: a page is stored and charged once, or not at all.
-            tracing::error!(job.id = %self.account.job, outcome = state, "an outcome of a URL that is not open");
-            return Ok(());
-        }
-        match settled.outcome {
-            PreparedOutcome::Page { document, credits } => {
-                self.completed += 1;
-                let seq = self.completed;
-                insert_page(
-                    connection,
-                    self.account.job,
-                    seq,
-                    Some(settled.key),
-                    Some(document),
-                    now,
-                )
-                .await?;
-                self.account.charge_page(connection, seq, credits, now).await?;
-                self.credits += u64::from(credits);
-                self.charged += u64::from(credits);
-                self.event(connection, Event::Page(seq), now).await
+        let mut open = self.close(connection, &settled).await?;
+        let mut pages = Vec::with_capacity(settled.len());
+        for one in settled {
+            if !open.remove(&one.key) {
+                // Settled before or never admitted: a page is stored and charged once, or not at all.
+                let outcome = state_after(&one.outcome);
+                tracing::error!(job.id = %self.account.job, outcome, "an outcome of a URL that is not open");
+                continue;
             }
-            PreparedOutcome::Failed(error) => {
-                self.failed += 1;
-                let no = self.add_error(connection, &settled.url, error, now).await?;
-                self.event(connection, Event::PageFailed(no), now).await
-            }
-            PreparedOutcome::Dropped(error) => {
-                self.admitted = self.admitted.saturating_sub(1);
-                if let Some(error) = error {
-                    self.add_error(connection, &settled.url, error, now).await?;
+            match one.outcome {
+                PreparedOutcome::Page { document, credits } => {
+                    self.completed += 1;
+                    self.credits += u64::from(credits);
+                    self.charged += u64::from(credits);
+                    pages.push(NewPage {
+                        seq: self.completed,
+                        key: Some(one.key),
+                        document: Some(document),
+                        credits,
+                    });
+                    self.event(connection, Event::Page(self.completed), now).await?;
                 }
-                Ok(())
+                PreparedOutcome::Failed(error) => {
+                    self.failed += 1;
+                    let no = self.add_error(connection, &one.url, error, now).await?;
+                    self.event(connection, Event::PageFailed(no), now).await?;
+                }
+                PreparedOutcome::Dropped(error) => {
+                    self.admitted = self.admitted.saturating_sub(1);
+                    if let Some(error) = error {
+                        self.add_error(connection, &one.url, error, now).await?;
+                    }
+                }
             }
         }
+        insert_pages(connection, &self.account, pages, now).await
+    }
+
+    /// Marks the URLs of these outcomes; those that were open.
+    async fn close(
+        &self,
+        connection: &mut SqliteConnection,
+        settled: &[PreparedSettled],
+    ) -> Result<HashSet<[u8; 16]>, StoreError> {
+        if settled.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let states: Vec<_> = settled
+            .iter()
+            .map(|one| (hex::encode(one.key), state_after(&one.outcome)))
+            .collect();
+        let rows = query(
+            "UPDATE job_url SET state = settled.state
+             FROM (SELECT unhex(value ->> 0) AS url_key, value ->> 1 AS state FROM json_each(?2)) AS settled
+             WHERE job_url.job_id = ?1 AND job_url.url_key = settled.url_key AND job_url.state = 'open'
+             RETURNING job_url.url_key",
+        )
+        .bind(blob(self.account.job.0))
+        .bind(json_text(&states)?)
+        .fetch_all(connection)
+        .await?;
+        rows.iter()
+            .map(|row| Ok(row.url_key("url_key")?.to_bytes()))
+            .collect()
     }
 
     async fn add_error(
@@ -96,43 +124,67 @@ impl JobInCommit {
     }
 }
 
-/// Stores a page under its number. Without a document only that there was one.
-pub(crate) async fn insert_page(
+/// The state of a URL with this outcome.
+fn state_after(outcome: &PreparedOutcome) -> &'static str {
+    match outcome {
+        PreparedOutcome::Page { .. } => "done",
+        PreparedOutcome::Failed(_) => "failed",
+        PreparedOutcome::Dropped(_) => "dropped",
+    }
+}
+
+/// Stores pages with their bodies and their ledger entries.
+pub(crate) async fn insert_pages(
     connection: &mut SqliteConnection,
-    job: JobId,
-    seq: u64,
-    key: Option<[u8; 16]>,
-    document: Option<PreparedDocument>,
+    account: &Account,
+    pages: Vec<NewPage>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let mut body_id = None;
-    let (mut scrape_id, mut status_code, mut size_bytes) = (None, None, 0);
-    if let Some(document) = document {
-        scrape_id = document.scrape_id.map(|id| id.to_vec());
-        status_code = document.status_code;
-        size_bytes = document.size_bytes;
-        let stored = query("INSERT INTO body (zstd) VALUES (?1)")
-            .bind(document.body)
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let charges: Vec<_> = pages.iter().map(|page| (page.seq, page.credits)).collect();
+    // Nobody else writes, so that the next ids are ours.
+    let mut last_body: i64 = query_scalar("SELECT coalesce(max(id), 0) FROM body")
+        .fetch_one(&mut *connection)
+        .await?;
+    let (mut rows, mut bodies) = (Vec::with_capacity(pages.len()), Vec::with_capacity(pages.len()));
+    for page in pages {
+        let key = page.key.map(hex::encode);
+        rows.push(match page.document {
+            None => (page.seq, key, None, None, 0, None),
+            Some(document) => {
+                last_body += 1;
+                bodies.push((last_body, document.body));
+                let scrape = document.scrape_id.map(hex::encode);
+                let size = document.size_bytes;
+                if let Some(version) = document.version {
+                    versions::keep(connection, account.job, version, now).await?;
+                }
+                (page.seq, key, scrape, document.status_code, size, Some(last_body))
+            }
+        });
+    }
+    while !bodies.is_empty() {
+        let rest = bodies.split_off(bodies.len().min(limits::BODIES_PER_STATEMENT));
+        QueryBuilder::new("INSERT INTO body (id, zstd) ")
+            .push_values(bodies, |mut row, (id, body)| {
+                row.push_bind(id).push_bind(body);
+            })
+            .build()
             .execute(&mut *connection)
             .await?;
-        body_id = Some(stored.last_insert_rowid());
-        if let Some(version) = document.version {
-            versions::keep(connection, job, version, now).await?;
-        }
+        bodies = rest;
     }
     query(
         "INSERT INTO page (job_id, seq, url_key, scrape_id, status_code, size_bytes, body_id, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+         SELECT ?1, value ->> 0, unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, ?3
+         FROM json_each(?2) ORDER BY key",
     )
-    .bind(blob(job.0))
-    .bind(int(seq))
-    .bind(key.map(|key| key.to_vec()))
-    .bind(scrape_id)
-    .bind(status_code)
-    .bind(int(size_bytes))
-    .bind(body_id)
+    .bind(blob(account.job.0))
+    .bind(json_text(&rows)?)
     .bind(int(now.0))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    account.charge_pages(connection, &charges, now).await
 }

@@ -26,7 +26,7 @@ pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Size to which the write-ahead log is cut after a checkpoint.
 pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
 /// Page cache of the writer connection, in KiB.
-pub(crate) const WRITER_CACHE_KIB: u64 = 64 << 10;
+pub(crate) const WRITER_CACHE_KIB: u64 = 16 << 10;
 /// Document bodies written by one statement.
 pub(crate) const BODIES_PER_STATEMENT: usize = 16;
 /// URL keys read in one text when a new owner loads a job.

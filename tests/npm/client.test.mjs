@@ -91,6 +91,12 @@ test('crawl waits for the end and has everything', async () => {
   assert.ok(result.data.every((page) => /^# Page \d+$/m.test(page.markdown)));
 });
 
+test('a map lists the addresses of a site', async () => {
+  const { links } = await client.map(`${root}/`, { sitemap: 'skip', search: 'page 2', limit: 2 });
+  assert.equal(links.length, 2);
+  assert.equal(links[0].url, `${root}/page/2`);
+});
+
 test('a running crawl is listed, and can be cancelled', async () => {
   const job = await client.startCrawl(`${root}/`, { sitemap: 'skip', delay: 5 });
   const active = await client.getActiveCrawls();

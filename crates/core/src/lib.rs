@@ -6,11 +6,13 @@
 
 pub mod api;
 pub mod billing;
+pub mod cache;
 pub mod crawl;
 pub mod frontier;
 pub mod host;
 pub mod ids;
 pub mod limits;
+pub mod map;
 pub mod page_version;
 pub mod paging;
 pub mod politeness;

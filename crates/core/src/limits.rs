@@ -34,7 +34,8 @@ pub const DEFAULT_PARSE_TIMEOUT_MS: u64 = 30_000;
 pub const MAX_WAIT_MS: u64 = 60_000;
 /// Age up to which a cached copy is used unless given, ms: two days.
 pub const DEFAULT_MAX_AGE_MS: u64 = 172_800_000;
-/// Age up to which `lockdown` serves from the cache unless given, ms: two years.
+/// Age up to which `lockdown` and `minAge` serve from the cache unless given, and up to which copies
+/// are kept, ms: two years.
 pub const LOCKDOWN_MAX_AGE_MS: u64 = 2 * 365 * 86_400_000;
 /// Page actions of one scrape.
 pub const MAX_ACTIONS: usize = 50;
@@ -70,6 +71,10 @@ pub const MAX_PATTERNS_CHARS: usize = 100_000;
 pub const DEFAULT_MAP_LIMIT: u64 = 5000;
 /// Most links of a map.
 pub const MAX_MAP_LIMIT: u64 = 100_000;
+/// Links of which a map keeps the best ones when their order has to be known first.
+pub const MAP_KNOWN_MAX: usize = 250_000;
+/// Words of a `search` that are looked for, counting each once.
+pub const MAP_SEARCH_WORDS_MAX: usize = 16;
 /// How long a sitemap is cached, ms: 7 days.
 pub const SITEMAP_CACHE_MS: u64 = 7 * 86_400_000;
 

@@ -181,6 +181,11 @@ impl Scope {
         self.external_links || self.relation(url) != Relation::Foreign
     }
 
+    /// Whether a URL is on the start host, at or below the path of the root.
+    pub fn is_child(&self, url: &Url) -> bool {
+        self.root.is_home(url) && self.root.is_parent_of(url)
+    }
+
     /// Moves the root to where the seed redirected (rule 12): `true` when `url` is on the same host
     /// or under the same registrable domain. Otherwise nothing changes.
     pub fn rebase(&mut self, url: &Url) -> bool {

@@ -2,6 +2,10 @@
 //! resolves only the five XML entities and character references, ignores DTDs and namespaces, and
 //! keeps what it understood of a broken file. It never fetches and never decompresses.
 
+mod walk;
+
+pub use walk::{File, Walk};
+
 use std::borrow::Cow;
 
 use quick_xml::Reader;

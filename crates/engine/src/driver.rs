@@ -23,8 +23,9 @@ use crate::clock::{self, Ticker};
 use crate::engine::Inner;
 use crate::job_request::JobRequest;
 use crate::scraper::Target;
+use crate::site_files::SiteFiles;
 use crate::slots::{Asked, Queued, Slot};
-use crate::{limits, site_files, tracking};
+use crate::{limits, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,7 @@ pub(crate) struct Driver {
     request: JobRequest,
     options: Arc<ScrapeOptions>,
     policy: Policy,
+    files: SiteFiles,
     jar: CookieJar,
     ticker: Ticker,
 }
@@ -76,6 +78,7 @@ impl Driver {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
         };
+        let files = SiteFiles::new(inner.scraper.fetcher().clone());
         let options = request.scrape_options();
         let team = lease.team;
         Ok(Self {
@@ -85,6 +88,7 @@ impl Driver {
             request,
             options: Arc::new(options),
             policy,
+            files,
             jar: CookieJar::default(),
             ticker: Ticker::new(),
         })
@@ -170,21 +174,21 @@ impl Driver {
         let span = tracing::Span::current();
         match output {
             Output::FetchRobots { host, url } => {
-                let fetcher = self.inner.scraper.fetcher().clone();
+                let files = self.files.clone();
                 let agent = run.crawl.robots_agent().to_owned();
                 let work = async move {
                     Input::RobotsFetched {
                         host,
-                        robots: site_files::robots(&fetcher, url, &agent).await,
+                        robots: files.robots(url, &agent).await,
                     }
                 };
                 run.tasks.spawn(work.instrument(span));
             }
             Output::FetchSitemap { url } => {
-                let fetcher = self.inner.scraper.fetcher().clone();
+                let files = self.files.clone();
                 let work = async move {
                     Input::SitemapFetched {
-                        sitemap: site_files::sitemap(&fetcher, url.clone()).await,
+                        sitemap: files.sitemap(url.clone()).await,
                         url,
                     }
                 };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use harvestman_core::api::crawl::{CrawlRequest, Enabled};
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::map::{MapAnswer, MapRequest};
 use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
@@ -17,17 +18,18 @@ use harvestman_fetch::Fetcher;
 use harvestman_store::{
     Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, Principal, Store, StoreError, WebhookEvents,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::changes::Changes;
 use crate::driven::Driven;
+use crate::map::Mapping;
 use crate::new_job::new_job;
 use crate::scraper::Scraper;
 use crate::single::SingleScrape;
 use crate::slots::Slots;
-use crate::{clock, expiry, scheduler, webhooks};
+use crate::{clock, expiry, limits, scheduler, webhooks};
 
 /// What the operator decides.
 #[derive(Clone, Debug)]
@@ -59,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
+    /// Places for maps, which hold many addresses in memory.
+    pub(crate) maps: Arc<Semaphore>,
     pub(crate) changes: Changes,
     pub(crate) driven: Driven,
     /// This process among others on the same store.
@@ -75,6 +79,7 @@ impl Engine {
         let inner = Arc::new(Inner {
             scraper: Scraper::new(fetcher, config.cores),
             slots: Slots::new(config.max_concurrency),
+            maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             changes: Changes::default(),
             driven: Driven::default(),
             node: clock::new_job_id().to_string(),
@@ -225,6 +230,11 @@ impl Engine {
             .await
     }
 
+    /// Finds the addresses of a site.
+    pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
+        Mapping::new(self.inner.clone(), request).run(who).await
+    }
+
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
     pub async fn changed(&self, who: &Principal, job: JobId, seen_completed: u64, wait: Duration) {
         let news = self.inner.changes.listen(job);
@@ -289,4 +299,14 @@ pub(crate) fn fault(error: &impl std::error::Error) -> ApiError {
         ErrorCode::Unknown,
         "something went wrong on the server; its log says what",
     )
+}
+
+/// The answer to a call that a stop of the server cuts short.
+pub(crate) fn stopping() -> ApiError {
+    let mut error = ApiError::new(
+        ErrorCode::Unavailable,
+        "the server is stopping and gave this request up; send it again in a moment",
+    );
+    error.retry_after_s = Some(limits::STOP_RETRY_AFTER_S);
+    error
 }

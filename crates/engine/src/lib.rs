@@ -10,6 +10,7 @@ mod engine;
 mod expiry;
 mod job_request;
 pub mod limits;
+mod map;
 mod new_job;
 mod scheduler;
 mod scraper;

@@ -24,6 +24,10 @@ pub const ROBOTS_BYTES: u64 = 512 * 1024;
 pub const ROBOTS_REDIRECTS: u32 = 5;
 /// What is read of a sitemap file, after decompression.
 pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
+/// Time for the sitemaps of a map.
+pub const MAP_SITEMAPS_TIME: Duration = Duration::from_secs(120);
+/// Maps that look at a site at once; further ones wait.
+pub const MAPS_AT_ONCE: usize = 16;
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
 /// What is read of a page, after decompression.

@@ -12,7 +12,7 @@ use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
-use crate::engine::{Inner, unavailable};
+use crate::engine::{Inner, stopping, unavailable};
 use crate::new_job::new_job;
 use crate::scraper::Target;
 use crate::slots::{Queued, Slot};
@@ -121,16 +121,6 @@ impl SingleScrape {
                 error
             })
     }
-}
-
-/// The answer to a scrape that a stop of the server cuts short.
-fn stopping() -> ApiError {
-    let mut error = ApiError::new(
-        ErrorCode::Unavailable,
-        "the server is stopping and gave this scrape up; send the request again in a moment",
-    );
-    error.retry_after_s = Some(limits::STOP_RETRY_AFTER_S);
-    error
 }
 
 impl Drop for SingleScrape {

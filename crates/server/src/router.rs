@@ -11,7 +11,7 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{batch, console, crawl, health, scrape, webhooks};
+use crate::routes::{batch, console, crawl, health, map, scrape, webhooks};
 
 mod not_offered;
 
@@ -55,7 +55,7 @@ macro_rules! table {
 /// Every route.
 pub fn routes() -> Vec<Route> {
     let mut routes = table! {
-        // Crawls, batches and scrapes (contract sections 6 to 8).
+        // Crawls, batches, scrapes and maps (contract sections 6 to 8).
         Key POST "/v2/crawl" => crawl::start;
         Key GET "/v2/crawl/active" => crawl::active;
         Key GET "/v2/crawl/ongoing" => crawl::active;
@@ -68,6 +68,7 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/batch/scrape/{id}/errors" => batch::errors;
         Key POST "/v2/scrape" => scrape::start;
         Key GET "/v2/scrape/{id}" => scrape::result;
+        Key POST "/v2/map" => map::start;
 
         // Without a version (1).
         Public GET "/health" => health::live;

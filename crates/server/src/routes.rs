@@ -14,6 +14,7 @@ pub(crate) mod console;
 pub(crate) mod crawl;
 pub(crate) mod health;
 pub(crate) mod job;
+pub(crate) mod map;
 pub(crate) mod scrape;
 pub(crate) mod webhooks;
 

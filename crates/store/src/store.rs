@@ -286,6 +286,14 @@ impl Store {
         on_engine!(self, engine => engine.page_version(team, key).await)
     }
 
+    // Calls without a job
+
+    /// Stores the activity entry and, unless it is free, the ledger entry of a call that is
+    /// answered at once and keeps nothing else. Of `call` only what these entries show is used.
+    pub async fn record_call(&self, call: &NewJob, credits: u32, now: Timestamp) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.record_call(call, credits, now).await)
+    }
+
     // Webhook events
 
     /// Takes up to `limit` jobs with an event that is due, for `lease_ms`: no other call gets them

@@ -238,6 +238,39 @@ export declare class BatchScrapeJob extends Job {
   readonly invalidURLs: string[];
 }
 
+/** Which addresses of a site are listed, and in which order. */
+export interface MapOptions {
+  /** Orders by relevance to this; nothing is left out. */
+  search?: string;
+  sitemap?: 'skip' | 'include' | 'only';
+  /** true */
+  includeSubdomains?: boolean;
+  /** Leaves out addresses with a query; true. */
+  ignoreQueryParameters?: boolean;
+  /** Sitemaps are kept for up to 7 days otherwise. */
+  ignoreCache?: boolean;
+  /** 1 to 100000; 5000. */
+  limit?: number;
+  /** Milliseconds; none. */
+  timeout?: number;
+  location?: { country?: string; languages?: string[] };
+  includePaths?: string[];
+  excludePaths?: string[];
+  regexOnFullURL?: boolean;
+  headers?: Record<string, string>;
+}
+
+export interface MapLink {
+  url: string;
+  title?: string;
+  description?: string;
+}
+
+export interface MapResult {
+  links: MapLink[];
+  warning?: string;
+}
+
 /** The API of one server for one key. */
 export declare class Harvestman {
   /** A bare string is the key. */
@@ -265,6 +298,8 @@ export declare class Harvestman {
   getBatchScrapeStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
   cancelBatchScrape(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
   getBatchScrapeErrors(id: string, call?: CallOptions): Promise<JobErrors>;
+  /** The addresses of a site, best first. */
+  map(url: string, options?: MapOptions, call?: CallOptions): Promise<MapResult>;
 }
 
 export default Harvestman;

@@ -121,6 +121,12 @@ export class Harvestman {
     return this.#read((client, signal) => client.batchScrapeErrors(id, signal), signal);
   }
 
+  /** The addresses of a site, best first. */
+  async map(url, options = {}, { signal } = {}) {
+    const { links, warning } = await this.#send((client, signal) => client.map({ ...options, url }, signal), signal);
+    return warning ? { links, warning } : { links };
+  }
+
   // A call that may have an effect is repeated only when the server refused it for being busy.
   #send(call, signal) {
     return this.#call(call, signal, false);

@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc, str::FromStr};
 
 use harvestman_client::{Client, ClientError, Pages};
 use harvestman_core::{
-    api::{ApiError, BatchScrapeRequest, CrawlRequest, ScrapeRequest, job::StatusQuery},
+    api::{ApiError, BatchScrapeRequest, CrawlRequest, MapRequest, ScrapeRequest, job::StatusQuery},
     ids::{JobId, ScrapeId},
 };
 use js_sys::Promise;
@@ -87,6 +87,12 @@ impl ApiClient {
     #[wasm_bindgen(js_name = activeCrawls)]
     pub fn active_crawls(&self, signal: Option<AbortSignal>) -> Promise {
         self.call(signal, async move |client: Client| client.active_crawls().await)
+    }
+
+    /// `POST /v2/map`.
+    pub fn map(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
+        let request = read(&request, MapRequest::from_json)?;
+        Ok(self.call(signal, async move |client: Client| client.map(&request).await))
     }
 
     /// All documents of a crawl, one after the other.

@@ -1,7 +1,7 @@
 //! The package's TypeScript types are written by hand, as they hold comments and unions that suit readers. This test
 //! keeps them to the models: no option of the API may be missing, and every option there must be one of the API.
 
-use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, TargetUrl};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, MapRequest, TargetUrl};
 use serde_json::{Value, json};
 
 const TYPES: &str = include_str!("../npm/index.d.ts");
@@ -90,4 +90,27 @@ fn every_typed_option_is_one_of_the_api() {
         "",
         "a misspelt name is refused"
     );
+}
+
+#[test]
+fn the_options_of_a_map_are_those_of_the_api() {
+    let all = json!({
+        "url": "https://example.com", "search": "a", "sitemap": "only", "includeSubdomains": false,
+        "ignoreQueryParameters": false, "ignoreCache": true, "limit": 1, "timeout": 1,
+        "location": { "country": "DE" }, "includePaths": ["a"], "excludePaths": ["b"],
+        "regexOnFullURL": true, "headers": { "a": "b" },
+    });
+    let request = MapRequest::from_json(all.to_string().as_bytes()).unwrap();
+    let written = serde_json::to_value(&request).unwrap();
+    assert_eq!(written, all);
+    let mut names: Vec<_> = all
+        .as_object()
+        .unwrap()
+        .keys()
+        .filter(|name| *name != "url")
+        .collect();
+    let mut typed = fields("MapOptions");
+    names.sort();
+    typed.sort_unstable();
+    assert_eq!(typed, names);
 }

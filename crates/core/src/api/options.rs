@@ -203,11 +203,12 @@ impl ScrapeOptions {
         self.store_in_cache && self.headers.is_empty() && self.actions.is_empty() && self.profile.is_none()
     }
 
-    /// Age up to which a cached copy is used, ms; 0: always fetch. A comparison with the last scrape is one with the page
+    /// Age up to which a cached copy is used, ms; 0: always fetch. Where only the cache may answer, any
+    /// age that is kept unless the caller says otherwise. A comparison with the last scrape is one with the page
     /// as it is now, unless the caller says otherwise.
     pub fn max_age_ms(&self) -> u64 {
         self.max_age.unwrap_or(match self {
-            _ if self.lockdown => LOCKDOWN_MAX_AGE_MS,
+            _ if self.cache_only() => LOCKDOWN_MAX_AGE_MS,
             _ if self.wants(FormatKind::ChangeTracking) => 0,
             _ => DEFAULT_MAX_AGE_MS,
         })

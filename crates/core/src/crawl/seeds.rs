@@ -1,8 +1,6 @@
 //! Where a crawl begins: robots.txt of the start host, the start page, then sitemaps. The sitemaps
 //! wait for the start page, because its redirect may move the scope.
 
-use std::collections::{HashSet, VecDeque};
-
 use url::{Position, Url};
 
 use crate::api::crawl::SitemapMode;
@@ -10,11 +8,10 @@ use crate::api::error::ErrorCode;
 use crate::crawl::batch::Source;
 use crate::crawl::changes::Change;
 use crate::crawl::hosts::Access;
-use crate::crawl::limits::{SITEMAP_MAX_FILES, SITEMAP_MAX_IN_FLIGHT, SITEMAP_MAX_LEVELS};
 use crate::crawl::{Crawl, warnings};
 use crate::host::HostKey;
 use crate::scope::Verdict;
-use crate::sitemap::Sitemap;
+use crate::sitemap::Walk;
 use crate::time::Timestamp;
 
 /// How far the beginning is.
@@ -32,80 +29,6 @@ pub(super) enum Phase {
     Reading(Walk),
     /// Nothing more comes from here.
     Done,
-}
-
-/// The sitemap files of a job in the order in which they are named.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Walk {
-    files: VecDeque<File>,
-    /// Every file ever queued: each is read once.
-    named: HashSet<Url>,
-}
-
-#[derive(Clone, Debug)]
-struct File {
-    url: Url,
-    level: u32,
-    state: FileState,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum FileState {
-    Waiting,
-    Asked,
-    Read(Option<Sitemap>),
-}
-
-impl Walk {
-    fn name(&mut self, url: Url, level: u32) {
-        if level <= SITEMAP_MAX_LEVELS
-            && self.named.len() < SITEMAP_MAX_FILES
-            && self.named.insert(url.clone())
-        {
-            let state = FileState::Waiting;
-            self.files.push_back(File { url, level, state });
-        }
-    }
-
-    /// The next file to ask for.
-    pub(super) fn wanted(&self) -> Option<&Url> {
-        let window = self.files.iter().take(SITEMAP_MAX_IN_FLIGHT);
-        window
-            .filter(|file| file.state == FileState::Waiting)
-            .map(|file| &file.url)
-            .next()
-    }
-
-    pub(super) fn asked(&mut self, url: &Url) {
-        if let Some(file) = self.files.iter_mut().find(|file| file.url == *url) {
-            file.state = FileState::Asked;
-        }
-    }
-
-    /// `false` when this file was not asked for.
-    pub(super) fn answer(&mut self, url: &Url, sitemap: Option<Sitemap>) -> bool {
-        let asked = |file: &&mut File| file.url == *url && file.state == FileState::Asked;
-        match self.files.iter_mut().find(asked) {
-            Some(file) => {
-                file.state = FileState::Read(sitemap);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Takes the first file off once it is read: the order of naming is the order of discovery.
-    fn take_read(&mut self) -> Option<(File, Sitemap)> {
-        match self.files.front()?.state {
-            FileState::Read(_) => {}
-            FileState::Waiting | FileState::Asked => return None,
-        }
-        let mut file = self.files.pop_front()?;
-        match std::mem::replace(&mut file.state, FileState::Asked) {
-            FileState::Read(sitemap) => Some((file, sitemap.unwrap_or_default())),
-            FileState::Waiting | FileState::Asked => None,
-        }
-    }
 }
 
 impl Crawl {
@@ -201,25 +124,19 @@ impl Crawl {
         if self.hosts.is_unreachable(&host) {
             return self.sitemaps_done();
         }
-        let mut walk = Walk::default();
         let lines = self
             .hosts
             .robots(&host)
             .map(|robots| robots.sitemaps())
             .unwrap_or_default();
-        if let Some(base) = host.robots_url() {
-            for line in lines {
-                if let Some(url) = crate::url_key::resolve_link(&base, line) {
-                    walk.name(url, 1);
-                }
-            }
-        }
-        if walk.files.is_empty() {
-            let mut usual = self.scope.root().clone();
-            usual.set_path("/sitemap.xml");
-            usual.set_query(None);
+        let mut walk = match host.robots_url() {
+            Some(base) => Walk::of_lines(&base, lines),
+            None => Walk::default(),
+        };
+        if walk.is_empty() {
+            let usual = Walk::usual(self.scope.root());
             if self.hosts.access(&usual) != Access::Refused {
-                walk.name(usual, 1);
+                walk.start_at(usual);
             }
         }
         self.phase = Phase::Reading(walk);
@@ -230,7 +147,7 @@ impl Crawl {
         let Phase::Reading(walk) = &mut self.phase else {
             return false;
         };
-        if walk.files.is_empty() {
+        if walk.is_empty() {
             return self.sitemaps_done();
         }
         let Some((file, sitemap)) = walk.take_read() else {
@@ -240,6 +157,7 @@ impl Crawl {
             Phase::Reading(walk) => walk,
             _ => return false,
         };
+        let sitemap = sitemap.unwrap_or_default();
         for page in sitemap.pages {
             self.discover(page, 0, Source::Sitemap);
         }
@@ -247,12 +165,12 @@ impl Crawl {
             let same_host = child[..Position::BeforePath] == file.url[..Position::BeforePath];
             let allowed = matches!(self.hosts.access(&child), Access::Allowed | Access::Unknown);
             if (same_host || self.scope.admits_host(&child)) && allowed {
-                walk.name(child, file.level + 1);
+                walk.descend(&file, child);
             }
         }
         if self.knows_enough() {
             // What is in flight is answered to nobody; its place is given back on arrival.
-            walk.files.retain(|file| file.state == FileState::Asked);
+            walk.stop_asking();
         }
         self.phase = Phase::Reading(walk);
         true

@@ -431,6 +431,7 @@ fn the_absent_rules_of_options_hold() {
     }
     assert_eq!(read(json!({})).max_age_ms(), 172_800_000);
     assert_eq!(read(json!({"lockdown": true})).max_age_ms(), 63_072_000_000);
+    assert_eq!(read(json!({"minAge": 5})).max_age_ms(), 63_072_000_000);
     assert_eq!(read(json!({"lockdown": true, "maxAge": 5})).max_age_ms(), 5);
     for browser in [
         json!({"waitFor": 1}),

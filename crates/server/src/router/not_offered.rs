@@ -10,7 +10,6 @@ use crate::routes::{health, not_offered};
 /// Parts of the API that are not built yet.
 const LATER: &[(&str, &str)] = &[
     ("POST", "/v2/crawl/params-preview"),
-    ("POST", "/v2/map"),
     ("GET", "/v2/team/token-usage/historical"),
     ("GET", "/v2/team/credit-usage/historical"),
     ("GET", "/v2/team/activity"),

@@ -9,6 +9,7 @@ mod connections;
 mod console;
 mod crawl;
 mod edge;
+mod map;
 mod routes;
 mod site;
 mod socket;

@@ -8,9 +8,10 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::JobKind;
+use crate::job::{JobKind, NewJob};
 use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::team::MonthUsage;
 
@@ -24,6 +25,17 @@ pub(crate) struct Account {
 }
 
 impl Account {
+    /// The entry of a call that has no pages.
+    async fn charge_call(
+        &self,
+        connection: &mut SqliteConnection,
+        credits: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.charge(connection, "call", &[(0, credits)], now).await?;
+        self.add_to_month(connection, u64::from(credits), now).await
+    }
+
     /// The entries of pages (seq, credits). Always written, also for 0 credits: one page, one entry.
     pub(crate) async fn charge_pages(
         &self,
@@ -31,16 +43,27 @@ impl Account {
         pages: &[(u64, u32)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        self.charge(connection, "page", pages, now).await
+    }
+
+    async fn charge(
+        &self,
+        connection: &mut SqliteConnection,
+        reason: &'static str,
+        entries: &[(u64, u32)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         query(
             "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
-             SELECT ?1, value ->> 0, 'page', ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
+             SELECT ?1, value ->> 0, ?7, ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
         )
         .bind(blob(self.job.0))
-        .bind(json_text(&pages)?)
+        .bind(json_text(&entries)?)
         .bind(blob(self.team.0))
         .bind(maybe_blob(self.key.map(|key| key.0)))
         .bind(self.kind.as_str())
         .bind(int(now.0))
+        .bind(reason)
         .execute(connection)
         .await?;
         Ok(())
@@ -72,6 +95,32 @@ impl Account {
 }
 
 impl Sqlite {
+    pub(crate) async fn record_call(
+        &self,
+        call: &NewJob,
+        credits: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let call = call.clone();
+        let account = Account {
+            job: call.id,
+            team: call.team,
+            key: call.key,
+            kind: call.kind,
+        };
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    insert_activity(connection, &call).await?;
+                    match credits {
+                        0 => Ok(()),
+                        credits => account.charge_call(connection, credits, now).await,
+                    }
+                })
+            })
+            .await
+    }
+
     pub(crate) async fn credits_in_period(
         &self,
         team: TeamId,

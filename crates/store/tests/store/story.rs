@@ -19,6 +19,7 @@ async fn tell(store: &Store) {
     chapters_of_teams::a_revoked_key_opens_nothing(store).await;
     chapters_of_teams::usage_is_added_up_by_month_and_key(store).await;
     chapters_of_teams::activity_is_read_newest_first_in_pages(store).await;
+    chapters_of_teams::a_call_without_a_job_leaves_its_price_and_activity(store).await;
     chapters_of_crawls::a_job_is_made_once_per_idempotency_key(store).await;
     chapters_of_crawls::a_refused_job_leaves_nothing(store).await;
     chapters_of_crawls::a_crawl_runs_from_lease_to_end(store).await;

@@ -155,3 +155,27 @@ pub(crate) async fn activity_is_read_newest_first_in_pages(store: &Store) {
             .is_empty()
     );
 }
+
+pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &Store) {
+    let team = store.ensure_team("calls").await.unwrap();
+    let (dear, free) = (new_job(team, JobKind::Map, 0), new_job(team, JobKind::Map, 0));
+    store.record_call(&dear, 3, NOW).await.unwrap();
+    store.record_call(&free, 0, NOW).await.unwrap();
+    assert_eq!(store.ledger_total(team).await.unwrap(), 3);
+    assert_eq!(store.month_usage(team).await.unwrap()[0].credits, 3);
+    let query = ActivityQuery {
+        now: NOW,
+        endpoint: Some("map".to_owned()),
+        before: None,
+        limit: 10,
+    };
+    let mut noted: Vec<JobId> = Vec::new();
+    for entry in store.activity(team, &query).await.unwrap() {
+        noted.push(entry.id);
+    }
+    noted.sort();
+    let mut made = [dear.id, free.id];
+    made.sort();
+    assert_eq!(noted, made);
+    assert!(store.job(team, dear.id, NOW).await.unwrap().is_none());
+}

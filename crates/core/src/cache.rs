@@ -1,0 +1,209 @@
+//! The rules of the page cache (contract section 4.1): which requests it answers, what is kept, and
+//! what makes two requests the same. Kept are fetched bytes, never what was made of them, so that
+//! any formats are a hit. It never stores anything and never asks for the time.
+
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::options::{Proxy, ScrapeOptions};
+use crate::time::Timestamp;
+use crate::url_key::{Identity, normal_form};
+
+/// Identity of a fetched answer within a team: the first 128 bits of SHA-256 of the address and of
+/// what else changes the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CacheKey(pub [u8; 16]);
+
+impl CacheKey {
+    /// The answer to a page request.
+    pub fn of_page(url: &Url, options: &ScrapeOptions) -> Self {
+        let proxy = match options.proxy {
+            Proxy::Basic | Proxy::Auto => "basic",
+            Proxy::Enhanced | Proxy::Stealth => "enhanced",
+        };
+        let visitor = [
+            "page",
+            &options.location.country,
+            &options.location.accept_language(),
+            if options.mobile { "mobile" } else { "desktop" },
+            proxy,
+            &options.wait_for.to_string(),
+        ];
+        Self::of(url, &visitor)
+    }
+
+    /// The answer to a request for a sitemap file, which is made without any options.
+    pub fn of_site_file(url: &Url) -> Self {
+        Self::of(url, &["site file"])
+    }
+
+    fn of(url: &Url, parts: &[&str]) -> Self {
+        let exact = Identity {
+            ignore_query: false,
+            merge_similar: false,
+        };
+        let mut hash = Sha256::new();
+        hash.update(normal_form(url, exact));
+        for part in parts {
+            hash.update([0]);
+            hash.update(part);
+        }
+        let mut key = [0; 16];
+        key.copy_from_slice(&hash.finalize()[..16]);
+        Self(key)
+    }
+}
+
+/// Ages of a copy that will do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ages {
+    /// Youngest, ms.
+    pub min_ms: u64,
+    /// Oldest, ms.
+    pub max_ms: u64,
+}
+
+impl Ages {
+    /// Whether a copy of this time will do.
+    pub fn allow(&self, fetched_at: Timestamp, now: Timestamp) -> bool {
+        let age = now.0.saturating_sub(fetched_at.0);
+        (self.min_ms..=self.max_ms).contains(&age)
+    }
+}
+
+/// Which copies may answer a request; `None`: none may, whatever there is. A request with headers,
+/// actions or a profile gets answers of its own, so no copy of a plain request is one.
+pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
+    let plain = options.headers.is_empty() && options.actions.is_empty() && options.profile.is_none();
+    let max_ms = options.max_age_ms();
+    (plain && max_ms > 0).then(|| Ages {
+        min_ms: options.min_age.unwrap_or(0),
+        max_ms,
+    })
+}
+
+/// Whether an answer to these options is worth keeping: a page that was there. Never with zero data
+/// retention, which the caller checks.
+pub fn keeps(options: &ScrapeOptions, status: u16) -> bool {
+    options.stores_in_cache() && status < 400
+}
+
+/// The error when only the cache may answer and it has nothing; `None` when the page is fetched.
+pub fn refusal(options: &ScrapeOptions) -> Option<ApiError> {
+    if options.lockdown {
+        Some(ApiError::new(
+            ErrorCode::LockdownCacheMiss,
+            "`lockdown` serves from the cache only, and no copy of this page will do; leave `lockdown` out to fetch it.",
+        ))
+    } else if options.min_age.is_some() {
+        Some(ApiError::new(
+            ErrorCode::NoCachedData,
+            "`minAge` serves from the cache only, and no copy of this page will do; leave `minAge` out to fetch it.",
+        ))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn options(body: Value) -> ScrapeOptions {
+        ScrapeOptions::from_json(body.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_changes_the_answer_changes_the_key() {
+        let key = |url: &str, body: Value| CacheKey::of_page(&Url::parse(url).unwrap(), &options(body));
+        let plain = key("http://site.test/a", json!({}));
+        for (url, same) in [
+            ("http://SITE.test:80/b/../a#x", json!({})),
+            (
+                "http://site.test/a",
+                json!({"formats": ["html", "links"], "onlyMainContent": false}),
+            ),
+            (
+                "http://site.test/a",
+                json!({"maxAge": 5, "timeout": 5000, "skipTlsVerification": false}),
+            ),
+            (
+                "http://site.test/a",
+                json!({"proxy": "basic", "location": {"country": "us"}}),
+            ),
+        ] {
+            assert_eq!(key(url, same.clone()), plain, "{url} {same}");
+        }
+        for (url, other) in [
+            ("https://site.test/a", json!({})),
+            ("http://site.test/a/", json!({})),
+            ("http://site.test/a?x", json!({})),
+            ("http://www.site.test/a", json!({})),
+            ("http://site.test/a", json!({"mobile": true})),
+            ("http://site.test/a", json!({"proxy": "enhanced"})),
+            ("http://site.test/a", json!({"waitFor": 5})),
+            ("http://site.test/a", json!({"location": {"country": "GB"}})),
+            ("http://site.test/a", json!({"location": {"languages": ["de"]}})),
+        ] {
+            assert_ne!(key(url, other.clone()), plain, "{url} {other}");
+        }
+        let url = Url::parse("http://site.test/a").unwrap();
+        assert_ne!(CacheKey::of_site_file(&url), plain);
+    }
+
+    #[test]
+    fn ages_follow_the_options() {
+        const DAY: u64 = 86_400_000;
+        let check = |body: Value, expected: Option<(u64, u64)>| {
+            let ages = wanted_ages(&options(body.clone())).map(|ages| (ages.min_ms, ages.max_ms));
+            assert_eq!(ages, expected, "{body}");
+        };
+        check(json!({}), Some((0, 2 * DAY)));
+        check(json!({"maxAge": 5}), Some((0, 5)));
+        check(json!({"maxAge": 0}), None);
+        check(json!({"minAge": 7}), Some((7, 730 * DAY)));
+        check(json!({"minAge": 7, "maxAge": 9}), Some((7, 9)));
+        check(json!({"lockdown": true}), Some((0, 730 * DAY)));
+        check(json!({"lockdown": true, "maxAge": 0}), None);
+        check(json!({"storeInCache": false}), Some((0, 2 * DAY)));
+        check(json!({"headers": {"a": "b"}}), None);
+        check(json!({"profile": {"name": "a"}, "lockdown": true}), None);
+        check(json!({"actions": [{"type": "scrape"}]}), None);
+
+        let ages = Ages {
+            min_ms: 10,
+            max_ms: 20,
+        };
+        let at = |age: u64| ages.allow(Timestamp(1_000 - age), Timestamp(1_000));
+        assert_eq!([9, 10, 20, 21].map(at), [false, true, true, false]);
+        let young = Ages { min_ms: 0, max_ms: 1 };
+        assert!(young.allow(Timestamp(5), Timestamp(3)), "the clock was set back");
+    }
+
+    #[test]
+    fn only_plain_successes_are_kept() {
+        assert!(keeps(&options(json!({})), 200) && keeps(&options(json!({"maxAge": 0})), 203));
+        assert!(!keeps(&options(json!({})), 404) && !keeps(&options(json!({})), 503));
+        for body in [
+            json!({"storeInCache": false}),
+            json!({"headers": {"a": "b"}}),
+            json!({"actions": [{"type": "scrape"}]}),
+            json!({"profile": {"name": "a"}}),
+        ] {
+            assert!(!keeps(&options(body.clone()), 200), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_miss_is_an_error_only_when_nothing_may_be_fetched() {
+        let code = |body: Value| refusal(&options(body)).map(|error| error.code);
+        assert_eq!(code(json!({})), None);
+        assert_eq!(code(json!({"minAge": 0})), Some(ErrorCode::NoCachedData));
+        let locked = Some(ErrorCode::LockdownCacheMiss);
+        assert_eq!(code(json!({"lockdown": true})), locked);
+        assert_eq!(code(json!({"lockdown": true, "minAge": 1})), locked);
+    }
+}

@@ -1,0 +1,197 @@
+//! How well an address fits a search: the words of its title, path and description, weighted as in
+//! BM25. A word that begins another counts half. Pure arithmetic; an address without any of the
+//! words has 0.
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::api::map::MapLink;
+use crate::limits::MAP_SEARCH_WORDS_MAX;
+
+const TITLE: f32 = 3.0;
+const PATH: f32 = 2.0;
+const DESCRIPTION: f32 = 1.0;
+/// Of a word that only begins like the one searched for.
+const BEGINNING: f32 = 0.5;
+/// Characters that a shorter word needs to count as the beginning of a longer one.
+const BEGINNING_CHARS: usize = 3;
+/// How soon further weight counts little (k1 of BM25), and how much the length counts (b).
+const SATURATION: f32 = 1.2;
+const LENGTH: f32 = 0.75;
+
+/// A word of the search met in a link.
+struct Meeting {
+    link: usize,
+    word: usize,
+    weight: f32,
+}
+
+/// The score of each link, in order; larger is better.
+pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f32> {
+    let mut wanted: Vec<String> = Vec::new();
+    for word in words(search) {
+        if wanted.len() < MAP_SEARCH_WORDS_MAX && !wanted.contains(&word) {
+            wanted.push(word);
+        }
+    }
+    let mut met = Vec::new();
+    let mut found_in = vec![0.0_f32; wanted.len()];
+    let mut lengths = Vec::with_capacity(links.len());
+    for (index, link) in links.enumerate() {
+        let (weights, length) = weigh(link, &wanted);
+        lengths.push(length);
+        for (word, weight) in weights
+            .into_iter()
+            .enumerate()
+            .filter(|(_, weight)| *weight > 0.0)
+        {
+            found_in[word] += 1.0;
+            met.push(Meeting {
+                link: index,
+                word,
+                weight,
+            });
+        }
+    }
+    let count = lengths.len() as f32;
+    let average = lengths.iter().sum::<f32>() / count.max(1.0);
+    let mut scores = vec![0.0; lengths.len()];
+    for Meeting { link, word, weight } in met {
+        let rarity = (1.0 + (count - found_in[word] + 0.5) / (found_in[word] + 0.5)).ln();
+        let length = 1.0 - LENGTH + LENGTH * lengths[link] / average.max(1.0);
+        scores[link] += rarity * weight * (SATURATION + 1.0) / (weight + SATURATION * length);
+    }
+    scores
+}
+
+/// The weight of each wanted word in a link, and how many words the link has.
+fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
+    let mut weights = vec![0.0; wanted.len()];
+    let mut length = 0.0;
+    let path = Url::parse(&link.url).ok();
+    let path = path
+        .as_ref()
+        .map(|url| percent_decode_str(url.path()).decode_utf8_lossy())
+        .unwrap_or_default();
+    let fields = [
+        (TITLE, link.title.as_deref().unwrap_or_default()),
+        (PATH, &path),
+        (DESCRIPTION, link.description.as_deref().unwrap_or_default()),
+    ];
+    for (weight, text) in fields {
+        let mut best = vec![0.0_f32; wanted.len()];
+        for word in words(text) {
+            length += 1.0;
+            for (best, wanted) in best.iter_mut().zip(wanted) {
+                *best = best.max(likeness(wanted, &word));
+            }
+        }
+        for (total, best) in weights.iter_mut().zip(best) {
+            *total += weight * best;
+        }
+    }
+    (weights, length)
+}
+
+/// 1 for the same word, less for one that begins with the other.
+fn likeness(wanted: &str, word: &str) -> f32 {
+    let (short, long) = match wanted.len() <= word.len() {
+        true => (wanted, word),
+        false => (word, wanted),
+    };
+    if short == long {
+        1.0
+    } else if long.starts_with(short) && short.chars().nth(BEGINNING_CHARS - 1).is_some() {
+        BEGINNING
+    } else {
+        0.0
+    }
+}
+
+/// Letters and digits in a row, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(path: &str, title: &str, description: &str) -> MapLink {
+        MapLink {
+            url: format!("http://pricing.test{path}"),
+            title: Some(title.to_owned()),
+            description: Some(description.to_owned()),
+        }
+    }
+
+    /// The links in order of their scores, best first.
+    #[track_caller]
+    fn check(search: &str, best_first: &[MapLink]) {
+        let scores = scores(search, best_first.iter());
+        assert!(scores.is_sorted_by(|one, next| one > next), "{scores:?}");
+    }
+
+    #[test]
+    fn title_then_path_then_description_then_nothing() {
+        check(
+            "pricing",
+            &[
+                link("/a", "Pricing", ""),
+                link("/pricing", "A", ""),
+                link("/b", "A", "pricing"),
+                link("/c", "A", "b"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_host_is_no_match() {
+        assert_eq!(scores("pricing", [link("/a", "", "")].iter()), [0.0]);
+    }
+
+    #[test]
+    fn more_words_are_better_and_rare_ones_count_more() {
+        check(
+            "install docs",
+            &[
+                link("/docs/install", "", ""),
+                link("/guide/install", "", ""),
+                link("/docs/a", "", ""),
+                link("/docs/b/c", "", ""),
+            ],
+        );
+    }
+
+    #[test]
+    fn beginnings_count_less_and_short_ones_not_at_all() {
+        check(
+            "install",
+            &[
+                link("/install", "", ""),
+                link("/installation", "", ""),
+                link("/in", "", ""),
+            ],
+        );
+        assert_eq!(scores("in", [link("/installation", "", "")].iter()), [0.0]);
+    }
+
+    #[test]
+    fn letter_case_punctuation_and_percent_signs_do_not_matter() {
+        let found = scores(
+            "  \u{dc}BER-uns! ",
+            [link("/%C3%BCber_Uns", "", ""), link("/x", "", "")].iter(),
+        );
+        assert!(found[0] > 1.0 && found[1] == 0.0, "{found:?}");
+        assert_eq!(scores("!!", [link("/a", "", "")].iter()), [0.0]);
+    }
+
+    #[test]
+    fn endless_searches_are_cut() {
+        let search: String = (0..5_000).map(|n| format!("w{n} ")).collect();
+        let found = scores(&search, [link("/w0", "", ""), link("/w4999", "", "")].iter());
+        assert!(found[0] > 0.0 && found[1] == 0.0, "{found:?}");
+    }
+}

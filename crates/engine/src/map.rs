@@ -1,0 +1,317 @@
+//! A map: what is fetched to find the addresses of a site. It decides nothing about which of them
+//! are listed, and never fetches one for being listed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use harvestman_core::api::crawl::SitemapMode;
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::map::{MapAnswer, MapRequest};
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::billing::MAP_CREDITS;
+use harvestman_core::crawl::RobotsOutcome;
+use harvestman_core::host::HostKey;
+use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::map::{Listing, warnings};
+use harvestman_core::sitemap::Walk;
+use harvestman_fetch::CookieJar;
+use harvestman_store::{JobKind, NewJob, Principal};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::engine::{Inner, fault, stopping, unavailable};
+use crate::new_job::new_job;
+use crate::scraper::{ScrapeFailure, Scraped, Target};
+use crate::site_files::SiteFiles;
+use crate::{clock, limits};
+
+/// One call of map.
+pub(crate) struct Mapping {
+    inner: Arc<Inner>,
+    request: MapRequest,
+    id: JobId,
+    files: SiteFiles,
+    warnings: Vec<String>,
+}
+
+/// The first look at a site. The page is left out when only sitemaps count, robots.txt when they
+/// do not.
+struct Look {
+    page: Option<Scraped>,
+    robots: Option<RobotsOutcome>,
+    /// Why there is no page, or no robots.txt when only that was asked for.
+    failure: Option<ApiError>,
+    /// No connection was had: another scheme may help.
+    unreachable: bool,
+}
+
+impl Mapping {
+    pub(crate) fn new(inner: Arc<Inner>, request: MapRequest) -> Self {
+        let files = SiteFiles::new(inner.scraper.fetcher().clone())
+            .with_headers(&request.url.url, &request.headers);
+        Self {
+            inner,
+            request,
+            id: clock::new_job_id(),
+            files,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The answer; the call and its price are noted before it is given.
+    pub(crate) async fn run(self, who: &Principal) -> Result<MapAnswer, ApiError> {
+        let listing = Listing::new(&self.request)?;
+        let request = &self.request;
+        let call = NewJob {
+            id: self.id,
+            ..new_job(who, JobKind::Map, &request.url.url, request, &request.caller)?
+        };
+        let inner = self.inner.clone();
+        let timeout = self.request.timeout.map(Duration::from_millis);
+        let work = Box::pin(self.answer(listing));
+        let result = tokio::select! {
+            result = within(timeout, work) => result,
+            () = inner.stop.cancelled() => Err(stopping()),
+        };
+        let credits = if result.is_ok() { MAP_CREDITS } else { 0 };
+        let noted = inner.store.record_call(&call, credits, clock::now()).await;
+        noted.map_err(|error| unavailable(&error))?;
+        result
+    }
+
+    async fn answer(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {
+        let place = self.inner.maps.clone().acquire_owned().await;
+        let _place = place.expect("the semaphore is never closed");
+        let target = self
+            .inner
+            .scraper
+            .fetcher()
+            .check_target(&self.request.url.url)
+            .await;
+        target.map_err(|error| ApiError::new(error.code(), error.to_string()))?;
+
+        let look = self.look_at_site(&mut listing).await;
+        if let Some(robots) = look.robots {
+            listing = self.read_sitemaps(listing, robots).await?;
+        }
+        if let Some(failure) = look.failure {
+            if listing.is_empty() {
+                return Err(failure);
+            }
+            self.warnings.push(failure.message);
+        }
+        if self.request.sitemap != SitemapMode::Only {
+            listing.list_root();
+        }
+        let filled = off_thread(listing, move |listing| {
+            let Some(page) = look.page else { return };
+            listing.list(&page.response.url);
+            page.rendered.links.iter().for_each(|link| listing.list(link));
+            let about = page.rendered.document.metadata;
+            listing.describe(&page.response.url, about.title, about.description);
+        });
+        listing = filled.await?;
+        if listing.overflowed() {
+            self.warnings.push(warnings::TOO_MANY.to_owned());
+        }
+        let links = tokio::task::spawn_blocking(move || listing.finish()).await;
+        Ok(MapAnswer {
+            success: true,
+            id: Some(self.id),
+            links: links.map_err(|error| fault(&error))?,
+            warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
+        })
+    }
+
+    /// Looks at the address as given, by http when https was a guess and nobody answers, and moves
+    /// the map to where the address redirects.
+    async fn look_at_site(&mut self, listing: &mut Listing) -> Look {
+        let mut site = self.request.url.url.clone();
+        let mut look = self.look(&site).await;
+        if look.unreachable
+            && let Some(plain) = self.request.url.http_fallback()
+        {
+            let second = self.look(&plain).await;
+            if !second.unreachable {
+                listing.rebase(&plain);
+                (look, site) = (second, plain);
+            }
+        }
+        if let Some(page) = &look.page {
+            if page.response.status >= 400 {
+                self.warnings.push(warnings::error_status(page.response.status));
+            }
+            if !listing.rebase(&page.response.url) {
+                self.warnings.push(warnings::redirected_away(&page.response.url));
+            }
+        }
+        let root = HostKey::of(listing.root());
+        if look.robots.is_some()
+            && root != HostKey::of(&site)
+            && let Some(url) = root.robots_url()
+        {
+            look.robots = Some(self.robots(url).await);
+        }
+        look
+    }
+
+    async fn look(&self, site: &Url) -> Look {
+        let page = async {
+            match self.request.sitemap {
+                SitemapMode::Only => None,
+                SitemapMode::Include | SitemapMode::Skip => Some(self.page(site).await),
+            }
+        };
+        let robots = async {
+            match (self.request.sitemap, HostKey::of(site).robots_url()) {
+                (SitemapMode::Include | SitemapMode::Only, Some(url)) => Some(self.robots(url).await),
+                (SitemapMode::Skip, _) | (_, None) => None,
+            }
+        };
+        let mut look = Look {
+            page: None,
+            robots: None,
+            failure: None,
+            unreachable: false,
+        };
+        let (page, robots) = tokio::join!(page, robots);
+        match (page, &robots) {
+            (Some(Ok(page)), _) => look.page = Some(page),
+            (Some(Err(failure)), _) => {
+                look.unreachable = failure.unreachable;
+                look.failure = Some(page_failure(failure.error));
+            }
+            (None, Some(RobotsOutcome::HostFault(fault))) => {
+                look.unreachable = true;
+                look.failure = Some(page_failure(ApiError::new(fault.code, fault.message.clone())));
+            }
+            (None, Some(RobotsOutcome::Unreachable(why))) => {
+                look.unreachable = true;
+                look.failure = Some(ApiError::new(
+                    ErrorCode::MapFailed,
+                    warnings::unreachable(site, why),
+                ));
+            }
+            (None, _) => {}
+        }
+        look.robots = robots;
+        look
+    }
+
+    async fn robots(&self, url: Url) -> RobotsOutcome {
+        self.files.robots(url, &self.inner.config.robots_agent).await
+    }
+
+    async fn page(&self, url: &Url) -> Result<Scraped, ScrapeFailure> {
+        let options = Arc::new(ScrapeOptions {
+            formats: Vec::new(),
+            headers: self.request.headers.clone(),
+            location: self.request.location.clone(),
+            ..ScrapeOptions::default()
+        });
+        let deadline = Instant::now() + Duration::from_millis(options.timeout);
+        let scraper = &self.inner.scraper;
+        scraper
+            .scrape(
+                Target { url, fallback: None },
+                &options,
+                ScrapeId::from(self.id),
+                &CookieJar::default(),
+                deadline,
+            )
+            .await
+    }
+
+    /// Lists what the site's sitemaps name, as far as there is room and time.
+    async fn read_sitemaps(
+        &mut self,
+        mut listing: Listing,
+        robots: RobotsOutcome,
+    ) -> Result<Listing, ApiError> {
+        let root = listing.root().clone();
+        let mut walk = Walk::default();
+        if let (RobotsOutcome::Found(robots), Some(url)) = (&robots, HostKey::of(&root).robots_url()) {
+            walk = Walk::of_lines(&url, robots.sitemaps());
+        }
+        if walk.is_empty() {
+            walk.start_at(Walk::usual(&root));
+        }
+        let deadline = Instant::now() + limits::MAP_SITEMAPS_TIME;
+        let mut fetches = FuturesUnordered::new();
+        let mut read = 0_u32;
+        while !listing.is_full() {
+            if let Some((file, sitemap)) = walk.take_read() {
+                let Some(sitemap) = sitemap else { continue };
+                read += 1;
+                for child in sitemap.children {
+                    if HostKey::of(&child) == HostKey::of(&file.url) || listing.admits_host(&child) {
+                        walk.descend(&file, child);
+                    }
+                }
+                listing = off_thread(listing, move |listing| {
+                    sitemap.pages.iter().for_each(|page| listing.list(page));
+                })
+                .await?;
+                continue;
+            }
+            while let Some(url) = walk.wanted().cloned() {
+                walk.asked(&url);
+                let files = self.files.clone();
+                fetches.push(async move { (files.sitemap(url.clone()).await, url) });
+            }
+            match timeout_at(deadline, fetches.next()).await {
+                Ok(Some((sitemap, url))) => {
+                    walk.answer(&url, sitemap);
+                }
+                Ok(None) => break,
+                Err(_) => {
+                    self.warnings.push(warnings::SITEMAPS_TOO_SLOW.to_owned());
+                    break;
+                }
+            }
+        }
+        if read == 0 && self.request.sitemap == SitemapMode::Only {
+            self.warnings.push(warnings::NO_SITEMAP.to_owned());
+        }
+        Ok(listing)
+    }
+}
+
+/// Lists on a thread of its own: a sitemap has tens of thousands of addresses.
+async fn off_thread(
+    mut listing: Listing,
+    work: impl FnOnce(&mut Listing) + Send + 'static,
+) -> Result<Listing, ApiError> {
+    let work = tokio::task::spawn_blocking(move || {
+        work(&mut listing);
+        listing
+    });
+    work.await.map_err(|error| fault(&error))
+}
+
+async fn within<T>(
+    timeout: Option<Duration>,
+    work: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    let Some(timeout) = timeout else {
+        return work.await;
+    };
+    tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+        Err(ApiError::new(
+            ErrorCode::MapTimeout,
+            "the map was not done within `timeout`; allow more time, or map a part of the site",
+        ))
+    })
+}
+
+/// Codes that callers know are kept; whatever else kept the page away, the map failed.
+fn page_failure(error: ApiError) -> ApiError {
+    match error.code {
+        ErrorCode::DnsResolution | ErrorCode::UnsafeTarget | ErrorCode::SslError | ErrorCode::BadRequest => {
+            error
+        }
+        _ => ApiError::new(ErrorCode::MapFailed, warnings::no_page(&error.message)),
+    }
+}

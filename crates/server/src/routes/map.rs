@@ -1,0 +1,13 @@
+//! The addresses of a site: `POST /v2/map` (contract section 6.5).
+
+use axum::extract::State;
+use harvestman_core::api::map::MapRequest;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, json};
+
+pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody(body): WholeBody) -> Answer {
+    json(&app.engine().map(&who, MapRequest::from_json(&body)?).await?)
+}

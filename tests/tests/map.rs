@@ -1,0 +1,304 @@
+//! Maps of fixture sites through the real server: what is listed, in which order, and what is fetched for it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use harvestman_tests::{DocsSite, Page, RunningSite, Site, TestServer};
+use serde_json::{Value, json};
+
+/// The listed addresses, without the site's own where they have it.
+fn paths(answer: &Value, site: &RunningSite) -> Vec<String> {
+    let links = answer["links"].as_array().unwrap().iter();
+    let urls = links.map(|link| link["url"].as_str().unwrap());
+    urls.map(|url| url.strip_prefix(&site.url("")).unwrap_or(url).to_owned())
+        .collect()
+}
+
+async fn map(server: &TestServer, site: &RunningSite, options: Value) -> Vec<String> {
+    let mut body = json!({ "url": site.url("/") });
+    for (name, value) in options.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let answer = server.post("/v2/map", &body).await.ok();
+    assert_eq!(answer["success"], true);
+    assert!(answer["id"].is_string(), "{answer}");
+    paths(&answer, site)
+}
+
+fn urlset(paths: &[&str]) -> Page {
+    let urls: String = paths
+        .iter()
+        .map(|path| format!("<url><loc>{{base}}{path}</loc></url>"))
+        .collect();
+    Page::new("application/xml", format!("<urlset>{urls}</urlset>"))
+}
+
+fn shop() -> Site {
+    Site::new()
+        .page(
+            "/sitemap.xml",
+            urlset(&["/", "/pricing", "/docs/install", "/docs/api?v=2", "/blog/one"]),
+        )
+        .page(
+            "/",
+            Page::links(
+                "Shop",
+                &[
+                    "/pricing/#plans",
+                    "/about",
+                    "/docs",
+                    "/list?page=2",
+                    "http://other.test/x",
+                    "mailto:a@b.c",
+                    "/about",
+                ],
+            ),
+        )
+        .page("/docs", Page::links("Docs", &["/docs/guide", "/contact"]))
+}
+
+#[tokio::test]
+async fn sitemap_then_the_page_then_its_links_and_nothing_else_is_fetched() {
+    let site = shop().serve().await;
+    let server = TestServer::start().await;
+    let sitemap = ["/", "/pricing", "/docs/install", "/blog/one"];
+    let links = ["/about", "/docs"];
+    assert_eq!(
+        map(&server, &site, json!({})).await,
+        [&sitemap[..], &links].concat()
+    );
+    let fetched: BTreeSet<String> = site.counts().into_keys().collect();
+    assert_eq!(
+        fetched,
+        ["/", "/robots.txt", "/sitemap.xml"].map(str::to_owned).into()
+    );
+
+    assert_eq!(map(&server, &site, json!({ "sitemap": "only" })).await, sitemap);
+    let skipped = map(&server, &site, json!({ "sitemap": "skip" })).await;
+    assert_eq!(skipped, ["/", "/pricing/", "/about", "/docs"]);
+    let with_queries = map(&server, &site, json!({ "ignoreQueryParameters": false })).await;
+    assert_eq!(
+        with_queries,
+        [
+            "/",
+            "/pricing",
+            "/docs/install",
+            "/docs/api?v=2",
+            "/blog/one",
+            "/about",
+            "/docs",
+            "/list?page=2"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_path_comes_first_search_orders_patterns_filter_and_the_limit_cuts() {
+    let site = shop().serve().await;
+    let server = TestServer::start().await;
+    let docs = map(&server, &site, json!({ "url": site.url("/docs") })).await;
+    assert_eq!(
+        docs,
+        [
+            "/docs/install",
+            "/docs",
+            "/docs/guide",
+            "/",
+            "/pricing",
+            "/blog/one",
+            "/contact"
+        ]
+    );
+    let searched = map(&server, &site, json!({ "search": "how to install, docs" })).await;
+    assert_eq!(&searched[..2], ["/docs/install", "/docs"]);
+    assert_eq!(searched.len(), 6, "nothing is dropped");
+    let some = map(&server, &site, json!({ "search": "blog", "limit": 2 })).await;
+    assert_eq!(some, ["/blog/one", "/"]);
+    let options = json!({ "includePaths": ["^/docs", "^/blog"], "excludePaths": ["install$"] });
+    assert_eq!(map(&server, &site, options).await, ["/blog/one", "/docs"]);
+    let options = json!({ "includePaths": ["http.*/about$"], "regexOnFullURL": true });
+    assert_eq!(map(&server, &site, options).await, ["/about"]);
+}
+
+#[tokio::test]
+async fn robots_names_sitemaps_and_forbids_nothing() {
+    let robots =
+        "User-agent: *\nDisallow: /\nSitemap: {base}/sitemap-index.xml\nSitemap: /sitemap-text.txt\n";
+    let index = "<sitemapindex><sitemap><loc>/sitemap-a.xml</loc></sitemap>\
+        <sitemap><loc>http://other.test/sitemap.xml</loc></sitemap></sitemapindex>";
+    let site = Site::new()
+        .page("/robots.txt", Page::new("text/plain", robots))
+        .page("/sitemap-index.xml", Page::new("application/xml", index))
+        .page("/sitemap-a.xml", urlset(&["/a", "/b"]))
+        .page(
+            "/sitemap-text.txt",
+            Page::new("text/plain", "{base}/c\n{base}/a\n"),
+        )
+        .page("/", Page::links("Start", &["/d"]))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let found = map(&server, &site, json!({})).await;
+    assert_eq!(found, ["/c", "/a", "/b", "/", "/d"]);
+    assert_eq!(site.count("/sitemap.xml"), 0, "robots.txt names others");
+}
+
+#[tokio::test]
+async fn headers_go_to_the_site_on_every_request() {
+    let site = shop().serve().await;
+    let server = TestServer::start().await;
+    let options = json!({
+        "headers": { "X-Visitor": "me" },
+        "location": { "country": "DE", "languages": ["de"] },
+        "origin": "test",
+        "useIndex": false,
+    });
+    map(&server, &site, options).await;
+    let hits = site.hits();
+    assert_eq!(hits.len(), 3);
+    for hit in hits {
+        assert_eq!(hit.headers["x-visitor"], "me", "{}", hit.path);
+        if hit.path == "/" {
+            assert_eq!(hit.headers["accept-language"], "de");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_goes_wrong_is_told() {
+    let site = Site::new()
+        .page("/slow/", Page::links("Slow", &[]).delay(Duration::from_secs(60)))
+        .page("/away", Page::redirect(302, "http://10.0.0.1/"))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let dead = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    for (body, status, code) in [
+        (json!({ "url": "http://10.0.0.1/" }), 403, "UNSAFE_TARGET"),
+        (
+            json!({ "url": site.url("/away"), "sitemap": "skip" }),
+            403,
+            "UNSAFE_TARGET",
+        ),
+        (
+            json!({ "url": "http://nothing.invalid/" }),
+            400,
+            "SCRAPE_DNS_RESOLUTION_ERROR",
+        ),
+        (
+            json!({ "url": site.url("/slow/"), "timeout": 300 }),
+            408,
+            "MAP_TIMEOUT",
+        ),
+        (json!({ "url": dead }), 500, "MAP_FAILED"),
+        (json!({ "url": dead, "sitemap": "only" }), 500, "MAP_FAILED"),
+        (
+            json!({ "url": site.url("/"), "includePaths": ["("] }),
+            400,
+            "BAD_REQUEST",
+        ),
+        (
+            json!({ "url": site.url("/"), "limit": 100_001 }),
+            400,
+            "BAD_REQUEST",
+        ),
+    ] {
+        let answer = server.post("/v2/map", &body).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, code),
+            "{body}: {}",
+            answer.error()
+        );
+    }
+    let answer = server
+        .post("/v2/map", &json!({ "url": site.url("/") }))
+        .await
+        .ok();
+    assert_eq!(paths(&answer, &site), ["/"]);
+    assert!(answer["warning"].as_str().unwrap().contains("404"), "{answer}");
+    let only = json!({ "url": site.url("/"), "sitemap": "only" });
+    let answer = server.post("/v2/map", &only).await.ok();
+    assert_eq!(answer["links"], json!([]));
+    assert!(
+        answer["warning"].as_str().unwrap().contains("no sitemap"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_without_a_scheme_is_tried_by_http_too() {
+    let site = shop().serve().await;
+    let server = TestServer::start().await;
+    let bare = site.address().to_string();
+    for (options, links) in [(json!({}), 6), (json!({ "sitemap": "only" }), 4)] {
+        let mut body = json!({ "url": bare });
+        body["sitemap"] = options["sitemap"].clone();
+        let answer = server.post("/v2/map", &body).await.ok();
+        assert_eq!(paths(&answer, &site).len(), links, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn large_sites_are_mapped_as_a_whole() {
+    let files: Vec<String> = (0..3).map(|file| format!("/sitemap-{file}.xml")).collect();
+    let index: String = files
+        .iter()
+        .map(|file| format!("<sitemap><loc>{{base}}{file}</loc></sitemap>"))
+        .collect();
+    let mut site = Site::new().page("/", Page::links("Start", &[])).page(
+        "/sitemap.xml",
+        Page::new("application/xml", format!("<sitemapindex>{index}</sitemapindex>")),
+    );
+    for (number, file) in files.iter().enumerate() {
+        let urls: Vec<String> = (0..40_000)
+            .map(|page| format!("/section-{number}/topic-{}/page-{page}", page % 100))
+            .collect();
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        site = site.page(file, urlset(&urls));
+    }
+    let site = site.serve().await;
+    let server = TestServer::start().await;
+    for (options, count) in [
+        (json!({}), 5_000),
+        (json!({ "limit": 100_000 }), 100_000),
+        (
+            json!({ "limit": 100_000, "search": "section 2 page 39999" }),
+            100_000,
+        ),
+    ] {
+        let since = Instant::now();
+        let found = map(&server, &site, options.clone()).await;
+        println!(
+            "{options}: {} links in {} ms",
+            found.len(),
+            since.elapsed().as_millis()
+        );
+        assert_eq!(found.len(), count);
+        assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), count, "each once");
+        if options["search"].is_string() {
+            assert_eq!(found[0], "/section-2/topic-99/page-39999");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_page_of_a_site_with_a_sitemap_is_found() {
+    let docs = DocsSite::new(80).orphans(5);
+    let site = docs.build().serve().await;
+    let server = TestServer::start().await;
+    let known: BTreeSet<String> = docs.paths().into_iter().chain(docs.orphan_paths()).collect();
+    for sitemap in ["include", "only"] {
+        let found = map(&server, &site, json!({ "sitemap": sitemap })).await;
+        assert_eq!(
+            found.into_iter().collect::<BTreeSet<_>>(),
+            known,
+            "sitemap: {sitemap}"
+        );
+    }
+}

@@ -49,8 +49,8 @@ struct Look {
 
 impl Mapping {
     pub(crate) fn new(inner: Arc<Inner>, request: MapRequest) -> Self {
-        let files = SiteFiles::new(inner.scraper.fetcher().clone())
-            .with_headers(&request.url.url, &request.headers);
+        let files =
+            SiteFiles::new(inner.scraper.fetcher().clone()).with_headers(&request.url.url, &request.headers);
         Self {
             inner,
             request,

@@ -50,17 +50,15 @@ impl SiteFiles {
         request
     }
 
-    /// Fetches a robots.txt as it speaks to this product token. 4xx means that there is none; 5xx and no answer mean that nobody knows, unless
-    /// the host itself cannot be reached.
+    /// Fetches a robots.txt and what it says to this product token. 4xx means that there is none; 5xx
+    /// and no answer mean that nobody knows, unless the host itself cannot be reached.
     pub(crate) async fn robots(&self, url: Url, agent: &str) -> RobotsOutcome {
         let host = url.host_str().unwrap_or_default().to_owned();
         let mut request = self.request(url);
         request.max_body_bytes = limits::ROBOTS_BYTES;
         request.max_redirects = limits::ROBOTS_REDIRECTS;
         match self.fetcher.fetch(request).await {
-            Ok(answer) if answer.status < 300 => {
-                RobotsOutcome::Found(Robots::parse(&answer.body, agent))
-            }
+            Ok(answer) if answer.status < 300 => RobotsOutcome::Found(Robots::parse(&answer.body, agent)),
             // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
             Ok(answer) if answer.status < 500 => RobotsOutcome::Missing,
             Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,

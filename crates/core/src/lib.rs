@@ -15,6 +15,7 @@ pub mod limits;
 pub mod map;
 pub mod page_version;
 pub mod paging;
+pub mod params_preview;
 pub mod politeness;
 pub mod robots;
 pub mod scope;

@@ -67,6 +67,9 @@ pub const MAX_PATTERN_CHARS: usize = 2000;
 /// Characters of all patterns together.
 pub const MAX_PATTERNS_CHARS: usize = 100_000;
 
+/// Patterns of one proposal from a prompt.
+pub const MAX_PROPOSED_PATTERNS: usize = 50;
+
 /// Links of a map unless given.
 pub const DEFAULT_MAP_LIMIT: u64 = 5000;
 /// Most links of a map.

@@ -147,12 +147,6 @@ impl Engine {
 
     async fn check_crawl(&self, request: &CrawlRequest) -> Result<(), ApiError> {
         Scope::compile(request)?;
-        if request.prompt.is_some() {
-            return Err(ApiError::new(
-                ErrorCode::NotConfigured,
-                "`prompt` needs a language model, and none is configured; set the crawl options yourself",
-            ));
-        }
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.scrape_options, &Capabilities::default())
             .map_err(|error| problem::under("scrapeOptions", error))?;

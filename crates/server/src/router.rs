@@ -57,6 +57,7 @@ pub fn routes() -> Vec<Route> {
     let mut routes = table! {
         // Crawls, batches, scrapes and maps (contract sections 6 to 8).
         Key POST "/v2/crawl" => crawl::start;
+        Key POST "/v2/crawl/params-preview" => crawl::params_preview;
         Key GET "/v2/crawl/active" => crawl::active;
         Key GET "/v2/crawl/ongoing" => crawl::active;
         KeyOrSocket GET "/v2/crawl/{id}" => crawl::status;

@@ -95,7 +95,7 @@ macro_rules! wire {
 pub(crate) use wire;
 
 /// Parses a body that must be a JSON object.
-fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::new(
             ErrorCode::InvalidJson,

@@ -9,7 +9,6 @@ use crate::routes::{health, not_offered};
 
 /// Parts of the API that are not built yet.
 const LATER: &[(&str, &str)] = &[
-    ("POST", "/v2/crawl/params-preview"),
     ("GET", "/v2/team/token-usage/historical"),
     ("GET", "/v2/team/credit-usage/historical"),
     ("GET", "/v2/team/activity"),

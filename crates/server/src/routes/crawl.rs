@@ -1,11 +1,12 @@
-//! Crawls: start, status (also as a live socket), cancel, errors, the active ones (contract sections
-//! 6.1, 6.2, 6.4, 8.2, 8.3).
+//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, the active ones
+//! (contract sections 6.1 to 6.4, 8.2, 8.3).
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use harvestman_core::api::job::StatusPath;
+use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
 use harvestman_store::JobKind;
 
 use crate::app::App;
@@ -22,12 +23,16 @@ pub(crate) async fn start(
     headers: HeaderMap,
     WholeBody(body): WholeBody,
 ) -> Answer {
-    let request = CrawlRequest::from_json(&body)?;
+    let request = CrawlRequest::from_json_with_prompt(&body)?;
     let id = app
         .engine()
         .start_crawl(&who, request, job::idempotency(&headers, &body)?)
         .await?;
     json(&JobStarted::new(id, StatusPath::Crawl.url(&base, id)))
+}
+
+pub(crate) async fn params_preview(WholeBody(body): WholeBody) -> Answer {
+    json(&ParamsPreview::of(&ParamsPreviewRequest::from_json(&body)?))
 }
 
 pub(crate) async fn status(app: State<App>, request: Request) -> Response {

@@ -1,0 +1,134 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::scope::{Scope, Verdict};
+
+fn preview(url: &str, prompt: &str) -> ParamsPreview {
+    let body = json!({ "url": url, "prompt": prompt });
+    ParamsPreview::of(&ParamsPreviewRequest::from_value(body).unwrap())
+}
+
+/// The proposal without `url`; it has to be one that a crawl accepts.
+fn check(prompt: &str, expected: Value) {
+    let preview = preview("https://site.test/", prompt);
+    assert_eq!(preview.warning.is_some(), expected == json!({}), "{prompt}");
+    let mut data = serde_json::to_value(&preview.data).unwrap();
+    let request = CrawlRequest::from_value(data.clone()).unwrap();
+    let scope = Scope::compile(&request).unwrap();
+    assert_eq!(scope.judge_page(&request.url.url, 0), Verdict::Admit, "{prompt}");
+    assert_eq!(
+        data.as_object_mut().unwrap().remove("url"),
+        Some(json!("https://site.test/"))
+    );
+    assert_eq!(data, expected, "{prompt}");
+}
+
+#[test]
+fn counts_and_depths() {
+    check("Crawl at most 50 pages", json!({ "limit": 50 }));
+    check("first 1,000 urls please", json!({ "limit": 1000 }));
+    check(
+        "No more than twenty blog posts",
+        json!({ "limit": 20, "includePaths": ["^/?$", "/blogs?(/|$)"] }),
+    );
+    check("limit to 7", json!({ "limit": 7 }));
+    check("only the homepage", json!({ "limit": 1 }));
+    check(
+        "go 2 levels deep, up to 30 pages",
+        json!({ "limit": 30, "maxDiscoveryDepth": 2 }),
+    );
+    check("depth of 3", json!({ "maxDiscoveryDepth": 3 }));
+    check(
+        "max depth 3 and 10 pages",
+        json!({ "maxDiscoveryDepth": 3, "limit": 10 }),
+    );
+    check("one click away", json!({ "maxDiscoveryDepth": 1 }));
+    check("0 pages", json!({}));
+    check("everything from 2024 about 5.5 things", json!({}));
+}
+
+#[test]
+fn paths() {
+    check(
+        "Only crawl /blog and /docs/api/*",
+        json!({ "includePaths": ["^/?$", "^/blog(/|$)", "^/docs/api(/|$)"] }),
+    );
+    check(
+        "everything except /private, /tmp and the login page",
+        json!({ "excludePaths": ["^/private(/|$)", "^/tmp(/|$)", "/login(/|$)"] }),
+    );
+    check(
+        "Skip the news section but include documentation.",
+        json!({ "includePaths": ["^/?$", "/(docs?|documentation)(/|$)"], "excludePaths": ["/news(/|$)"] }),
+    );
+    check(
+        "the recipes section",
+        json!({ "includePaths": ["^/?$", "/recipes(/|$)"] }),
+    );
+    check(
+        "do not crawl the support pages; get the pricing",
+        json!({ "includePaths": ["^/?$", "/pricing(/|$)"], "excludePaths": ["/support(/|$)"] }),
+    );
+    check("tell me about the team", json!({}));
+    check(
+        "https://site.test/a.b+c/",
+        json!({ "includePaths": ["^/?$", "^/a\\.b\\+c(/|$)"] }),
+    );
+}
+
+#[test]
+fn hosts_sitemaps_and_pauses() {
+    check(
+        "the entire website with subdomains",
+        json!({ "crawlEntireDomain": true, "allowSubdomains": true }),
+    );
+    check(
+        "whole domain, no subdomains, no external links",
+        json!({ "crawlEntireDomain": true, "allowSubdomains": false, "allowExternalLinks": false }),
+    );
+    check(
+        "follow links to other sites",
+        json!({ "allowExternalLinks": true }),
+    );
+    check("sitemap only", json!({ "sitemap": "only" }));
+    check("use just the sitemap", json!({ "sitemap": "only" }));
+    check(
+        "ignore the sitemap and query parameters",
+        json!({ "sitemap": "skip", "ignoreQueryParameters": true }),
+    );
+    check("wait 2 seconds between requests", json!({ "delay": 2.0 }));
+    check("one request every 500 ms", json!({ "delay": 0.5 }));
+    check("pause 90 seconds", json!({}));
+}
+
+#[test]
+fn the_start_page_and_what_lies_beside_it_belong() {
+    let data = preview("https://site.test/start/here", "only /start/here/a and the blog").data;
+    assert_eq!(data.crawl_entire_domain, Some(true));
+    assert_eq!(data.include_paths.unwrap()[0], "^/start/here/?$");
+    let data = preview("https://site.test/docs/", "only /docs/api").data;
+    assert_eq!(data.crawl_entire_domain, None);
+}
+
+#[test]
+fn a_prompt_fills_what_the_body_leaves_out() {
+    let body = json!({ "url": "https://site.test", "prompt": "2 levels deep, 30 pages of /docs, sitemap only", "limit": 5, "sitemap": null });
+    let request = CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).unwrap();
+    assert_eq!((request.limit, request.max_discovery_depth), (5, Some(2)));
+    assert_eq!(
+        (request.sitemap, request.include_paths.len()),
+        (SitemapMode::Only, 2)
+    );
+    assert!(request.prompt.is_some());
+    let body = json!({ "url": "https://site.test", "prompt": "2 levels deep", "colour": 1 });
+    assert!(CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).is_err());
+}
+
+#[test]
+fn proposals_are_bounded() {
+    let many: String = (0..500).map(|n| format!("/path{n} ")).collect();
+    let data = preview("https://site.test/", &many).data;
+    assert_eq!(data.include_paths.unwrap().len(), MAX_PROPOSED_PATTERNS + 1);
+    let long = format!("only /{}", "x".repeat(9_000));
+    assert_eq!(preview("https://site.test/", &long).data.include_paths, None);
+}

@@ -415,7 +415,7 @@ async fn only_a_batch_of_the_team_with_the_same_options_can_be_extended() {
     let answer = server.post("/v2/batch/scrape", &other).await;
     assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
     assert_eq!(answer.json["details"][0]["path"], json!(["appendToId"]));
-    let same = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["html"], "maxConcurrency": 2, "origin": "x" });
+    let same = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["html"], "origin": "x" });
     server.post("/v2/batch/scrape", &same).await.ok();
     check_counts(&server.wait_for_end(&path).await, "completed", 4);
 }

@@ -1,14 +1,20 @@
 //! The clients that people already use, unchanged, against the real server.
 
+use std::collections::BTreeMap;
 use std::process::Command;
+use std::time::Duration;
 
+use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::KEY;
-use harvestman_tests::{DocsSite, Page, Site, TestServer, tools};
+use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
 
 const PAGES: usize = 24;
 /// More than two status answers of 10 MiB hold.
 const LARGE_PAGES: usize = 12;
 const LARGE_BYTES: usize = 2 << 20;
+const SECRET: &str = "between us";
+/// Longer than a test takes: a page that a cancel finds in flight.
+const NEVER: Duration = Duration::from_secs(600);
 
 /// Runs a client's script against a fresh server, a site of [`PAGES`] pages, and one of a few large pages.
 async fn run(mut client: Command, done: &str) {
@@ -22,6 +28,69 @@ async fn run(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client's script of batches, with a receiver that takes no event at once.
+async fn run_batches(mut client: Command, done: &str) {
+    let settings = [
+        ("HARVESTMAN_WEBHOOK_SECRET", SECRET),
+        ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1"),
+    ];
+    let server = TestServer::start_with(&settings).await;
+    let docs = DocsSite::new(PAGES);
+    let never = Page::html("late").delay(NEVER);
+    let site = docs.build().page("/never", never).serve().await;
+    let large = large_site().serve().await;
+    let receiver =
+        Receiver::replying(|delivery| Reply::Status(if delivery.attempt == 1 { 503 } else { 204 })).await;
+    client
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, &receiver.url(), &site.url("/never")]);
+    client.arg(
+        docs.paths()
+            .iter()
+            .map(|path| site.url(path))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    client.arg(
+        (0..LARGE_PAGES)
+            .map(|page| large.url(&large_path(page)))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    tools::run(client, done, &server).await;
+
+    // Both jobs of the script, a crawl and a batch: each event twice under one id, since the first was refused.
+    let ended = |delivery: &Delivery| delivery.event().ends_with(".completed") && delivery.attempt == 2;
+    let deliveries = receiver
+        .wait_until(|all| all.iter().filter(|one| ended(one)).count() == 2)
+        .await;
+    let mut events: BTreeMap<&str, Vec<&Delivery>> = BTreeMap::new();
+    for delivery in &deliveries {
+        assert!(delivery.is_signed("x-service-signature", SECRET), "{delivery:?}");
+        assert_eq!(delivery.json["metadata"]["from"], "client", "{delivery:?}");
+        events.entry(delivery.webhook_id()).or_default().push(delivery);
+    }
+    assert!(
+        events
+            .values()
+            .all(|tries| tries.len() == 2 && tries[0].body == tries[1].body)
+    );
+    let mut names: Vec<&str> = events.values().map(|tries| tries[0].event()).collect();
+    names.sort_unstable();
+    let expected = [
+        "batch_scrape.completed",
+        "batch_scrape.page",
+        "batch_scrape.page",
+        "batch_scrape.page",
+        "batch_scrape.started",
+        "crawl.completed",
+        "crawl.page",
+        "crawl.page",
+        "crawl.started",
+    ];
+    assert_eq!(names, expected);
+}
+
 /// Pages that lead from one to the next, each of some megabytes.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -29,13 +98,15 @@ fn large_site() -> Site {
         let filling = "<!-- x -->".repeat(LARGE_BYTES / 10);
         let html =
             format!("<title>{number}</title><p>Page {number} <a href=\"/{next}\">next</a></p>{filling}");
-        let path = if number == 0 {
-            "/".to_owned()
-        } else {
-            format!("/{number}")
-        };
-        site.page(&path, Page::html(html))
+        site.page(&large_path(number), Page::html(html))
     })
+}
+
+fn large_path(number: usize) -> String {
+    match number {
+        0 => "/".to_owned(),
+        _ => format!("/{number}"),
+    }
 }
 
 fn python(script: &str) -> Command {
@@ -70,4 +141,14 @@ async fn the_javascript_client_scrapes_and_crawls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_waits_pages_watches_and_cancels() {
     run(javascript("javascript_jobs.mjs"), "javascript jobs: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_scrapes_batches() {
+    run_batches(python("python_batches.py"), "python batches: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_scrapes_batches() {
+    run_batches(javascript("javascript_batches.mjs"), "javascript batches: ok").await;
 }

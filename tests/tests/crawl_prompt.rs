@@ -13,7 +13,9 @@ async fn a_preview_shows_options_and_crawls_nothing() {
         let body = json!({ "url": site.url("/"), "prompt": prompt, "origin": "test" });
         server.post("/v2/crawl/params-preview", &body).await
     };
-    let answer = preview("Only the blog, at most 20 pages, two levels deep").await.ok();
+    let answer = preview("Only the blog, at most 20 pages, two levels deep")
+        .await
+        .ok();
     let data = json!({
         "url": site.url("/"),
         "includePaths": ["^/?$", "/blogs?(/|$)"],

@@ -231,7 +231,7 @@ impl<'w> Reading<'w> {
         if let Some(seconds) = seconds {
             let paused = led_by(PAUSES) || follows(PAUSES).is_some();
             if paused && seconds > 0.0 && seconds <= MAX_CRAWL_DELAY_S {
-                self.params.delay = Some(seconds);
+                self.params.delay = Some(seconds.ceil() as u32);
             }
         } else if whole && is_depth {
             self.params.max_discovery_depth = u32::try_from(number as u64).ok();

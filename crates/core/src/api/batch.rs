@@ -18,6 +18,9 @@ use crate::ids::JobId;
 use crate::limits::MAX_BATCH_URLS;
 use crate::webhook::Family;
 
+/// What clients send without their user's asking: an addition need not agree in it with its batch.
+const SENT_UNASKED: &[&str] = &["maxAge", "skipTlsVerification"];
+
 /// Body of `POST /v2/batch/scrape`. The options stand at the top level on the wire.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BatchScrapeRequest {
@@ -57,11 +60,14 @@ impl BatchScrapeRequest {
             .then(|| std::mem::take(&mut self.invalid_urls))
     }
 
-    /// Refuses an addition whose options are not those of the batch; without options it takes them
-    /// over. Errors: 400.
+    /// Refuses an addition with other options than those of the batch; what it leaves out it takes over.
+    /// Errors: 400.
     pub fn check_append(&self, batch: &StoredBatch) -> Result<(), ApiError> {
-        let options = self.options_body();
-        if options.is_empty() || options == batch.0.options_body() {
+        let (asked, known) = (self.options_body(), batch.0.options_body());
+        let agrees = |field: &(&str, _)| {
+            SENT_UNASKED.contains(&field.0) || known.fields().iter().any(|own| own == field)
+        };
+        if asked.fields().iter().all(agrees) {
             return Ok(());
         }
         Err(bad_field(

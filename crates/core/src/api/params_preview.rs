@@ -95,9 +95,9 @@ pub struct CrawlParams {
     /// Similar URLs are the same page.
     #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
     pub deduplicate_similar_urls: Option<bool>,
-    /// Pause between fetches, seconds.
+    /// Pause between fetches, whole seconds: clients do not take fractions here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<f64>,
+    pub delay: Option<u32>,
     /// Pages, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,

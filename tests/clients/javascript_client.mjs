@@ -46,6 +46,13 @@ assert.equal(await client.cancelCrawl(running.id), true);
 assert.equal((await client.getCrawlStatus(running.id)).status, "cancelled");
 assert.ok(!(await active()).includes(running.id));
 
+// A map.
+const { links } = await client.map(site);
+assert.ok(links.length > 2 && links.every((link) => link.url.startsWith(site)));
+assert.equal(links.find((link) => link.url === site).title, page.metadata.title);
+assert.equal((await client.map(site, { search: links.at(-1).url })).links[0].url, links.at(-1).url);
+assert.equal((await client.map(site, { limit: 2, sitemap: "skip", includeSubdomains: false })).links.length, 2);
+
 // Errors arrive with their status.
 await assert.rejects(client.startCrawl(site, { limit: pages, includePaths: ["("] }), /includePaths/);
 await assert.rejects(new Firecrawl({ apiKey: "fc-wrong", apiUrl }).scrape(site), { status: 401 });

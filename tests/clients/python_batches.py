@@ -119,11 +119,12 @@ async def main():
     assert job.status == "completed" and sorted(addresses(job.data)) == sorted(pages[:4])
     started = await client.start_batch_scrape([pages[0], "http://"], ignore_invalid_urls=True)
     assert started.invalid_urls == ["http://"]
-    await client.wait_batch_scrape(started.id, poll_interval=1, timeout=60)
     await client.start_batch_scrape([closed], append_to_id=started.id)
-    job = await client.wait_batch_scrape(started.id, poll_interval=1, timeout=60)
+    while (job := await client.get_batch_scrape_status(started.id)).status == "scraping":
+        await asyncio.sleep(0.2)
     assert (job.completed, job.total) == (1, 2)
-    assert [error.url for error in (await client.get_batch_scrape_errors(started.id)).errors] == [closed]
+    errors = await client.get_batch_scrape_errors(started.id)
+    assert [error["url"] for error in errors["errors"]] == [closed], errors
     part = await client.get_batch_scrape_status(large.id, pagination_config=first_answer)
     rest = await client.get_batch_scrape_status_page(part.next)
     assert addresses(part.data + rest.data) == everything[: len(part.data) + len(rest.data)]

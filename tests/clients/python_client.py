@@ -48,6 +48,14 @@ assert client.cancel_crawl(running.id) is True
 assert client.get_crawl_status(running.id).status == "cancelled"
 assert running.id not in [crawl.id for crawl in client.get_active_crawls().crawls]
 
+# A map.
+links = client.map(site).links
+assert site in [link.url for link in links] and len(links) > 2 and all(link.url.startswith(site) for link in links), links
+assert [link.title for link in links if link.url == site] == [page.metadata.title], links
+assert client.map(site, search=links[-1].url).links[0].url == links[-1].url
+assert len(client.map(site, limit=2, sitemap="skip", include_subdomains=False, timeout=30000).links) == 2
+assert client.map_url(site, params={"limit": 1}).links
+
 # Errors arrive as the client's own exceptions.
 try:
     client.start_crawl(site, limit=pages, include_paths=["("])

@@ -110,6 +110,8 @@ async def main():
     page = await client.scrape(site, formats=["markdown", "links"])
     assert page.markdown and page.links and page.metadata.status_code == 200
 
+    assert site in [link.url for link in (await client.map(site, limit=50)).links]
+
     job = await client.crawl(url=site, limit=4, sitemap="skip", poll_interval=1, timeout=60)
     assert (job.status, job.completed, len(addresses(job.data))) == ("completed", 4, 4)
     started = await client.start_crawl(site, limit=3, sitemap="skip")

@@ -25,6 +25,7 @@ impl Engine {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.options, &Capabilities::default())?;
         self.check_receiver(request.webhook.as_ref()).await?;
+        self.inner.budget.check(&self.inner.store, who.team).await?;
         let pages = given::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
             Some(batch) => self.add_to_batch(who, batch, request, pages, idempotency).await,

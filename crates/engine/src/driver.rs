@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{
     Batch, Committed, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, Policy, Snapshot,
@@ -211,6 +211,24 @@ impl Driver {
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
                 let work = async move {
                     let id = clock::new_scrape_id();
+                    let failed = |error: ApiError, passing| {
+                        PageOutcome::Failed(FetchFailure {
+                            id,
+                            code: error.code,
+                            message: error.message,
+                            passing,
+                        })
+                    };
+                    let reserved = match inner.budget.reserve(&inner.store, team).await {
+                        Ok(reserved) => reserved,
+                        Err(error) => {
+                            let passing = error.code != ErrorCode::InsufficientCredits;
+                            return Input::PageFetched {
+                                key: task.key,
+                                outcome: failed(error, passing),
+                            };
+                        }
+                    };
                     let target = Target {
                         url: &task.url,
                         fallback: task.fallback,
@@ -223,13 +241,11 @@ impl Driver {
                         if let Err(error) =
                             tracking::track(&inner.store, team, &task.url, &options, document).await
                         {
-                            outcome = PageOutcome::Failed(FetchFailure {
-                                id,
-                                code: error.code,
-                                message: error.message,
-                                passing: true,
-                            });
+                            outcome = failed(error, true);
                         }
+                    }
+                    if let PageOutcome::Page(page) = &outcome {
+                        reserved.spend(page.credits);
                     }
                     drop(slot);
                     Input::PageFetched {

@@ -10,6 +10,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::webhook::WebhookSpec;
+use harvestman_core::billing::MAP_CREDITS;
 use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::scope::Scope;
 use harvestman_core::scrape::{Capabilities, check_supported};
@@ -22,6 +23,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::budget::Budget;
 use crate::changes::Changes;
 use crate::driven::Driven;
 use crate::map::Mapping;
@@ -38,6 +40,8 @@ pub struct EngineConfig {
     pub robots_agent: String,
     /// Pages of one team in flight at once.
     pub max_concurrency: usize,
+    /// Credits of one team in a month; none: any number.
+    pub credit_budget: Option<u64>,
     /// Options that need the operator's consent.
     pub enabled: Enabled,
     /// Threads that convert pages.
@@ -61,6 +65,7 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
+    pub(crate) budget: Budget,
     /// Places for maps, which hold many addresses in memory.
     pub(crate) maps: Arc<Semaphore>,
     pub(crate) changes: Changes,
@@ -79,6 +84,7 @@ impl Engine {
         let inner = Arc::new(Inner {
             scraper: Scraper::new(fetcher, config.cores),
             slots: Slots::new(config.max_concurrency),
+            budget: Budget::new(config.credit_budget),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             changes: Changes::default(),
             driven: Driven::default(),
@@ -118,6 +124,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
+        self.inner.budget.check(&self.inner.store, who.team).await?;
         let job = NewJob {
             page_limit: request.limit,
             webhook: request
@@ -218,15 +225,19 @@ impl Engine {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.options, &Capabilities::default())?;
         self.check_target(&request.url.url).await?;
-        SingleScrape::begin(self.inner.clone(), who.clone(), request)
-            .await?
-            .run()
-            .await
+        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request).await?;
+        let document = scrape.run().await?;
+        reserved.spend(document.metadata.credits_used.unwrap_or(0));
+        Ok(document)
     }
 
     /// Finds the addresses of a site.
     pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
-        Mapping::new(self.inner.clone(), request).run(who).await
+        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let answer = Mapping::new(self.inner.clone(), request).run(who).await?;
+        reserved.spend(MAP_CREDITS);
+        Ok(answer)
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.

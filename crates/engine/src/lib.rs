@@ -2,6 +2,7 @@
 //! starts what the core asks for. It serves no HTTP and speaks no SQL.
 
 mod batch;
+mod budget;
 mod changes;
 mod clock;
 mod driven;

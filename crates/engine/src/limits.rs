@@ -28,6 +28,8 @@ pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
 pub const MAP_SITEMAPS_TIME: Duration = Duration::from_secs(120);
 /// Maps that look at a site at once; further ones wait.
 pub const MAPS_AT_ONCE: usize = 16;
+/// How long nothing was spent of a used-up budget before the store is asked what was charged in the end.
+pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
 /// What is read of a page, after decompression.

@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::console::Console;
 use crate::limits;
 use crate::metrics::Metrics;
+use crate::rate::RateLimit;
 use crate::sign_in::SignIn;
 
 /// The server's parts.
@@ -43,6 +44,7 @@ struct Inner {
     parts: Parts,
     principals: Principals,
     metrics: Metrics,
+    rate_limit: RateLimit,
     stopping: CancellationToken,
 }
 
@@ -80,6 +82,7 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
         App(Arc::new(Inner {
+            rate_limit: RateLimit::new(parts.config.rate_limit),
             parts,
             principals: Principals::default(),
             metrics: Metrics::default(),
@@ -122,6 +125,10 @@ impl App {
 
     pub(crate) fn principals(&self) -> &Principals {
         &self.0.principals
+    }
+
+    pub(crate) fn rate_limit(&self) -> &RateLimit {
+        &self.0.rate_limit
     }
 
     pub(crate) fn console(&self) -> &Console {

@@ -32,9 +32,17 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-/// Layer of the routes that ask for a key: refuses before anything of the body is read.
+/// Layer of the routes that ask for a key: refuses before anything of the body is read. Requests of the
+/// API count for the team's rate, those of the console do not.
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    match authenticate(&app, request.headers()).await {
+    let counts = request.uri().path().starts_with("/v2/");
+    let allowed = authenticate(&app, request.headers()).await.and_then(|who| {
+        if counts {
+            app.rate_limit().count(who.team, Instant::now())?;
+        }
+        Ok(who)
+    });
+    match allowed {
         Ok(principal) => {
             request.extensions_mut().insert(Caller(principal));
             next.run(request).await

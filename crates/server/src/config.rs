@@ -68,6 +68,10 @@ pub struct Config {
     pub allow_zero_data_retention: bool,
     /// Pages of one team in flight at once.
     pub max_concurrency: usize,
+    /// Requests of one team per minute.
+    pub rate_limit: Option<u32>,
+    /// Credits of one team per calendar month.
+    pub credit_budget: Option<u64>,
     /// Whether nobody needs a key.
     pub no_auth: bool,
     /// Whether forwarded headers are believed.
@@ -119,6 +123,8 @@ impl Config {
             max_concurrency: values
                 .optional("max_concurrency", concurrency)?
                 .unwrap_or_else(|| 4 * cores()),
+            rate_limit: values.optional("rate_limit", positive)?,
+            credit_budget: values.optional("credit_budget", positive)?,
             no_auth,
             trust_proxy: values.required("trust_proxy", on_off)?,
             metrics_public: values.required("metrics_public", on_off)?,
@@ -214,6 +220,14 @@ fn on_off(text: &str) -> Result<bool, String> {
         "0" | "false" => Ok(false),
         _ => Err(format!("`{text}` is neither 0 nor 1")),
     }
+}
+
+/// A number from 1 on.
+fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
+    text.parse()
+        .ok()
+        .filter(|number| *number >= T::from(1))
+        .ok_or_else(|| format!("`{text}` is not a number from 1 on"))
 }
 
 fn concurrency(text: &str) -> Result<usize, String> {

@@ -18,6 +18,7 @@ pub mod links;
 pub mod listen;
 pub mod metrics;
 mod offline;
+mod rate;
 pub mod router;
 mod routes;
 pub mod serve;

@@ -39,6 +39,8 @@ pub const API_KEY_CHARS: usize = 256;
 pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 /// Keys remembered at once.
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
+/// Time in which requests of a team are counted, where the operator bounds them.
+pub const RATE_WINDOW: Duration = Duration::from_secs(60);
 /// How long a status request at the end of a running job is held for a new document.
 pub const TAIL_HOLD: Duration = Duration::from_secs(1);
 /// Documents read at once for a live socket.

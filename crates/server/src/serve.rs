@@ -129,6 +129,7 @@ fn engine_config(config: &Config) -> EngineConfig {
     EngineConfig {
         robots_agent: AGENT.to_owned(),
         max_concurrency: config.max_concurrency,
+        credit_budget: config.credit_budget,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
             zero_data_retention: config.allow_zero_data_retention,

@@ -4,9 +4,9 @@
 //! the same answers from a fortieth of the size.
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use serde_json::{Value, json};
 
-use crate::api::error::{ApiError, ErrorCode};
+use crate::api::error::ApiError;
+use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::crawl::limits::{
     PATTERN_COMPILED_MAX_BYTES, PATTERN_MAX_CHARS, PATTERN_PROBLEMS_MAX, PATTERN_SET_COMPILED_MAX_BYTES,
     PATTERN_TEXT_MAX_CHARS, PATTERNS_MAX, PATTERNS_MAX_CHARS,
@@ -37,17 +37,16 @@ impl Patterns {
             || chars(exclude).saturating_add(chars(include)) > PATTERNS_MAX_CHARS
         {
             let message = format!(
-                "includePaths and excludePaths may have {PATTERNS_MAX} patterns and {PATTERNS_MAX_CHARS} characters together"
+                "must have at most {PATTERNS_MAX} patterns and {PATTERNS_MAX_CHARS} characters together with `includePaths`"
             );
-            problems.push(problem(json!(["excludePaths"]), message));
-            return Err(refuse(problems));
+            return Err(bad_request(&[problem("excludePaths", None, message)]));
         }
         let exclude = compile_list("excludePaths", exclude, &mut problems);
         let include = compile_list("includePaths", include, &mut problems);
         if problems.is_empty() {
             Ok(Self { exclude, include })
         } else {
-            Err(refuse(problems))
+            Err(bad_request(&problems))
         }
     }
 
@@ -67,7 +66,7 @@ impl Patterns {
     }
 }
 
-fn compile_list(name: &str, list: &[String], problems: &mut Vec<Value>) -> RegexSet {
+fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> RegexSet {
     let before = problems.len();
     let mut compiled = Vec::with_capacity(list.len());
     for (i, pattern) in list.iter().enumerate() {
@@ -76,12 +75,12 @@ fn compile_list(name: &str, list: &[String], problems: &mut Vec<Value>) -> Regex
         }
         if pattern.chars().count() > PATTERN_MAX_CHARS {
             let message = format!("must have at most {PATTERN_MAX_CHARS} characters");
-            problems.push(problem(json!([name, i]), message));
+            problems.push(problem(name, Some(i), message));
             continue;
         }
         match as_ascii(pattern) {
             Ok(pattern) => compiled.push(pattern),
-            Err(error) => problems.push(problem(json!([name, i]), sentence(&error))),
+            Err(error) => problems.push(problem(name, Some(i), sentence(&error))),
         }
     }
     if problems.len() > before {
@@ -92,7 +91,7 @@ fn compile_list(name: &str, list: &[String], problems: &mut Vec<Value>) -> Regex
         .dfa_size_limit(PATTERN_SET_COMPILED_MAX_BYTES)
         .build()
         .unwrap_or_else(|error| {
-            problems.push(problem(json!([name]), sentence(&error)));
+            problems.push(problem(name, None, sentence(&error)));
             RegexSet::empty()
         })
 }
@@ -115,22 +114,21 @@ fn build(pattern: &str) -> Result<Regex, regex::Error> {
 
 fn sentence(error: &regex::Error) -> String {
     match error {
-        regex::Error::CompiledTooBig(_) => "the regular expression is too big when compiled".to_owned(),
-        other => format!("is not a regular expression: {other}"),
+        regex::Error::CompiledTooBig(_) => "is a regular expression that is too big when compiled".to_owned(),
+        // The lines before the last one show the pattern.
+        other => {
+            let text = other.to_string();
+            let last = text.lines().last().unwrap_or_default();
+            format!(
+                "is not a regular expression: {}",
+                last.trim_start_matches("error: ")
+            )
+        }
     }
 }
 
-fn problem(path: Value, message: String) -> Value {
-    json!({ "path": path, "message": message })
-}
-
-fn refuse(problems: Vec<Value>) -> ApiError {
-    let first = problems
-        .first()
-        .map(|problem| (problem["path"][0].as_str(), problem["message"].as_str()));
-    let message = match first {
-        Some((Some(list), Some(message))) => format!("{list}: {message}"),
-        _ => "includePaths or excludePaths is not valid".to_owned(),
-    };
-    ApiError::new(ErrorCode::BadRequest, message).with_details(Value::Array(problems))
+fn problem(list: &str, at: Option<usize>, message: String) -> Problem {
+    let mut path = vec![PathPart::Key(list.to_owned())];
+    path.extend(at.map(PathPart::Index));
+    Problem { path, message }
 }

@@ -130,6 +130,16 @@ pub const SETTINGS: &[Setting] = &[
         "PAGES",
         "Pages of one team in flight at once [default: 4 for each CPU core]",
     ),
+    text(
+        "rate_limit",
+        "REQUESTS",
+        "Requests of one team per minute [default: any number]",
+    ),
+    text(
+        "credit_budget",
+        "CREDITS",
+        "Credits of one team per calendar month (UTC) [default: any number]",
+    ),
     switch(
         "no_auth",
         "Ask for no key: everybody acts on the built-in team; loopback only",

@@ -99,6 +99,7 @@ impl TestApp {
             EngineConfig {
                 robots_agent: "Harvestman".to_owned(),
                 max_concurrency: config.max_concurrency,
+                credit_budget: config.credit_budget,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,

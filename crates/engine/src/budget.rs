@@ -1,0 +1,124 @@
+//! Credits that a team may still use this month, where the operator has set a budget (contract section
+//! 18). A page is paid for in advance with one credit, so that pages in flight never exceed the budget by
+//! more than what they cost beyond it. The store's ledger is the truth; this is its copy in memory, with
+//! what is not committed yet.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::ids::TeamId;
+use harvestman_store::Store;
+use tokio::time::Instant;
+
+use crate::engine::unavailable;
+use crate::{clock, limits};
+
+/// The budgets of all teams.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    /// Credits of each team and month; `None`: any number.
+    most: Option<u64>,
+    accounts: Arc<Mutex<HashMap<TeamId, Account>>>,
+}
+
+#[derive(Debug)]
+struct Account {
+    /// `2026-01`
+    month: String,
+    spent: u64,
+    /// Pages in flight.
+    open: u64,
+    /// When `spent` was last as it is in the store, or changed.
+    at: Instant,
+}
+
+/// One credit, until it is known what was used.
+#[derive(Debug)]
+pub(crate) struct Reserved(Option<(Budget, TeamId)>);
+
+impl Budget {
+    pub(crate) fn new(most: Option<u64>) -> Self {
+        let accounts = Arc::default();
+        Self { most, accounts }
+    }
+
+    /// Takes a credit. Errors: 402 when there is none left.
+    pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<Reserved, ApiError> {
+        let Some(most) = self.most else {
+            return Ok(Reserved(None));
+        };
+        let mut month = clock::now().to_string();
+        month.truncate("2026-01".len());
+        if self.is_stale(most, team, &month) {
+            let usage = store
+                .month_usage(team)
+                .await
+                .map_err(|error| unavailable(&error))?;
+            let of_month = usage.iter().filter(|entry| entry.month == month);
+            let spent = of_month.map(|entry| entry.credits).sum();
+            let mut accounts = self.accounts();
+            let open = accounts.get(&team).map_or(0, |account| account.open);
+            let at = Instant::now();
+            accounts.insert(
+                team,
+                Account {
+                    month,
+                    spent,
+                    open,
+                    at,
+                },
+            );
+        }
+        match self.accounts().get_mut(&team) {
+            Some(account) if account.spent + account.open < most => account.open += 1,
+            _ => {
+                let message = format!(
+                    "the credits of this month are used up ({most} for each team); wait for the next month, or ask the operator for more"
+                );
+                return Err(ApiError::new(ErrorCode::InsufficientCredits, message));
+            }
+        }
+        Ok(Reserved(Some((self.clone(), team))))
+    }
+
+    /// Errors: 402 when no credit is left.
+    pub(crate) async fn check(&self, store: &Store, team: TeamId) -> Result<(), ApiError> {
+        self.reserve(store, team).await.map(drop)
+    }
+
+    /// Whether the store has to be asked: it was not this month, or what seems used up may not have been
+    /// charged in the end (a job was cancelled, a page led to a known one).
+    fn is_stale(&self, most: u64, team: TeamId, month: &str) -> bool {
+        self.accounts().get(&team).is_none_or(|account| {
+            let quiet = account.open == 0 && account.at.elapsed() > limits::BUDGET_QUIET;
+            account.month != month || (account.spent >= most && quiet)
+        })
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, HashMap<TeamId, Account>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reserved {
+    /// The page cost this much.
+    pub(crate) fn spend(self, credits: u32) {
+        if let Some((budget, team)) = &self.0
+            && let Some(account) = budget.accounts().get_mut(team)
+        {
+            account.spent += u64::from(credits);
+            account.at = Instant::now();
+        }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some((budget, team)) = &self.0
+            && let Some(account) = budget.accounts().get_mut(team)
+        {
+            account.open = account.open.saturating_sub(1);
+        }
+    }
+}

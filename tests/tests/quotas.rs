@@ -1,0 +1,100 @@
+//! What the operator allows a team: requests per minute, credits per month.
+
+#![allow(clippy::unwrap_used)]
+
+use http::Method;
+use serde_json::{Value, json};
+
+use harvestman_tests::{Answer, RunningSite, Site, TestServer};
+
+async fn star() -> RunningSite {
+    let links: Vec<String> = (0..20).map(|n| format!("/{n}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let site = Site::new().graph(&[("/", &links)]);
+    links
+        .iter()
+        .fold(site, |site, path| site.graph(&[(path, &[])]))
+        .serve()
+        .await
+}
+
+async fn scrape(server: &TestServer, site: &RunningSite, key: &str) -> Answer {
+    let headers = [("authorization", key)];
+    let body = json!({ "url": site.url("/0") }).to_string();
+    server.ask(Method::POST, "/v2/scrape", &headers, body).await
+}
+
+#[tokio::test]
+async fn a_team_beyond_its_rate_is_told_when_to_come_back() {
+    let server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "3")]).await;
+    for _ in 0..3 {
+        server.get("/v2/crawl/active").await.ok();
+    }
+    let refused = server.get("/v2/crawl/active").await;
+    assert_eq!((refused.status, refused.code()), (429, "RATE_LIMITED"));
+    let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    // Another team, what needs no key, and the console go on; a wrong key stays one.
+    let site = star().await;
+    scrape(&server, &site, "Bearer fc-other").await.ok();
+    server.get("/health").await.ok();
+    server.get("/console/api/jobs").await.ok();
+    assert_eq!(scrape(&server, &site, "Bearer fc-wrong").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_crawl_ends_where_the_credits_do() {
+    let site = star().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "8")]).await;
+    scrape(&server, &site, "Bearer fc-test").await.ok();
+    let request = json!({ "url": site.url("/"), "sitemap": "skip" });
+    let crawled = server.crawled(&request).await;
+    assert_eq!(crawled.status["status"], "completed");
+    assert_eq!(
+        (&crawled.status["creditsUsed"], crawled.documents.len()),
+        (&json!(7), 7)
+    );
+    assert_eq!(crawled.status["total"], 21);
+    assert_eq!(crawled.errors.len(), 14);
+    assert!(crawled.errors.values().all(|code| code == "INSUFFICIENT_CREDITS"));
+
+    let batch = json!({ "urls": [site.url("/")] });
+    let starts: [(&str, &Value); 4] = [
+        ("/v2/crawl", &request),
+        ("/v2/batch/scrape", &batch),
+        ("/v2/map", &request["url"]),
+        ("/v2/scrape", &request["url"]),
+    ];
+    for (path, body) in starts {
+        let body = if body.is_string() {
+            &json!({ "url": body })
+        } else {
+            body
+        };
+        let refused = server.post(path, body).await;
+        assert_eq!(
+            (refused.status, refused.code()),
+            (402, "INSUFFICIENT_CREDITS"),
+            "{path}"
+        );
+        assert!(refused.error().contains("credits"), "{path}");
+    }
+    scrape(&server, &site, "Bearer fc-other").await.ok();
+}
+
+#[tokio::test]
+async fn what_was_spent_before_a_restart_counts_after_it() {
+    let site = star().await;
+    let mut server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await;
+    scrape(&server, &site, "Bearer fc-test").await.ok();
+    let gone = json!({ "url": "http://127.0.0.1:1/" });
+    assert_eq!(
+        server.post("/v2/scrape", &gone).await.status,
+        500,
+        "a failure costs nothing"
+    );
+    scrape(&server, &site, "Bearer fc-test").await.ok();
+    server.kill9();
+    server.restart().await;
+    assert_eq!(scrape(&server, &site, "Bearer fc-test").await.status, 402);
+}

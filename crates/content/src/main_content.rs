@@ -12,6 +12,7 @@ mod mass;
 mod names;
 mod prune;
 mod settle;
+mod title;
 mod words;
 
 use url::Url;
@@ -20,7 +21,7 @@ use self::hints::Hint;
 use self::kind::Kind;
 use self::mass::Mass;
 use self::names::Names;
-use crate::html::dom::{Dom, NodeId, attr, collapse};
+use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// A block called boilerplate stays when it holds this much of the page's weight, in percent.
@@ -48,10 +49,13 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let mass = Mass::of(dom, &vec![false; dom.nodes.len()]);
     let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
     let mut chances = judge::chances(&blocks);
+    let title = roots
+        .last()
+        .and_then(|&root| title::repeated(dom, root, kind, &mass));
     for (chance, block) in chances.iter_mut().zip(&blocks) {
         // Few words, so the cut hardly weighs them; whether the page's title belongs to its text is asked by itself.
         if block.is_chosen_heading() {
-            *chance = 1000;
+            *chance = if title == Some(block.id) { 0 } else { 1000 };
         } else if block.is_title() && *chance < 500 {
             *chance = 0;
         }
@@ -72,7 +76,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     if words(cut) < LITTLE_WORDS && words(0) > LITTLE_WORDS {
         return roots;
     }
-    settle::settle(dom, body, &mass, &blocks, &chances, cut, &kept, dropped);
+    settle::settle(dom, &mass, &blocks, &chances, cut, &kept, dropped);
     vec![body]
 }
 
@@ -162,8 +166,8 @@ fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec
     }
     let mut roots = vec![root];
     if kind == Kind::Article {
-        drop_repeated_title(dom, root, dropped);
-    } else if let Some(title) = title(dom, body, root, dropped) {
+        title::drop_repeated(dom, root, &mass, dropped);
+    } else if let Some(title) = title::outside(dom, body, root, dropped) {
         roots.insert(0, title);
     }
     (roots, kind)
@@ -315,56 +319,6 @@ fn is_container(tag: Tag) -> bool {
 fn is_prose(mass: &Mass, root: NodeId) -> bool {
     let at = root as usize;
     mass.prose[at] > 1200 && u64::from(mass.prose[at]) * 100 >= u64::from(mass.text[at]) * 65
-}
-
-/// The text of `title`, lower case.
-fn page_title(dom: &Dom) -> String {
-    let title = (0..dom.len()).find(|&n| dom.tag(n) == Tag::Title);
-    title.map(|n| heading_text(dom, n)).unwrap_or_default()
-}
-
-fn heading_text(dom: &Dom, id: NodeId) -> String {
-    collapse(&dom.text_of(id, 1000)).to_lowercase()
-}
-
-/// An article's text begins below its title, which the metadata gives: an `h1` that only repeats it is left out.
-fn drop_repeated_title(dom: &Dom, root: NodeId, dropped: &mut [bool]) {
-    let title = page_title(dom);
-    let Some(heading) = dom
-        .below(root)
-        .find(|&n| dom.tag(n) == Tag::H1 && !is_dropped(dom, root, n, dropped))
-    else {
-        return;
-    };
-    let text = heading_text(dom, heading);
-    if text.len() > 3 && title.contains(&text) {
-        dropped[heading as usize] = true;
-    }
-}
-
-/// The page's title heading when it stands outside the root: the `h1` that the title repeats, else the first before it.
-fn title(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bool]) -> Option<NodeId> {
-    let is_inside = |n: NodeId| n >= root && n < dom.end(root) && !is_dropped(dom, root, n, dropped);
-    let headings: Vec<NodeId> = dom
-        .below(body)
-        .filter(|&n| dom.tag(n) == Tag::H1)
-        .take(50)
-        .collect();
-    if headings.iter().any(|&n| is_inside(n)) {
-        return None;
-    }
-    let page_title = page_title(dom);
-    let text = |n: NodeId| heading_text(dom, n);
-    let repeated = headings
-        .iter()
-        .copied()
-        .find(|&n| text(n).len() > 3 && page_title.contains(&text(n)));
-    repeated.or_else(|| {
-        headings
-            .iter()
-            .copied()
-            .find(|&n| n < root && text(n).len() > 3 && !dom.ancestors(n).any(|a| dom.tag(a) == Tag::Nav))
-    })
 }
 
 fn is_dropped(dom: &Dom, root: NodeId, id: NodeId, dropped: &[bool]) -> bool {

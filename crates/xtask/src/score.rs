@@ -60,6 +60,8 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
             out.try_clone()?,
         )?;
     }
+    let empty = empty_pages(&results)?;
+    ensure!(empty.is_empty(), "no Markdown for {}", empty.join(", "));
     run::say("scoring");
     let figures = run::output(
         run::command(python)
@@ -79,6 +81,18 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
     println!("every line's Markdown: {}", results.display());
     ensure!(short.is_empty(), "short of the bar: {}", short.join(", "));
     Ok(())
+}
+
+/// The pages that came out empty.
+fn empty_pages(results: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for line in fs::read_to_string(results)?.lines() {
+        let row: Value = serde_json::from_str(line)?;
+        if row["markdown"].as_str().is_none_or(|text| text.trim().is_empty()) {
+            found.push(row["id"].to_string());
+        }
+    }
+    Ok(found)
 }
 
 /// Runs a command with an unpacked file as its input.

@@ -86,7 +86,7 @@ pub(crate) fn measure(
     for o in &owns {
         *times.entry(o.hash).or_default() += 1;
     }
-    let title = super::page_title(dom);
+    let title = super::title::of_page(dom);
     let kept_bytes = kept_bytes(dom, &owns);
     let first_h1 = (0..dom.len()).find(|&n| dom.tag(n) == Tag::H1).unwrap_or(0);
     let articles = (0..dom.len())
@@ -142,7 +142,7 @@ pub(crate) fn measure(
         }
         let (mut scrap, mut titled) = (0, 0);
         if o.bytes <= 150 {
-            let text = super::heading_text(dom, o.id);
+            let text = super::title::of_heading(dom, o.id);
             scrap = i32::from(super::hints::is_scrap(&text)) + 2 * i32::from(super::hints::leads_away(&text));
             titled = match (text.len() > 3 && title.contains(&text), title == text) {
                 (true, true) => 2,

@@ -6,10 +6,9 @@ use super::mass::Mass;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
 
-/// Marks in `dropped` what goes below `body`. `kept` says what the rules kept; blocks come in document order.
+/// Marks in `dropped` what goes below the body. `kept` says what the rules kept; blocks come in document order.
 pub(super) fn settle(
     dom: &Dom,
-    body: NodeId,
     mass: &Mass,
     blocks: &[Block],
     chances: &[i32],
@@ -17,6 +16,7 @@ pub(super) fn settle(
     kept: &[bool],
     dropped: &mut [bool],
 ) {
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut keep = vec![false; dom.nodes.len()];
     let mut at = 0;
     while at < blocks.len() {
@@ -59,6 +59,14 @@ pub(super) fn settle(
         let parent = dom.parent(id) as usize;
         stays[parent] |= stays[id as usize];
         goes[parent] |= goes[id as usize];
+    }
+    if last > 0 {
+        // A picture before the first text or after the last stays where nothing beside it goes.
+        let whole = |id: NodeId| {
+            let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
+            up.last().unwrap_or(id)
+        };
+        (first, last) = (whole(first), dom.end(whole(last)));
     }
     for id in body + 1..dom.end(body) {
         let at = id as usize;

@@ -9,10 +9,13 @@ use crate::html::tag::Tag;
 /// Bytes of text of one note; a longer target is a section and not a note.
 const NOTE_BYTES: usize = 4000;
 
+/// What the ids of notes begin with that no link leads to; a number follows.
+const BARE_NOTES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:", "note-"];
+
 /// The footnotes of a page.
 #[derive(Default)]
 pub(super) struct Footnotes {
-    /// Marks, by their `a`, with the number of their note from 1.
+    /// Marks, by their `a` or `sup`, with the number of their note from 1.
     marks: HashMap<NodeId, usize>,
     /// The blocks that hold the notes with the labels that the page gives them, by number.
     notes: Vec<(NodeId, String)>,
@@ -25,7 +28,11 @@ impl Footnotes {
     pub(super) fn of(dom: &Dom) -> Footnotes {
         let mut out = Footnotes::default();
         let candidates: Vec<NodeId> = (0..dom.len())
-            .filter(|&id| dom.tag(id) == Tag::A && is_mark(dom, id))
+            .filter(|&id| match dom.tag(id) {
+                Tag::A => is_mark(dom, id),
+                Tag::Sup => is_bare_mark(dom, id),
+                _ => false,
+            })
             .collect();
         if candidates.is_empty() {
             return out;
@@ -45,12 +52,16 @@ impl Footnotes {
             .collect();
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
         for mark in candidates {
-            let Some(fragment) = fragment(dom, mark) else {
-                continue;
+            let target = match fragment(dom, mark) {
+                Some(fragment) => targets
+                    .get(fragment)
+                    .or_else(|| backs.get(word_number(fragment, "")?)),
+                None => {
+                    let number = label(dom, mark);
+                    let named = |start: &&str| targets.get(format!("{start}{number}").as_str());
+                    BARE_NOTES.iter().find_map(named)
+                }
             };
-            let target = targets
-                .get(fragment)
-                .or_else(|| backs.get(word_number(fragment, "")?));
             let Some(note) = target.and_then(|&target| note_of(dom, target)) else {
                 continue;
             };
@@ -77,7 +88,7 @@ impl Footnotes {
         out
     }
 
-    /// The number of the note that a link marks.
+    /// The number of the note that an element marks.
     pub(super) fn mark(&self, id: NodeId) -> Option<usize> {
         self.marks.get(&id).copied()
     }
@@ -221,6 +232,16 @@ fn is_mark(dom: &Dom, id: NodeId) -> bool {
     .any(|start| fragment.to_ascii_lowercase().starts_with(start));
     let bracketed = dom.text_of(id, 16).trim().starts_with('[');
     classed || raised || (named && (bracketed || text.chars().all(|c| c.is_ascii_digit())))
+}
+
+/// A raised number that scripts, not links, lead to its note.
+fn is_bare_mark(dom: &Dom, id: NodeId) -> bool {
+    let text = label(dom, id);
+    (1..=3).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_digit())
+        && !dom
+            .below(id)
+            .any(|n| dom.tag(n) == Tag::A && fragment(dom, n).is_some())
 }
 
 /// The block that a target stands for: itself, or the nearest block around an anchor.

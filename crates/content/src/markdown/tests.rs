@@ -306,6 +306,18 @@ fn footnotes_as_word_writes_them() {
 }
 
 #[test]
+fn footnotes_that_no_link_leads_to() {
+    check(
+        "<p>a<sup>1</sup> b<sup><a href='javascript:;'>2</a></sup> 10<sup>4</sup></p><ol><li id=footnote-1>One<li id=footnote-2>Two</ol>",
+        expect![[r#"
+            a[^1] b[^2] 10<sup>4</sup>
+
+            [^1]: One
+            [^2]: Two"#]],
+    );
+}
+
+#[test]
 fn formulas_are_tex_where_the_page_gives_it() {
     check(
         "<p>so <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2_i</annotation></semantics></math></span>\

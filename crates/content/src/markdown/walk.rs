@@ -239,6 +239,7 @@ impl<'a> Walk<'a> {
             Tag::B | Tag::Strong => self.mark(id, Mark::Strong),
             Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.mark(id, Mark::Emphasis),
             Tag::Del | Tag::S | Tag::Strike => self.mark(id, Mark::Deleted),
+            Tag::Sup if self.note_mark(id) => false,
             Tag::Sup if self.footnotes.has_mark(self.dom, id) => true,
             Tag::Sup => self.mark(id, Mark::Html("sup")),
             Tag::Sub => self.mark(id, Mark::Html("sub")),
@@ -445,15 +446,23 @@ impl<'a> Walk<'a> {
         self.blocks.block(&line);
     }
 
+    /// Writes the mark of a footnote if the element is one.
+    fn note_mark(&mut self, id: NodeId) -> bool {
+        let Some(number) = self.footnotes.mark(id) else {
+            return false;
+        };
+        self.inline.raw(&format!("[^{}]", self.footnotes.label(number)));
+        if !self.marked.contains(&number) {
+            self.marked.push(number);
+        }
+        true
+    }
+
     fn link(&mut self, id: NodeId) -> bool {
         let Some(href) = self.dom.attr(id, attr::HREF) else {
             return true;
         };
-        if let Some(number) = self.footnotes.mark(id) {
-            self.inline.raw(&format!("[^{}]", self.footnotes.label(number)));
-            if !self.marked.contains(&number) {
-                self.marked.push(number);
-            }
+        if self.note_mark(id) {
             return false;
         }
         if anchors::is_permalink(self.dom, id, href) {

@@ -1,0 +1,112 @@
+//! The heading that is a page's title: kept wherever a reader would miss it.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use harvestman_content::{Page, Selection};
+use url::Url;
+
+const TEXT: &str = "<p>Herons wade in shallow water and wait there without moving until a fish comes near enough to be \
+    caught, which may take the better part of a morning.</p><p>In winter they move to the coast, where the water does \
+    not freeze, and come back to the same trees in early spring to mend their nests.</p>";
+
+fn markdown(html: &str) -> String {
+    let page = Page::parse(html, &Url::parse("https://site.test/a/herons").unwrap());
+    let selection = Selection {
+        only_main_content: true,
+        ..Selection::default()
+    };
+    page.convert(&selection).markdown()
+}
+
+#[track_caller]
+fn check(html: &str, has_title: bool) {
+    let markdown = markdown(html);
+    assert_eq!(markdown.starts_with("# Herons\n"), has_title, "{markdown}");
+    assert!(
+        markdown.contains("Herons wade") || markdown.contains("They wade"),
+        "{markdown}"
+    );
+}
+
+#[test]
+fn a_small_page_keeps_its_title() {
+    check("<title>Herons</title><h1>Herons</h1><p>They wade.</p>", true);
+    check(
+        "<title>Herons</title><article><h1>Herons</h1><p>They wade.</p></article>",
+        true,
+    );
+    let story = "<meta property=og:type content=article>";
+    check(
+        &format!("<title>Herons</title>{story}<h1>Herons</h1><p>They wade.</p>"),
+        true,
+    );
+}
+
+#[test]
+fn a_page_that_is_no_article_keeps_its_title() {
+    check(
+        &format!("<title>Herons</title><main><h1>Herons</h1>{TEXT}</main>"),
+        true,
+    );
+}
+
+#[test]
+fn a_page_of_a_manual_keeps_its_title() {
+    for title in ["Herons | Bird Docs", "Herons - API", "Herons: reference"] {
+        check(
+            &format!("<title>{title}</title><article><h1>Herons</h1>{TEXT}</article>"),
+            true,
+        );
+    }
+}
+
+#[test]
+fn a_title_that_says_something_else_stays() {
+    check(
+        &format!("<title>Bird of the week</title><article><h1>Herons</h1>{TEXT}</article>"),
+        true,
+    );
+    check(
+        &format!("<title>Herons in winter</title><article><h1>Herons</h1>{TEXT}</article>"),
+        true,
+    );
+}
+
+#[test]
+fn a_list_keeps_its_title() {
+    let cards: String = (1..9)
+        .map(|n| {
+            format!("<article><h2><a href=/{n}>Heron {n}</a></h2><p>They wade, says part {n}.</p></article>")
+        })
+        .collect();
+    check(
+        &format!("<title>Herons</title><main><h1>Herons</h1>{cards}</main>"),
+        true,
+    );
+}
+
+#[test]
+fn an_article_begins_below_the_heading_that_repeats_its_title() {
+    check(
+        &format!("<title>Herons | Birds</title><article><h1>Herons <a href=#h>¶</a></h1>{TEXT}</article>"),
+        false,
+    );
+    check(
+        &format!("<title>Birds – Herons</title><article><h1>Herons</h1>{TEXT}</article>"),
+        false,
+    );
+    let dated = "<meta property=article:published_time content=2024-02-01>";
+    check(
+        &format!("<title>Herons</title>{dated}<main><h1>Herons</h1>{TEXT}</main>"),
+        false,
+    );
+}
+
+#[test]
+fn a_picture_stays_with_its_caption() {
+    let picture = "<div class=box><img src=/heron.jpg alt=heron><p>A heron at the lake, early in the morning.</p></div>";
+    let markdown = markdown(&format!("<title>Herons</title><main>{picture}{TEXT}</main>"));
+    assert!(
+        markdown.starts_with("![heron](https://site.test/heron.jpg)\n"),
+        "{markdown}"
+    );
+}

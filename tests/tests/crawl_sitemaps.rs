@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::time::Duration;
 
 use harvestman_tests::{Page, RunningSite, Site, TestServer};
 use serde_json::json;
@@ -198,4 +199,28 @@ async fn a_sitemap_without_end_is_read_up_to_its_bounds() {
         crawled.assert_visited(&site, &expected);
         assert_eq!(server.get("/health").await.status, 200);
     }
+}
+
+#[tokio::test]
+async fn a_slow_sitemap_holds_a_crawl_up_only_where_a_depth_depends_on_it() {
+    let site = Site::new()
+        .graph(&[("/", &["/a"]), ("/a", &["/below"]), ("/below", &[])])
+        .page("/sitemap.xml", urlset(&["/a"]).delay(Duration::from_secs(6)))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/") });
+    let id = server.crawl(&request).await;
+    site.wait_for_requests(3).await;
+    let status = server.get(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(status["status"], "scraping", "the sitemap is still awaited");
+    server
+        .read_crawl(id)
+        .await
+        .assert_visited(&site, &["/", "/a", "/below"]);
+    let request = json!({ "url": site.url("/"), "maxDiscoveryDepth": 1 });
+    server
+        .crawled(&request)
+        .await
+        .assert_visited(&site, &["/", "/a", "/below"]);
 }

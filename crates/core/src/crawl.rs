@@ -40,6 +40,7 @@ use crate::url_key::UrlKey;
 
 use changes::{Change, Changes};
 use hosts::{Answer, Hosts};
+use outcome::Found;
 use seeds::Phase;
 
 const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
@@ -248,6 +249,8 @@ pub struct Crawl {
     /// Pages that led to a host whose robots.txt is awaited.
     held: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
     held_pages: usize,
+    /// The start page while sitemaps are read, and until when if not to their end.
+    held_seed: Option<(Option<Timestamp>, Found)>,
 
     changes: Changes,
     /// When the last batch left.
@@ -335,6 +338,7 @@ impl Crawl {
             suspects: HashSet::new(),
             held: HashMap::new(),
             held_pages: 0,
+            held_seed: None,
             changes: Changes::new(snapshot.last_batch, snapshot.progress),
             batch_left: Timestamp::default(),
             end_proposed: false,

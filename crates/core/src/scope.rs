@@ -202,6 +202,11 @@ impl Scope {
         &self.root.url
     }
 
+    /// Whether there is a `maxDiscoveryDepth`.
+    pub fn has_depth(&self) -> bool {
+        self.max_depth.is_some()
+    }
+
     /// Which URLs are one page.
     pub fn identity(&self) -> Identity {
         self.identity

@@ -63,6 +63,23 @@ fn a_sitemap_is_another_seed() {
 }
 
 #[test]
+fn pages_of_a_sitemap_come_before_the_links_of_the_start_page() {
+    let mut case = json!({"web": {"http://site.test/": ["/a", "/b"], "http://site.test/a": ["/below-a"],
+        "http://site.test/b": ["/below-b"], "http://site.test/below-a": [], "http://site.test/below-b": [],
+        "http://site.test/m": []}, "sitemaps": {"http://site.test/sitemap.xml": ["/m", "/a"]},
+        "request": {"url": "http://site.test/", "limit": 3}});
+    let expected = ["http://site.test/", "http://site.test/m", "http://site.test/a"];
+    assert_eq!(visited(&crawl(&case, 1)), expected);
+    // A page that both name has depth 0, so its links have depth 1.
+    case["request"] = json!({"url": "http://site.test/", "maxDiscoveryDepth": 1});
+    let expected = [&expected[..], &["http://site.test/b", "http://site.test/below-a"]].concat();
+    assert_eq!(visited(&crawl(&case, 1)), expected);
+    // A crawl of one page waits for nothing.
+    case["request"] = json!({"url": "http://site.test/", "limit": 1});
+    assert_eq!(visited(&crawl(&case, 1)), expected[..1]);
+}
+
+#[test]
 fn a_host_without_readable_robots_is_not_fetched_after_three_tries() {
     let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": 9},
         "request": {"url": "http://site.test/"}});
@@ -207,8 +224,8 @@ fn a_start_page_that_moves_takes_the_scope_along() {
         "request": {"url": "http://site.test/"}});
     let expected = [
         "http://site.test/",
-        "http://docs.site.test/en/a",
         "http://docs.site.test/en/m",
+        "http://docs.site.test/en/a",
     ];
     assert_eq!(visited(&crawl(&case, 1)), expected);
 }

@@ -20,6 +20,8 @@ pub const SITEMAP_MAX_ENTRIES: usize = 50_000;
 pub const SITEMAP_MAX_LEVELS: u32 = 5;
 /// Sitemap files of one job.
 pub const SITEMAP_MAX_FILES: usize = 500;
+/// How long the links of a start page wait for sitemaps where no depth depends on it, in ms.
+pub const SEED_HOLD_MS: u64 = 2_000;
 /// Sitemap files asked for at once.
 pub const SITEMAP_MAX_IN_FLIGHT: usize = 4;
 

@@ -34,6 +34,22 @@ impl Outcome {
     }
 }
 
+/// A page that counts.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    entry: Entry,
+    page: Box<FetchedPage>,
+    landed: Url,
+    alias: Option<UrlKey>,
+    root: Option<Url>,
+}
+
+impl Found {
+    pub(super) fn is_seed(&self) -> bool {
+        self.entry.source == Source::Seed
+    }
+}
+
 /// Where a page was found in the end.
 enum Landing {
     /// Where it was looked for, as far as identity goes.
@@ -170,6 +186,28 @@ impl Crawl {
                 return self.held.entry(host).or_default().push((entry, page));
             }
         };
+        let found = Found {
+            entry,
+            page,
+            landed,
+            alias,
+            root,
+        };
+        match self.hold_seed(now, found) {
+            Some(found) => self.keep(found),
+            None => self.seed_settled(),
+        }
+    }
+
+    /// A page counts: its links are looked at, and it is settled.
+    pub(super) fn keep(&mut self, found: Found) {
+        let Found {
+            entry,
+            page,
+            landed,
+            alias,
+            root,
+        } = found;
         if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth()) {
             for link in page.links {
                 self.discover(link, entry.depth() + 1, Source::Link);

@@ -1,5 +1,7 @@
 //! Where a crawl begins: robots.txt of the start host, the start page, then sitemaps. The sitemaps
-//! wait for the start page, because its redirect may move the scope.
+//! wait for the start page, because its redirect may move the scope; its links wait for them.
+
+use std::time::Duration;
 
 use url::{Position, Url};
 
@@ -8,6 +10,8 @@ use crate::api::error::ErrorCode;
 use crate::crawl::batch::Source;
 use crate::crawl::changes::Change;
 use crate::crawl::hosts::Access;
+use crate::crawl::limits::SEED_HOLD_MS;
+use crate::crawl::outcome::Found;
 use crate::crawl::{Crawl, warnings};
 use crate::host::HostKey;
 use crate::scope::Verdict;
@@ -34,6 +38,11 @@ pub(super) enum Phase {
 impl Crawl {
     /// Goes on as far as what is known allows.
     pub(super) fn advance_seeding(&mut self, now: Timestamp) {
+        match &self.held_seed {
+            Some((Some(until), _)) if *until <= now => self.release_seed(),
+            Some((until, _)) => self.wake_by(*until),
+            None => {}
+        }
         loop {
             let goes_on = match &self.phase {
                 Phase::Start => self.offer_seed(now),
@@ -112,6 +121,25 @@ impl Crawl {
         }
     }
 
+    /// Keeps the start page back, once, while sitemaps are read: their pages have depth 0 and come before
+    /// its links. Without a depth to keep to, slow sitemaps do not hold a crawl up for long.
+    pub(super) fn hold_seed(&mut self, now: Timestamp, found: Found) -> Option<Found> {
+        let waits =
+            self.sitemap == SitemapMode::Include && self.limit > 1 && matches!(self.phase, Phase::Open);
+        if !found.is_seed() || !waits {
+            return Some(found);
+        }
+        let until = now + Duration::from_millis(SEED_HOLD_MS);
+        self.held_seed = Some(((!self.scope.has_depth()).then_some(until), found));
+        None
+    }
+
+    fn release_seed(&mut self) {
+        if let Some((_, found)) = self.held_seed.take() {
+            self.keep(found);
+        }
+    }
+
     fn name_sitemaps(&mut self, now: Timestamp) -> bool {
         if self.sitemap == SitemapMode::Skip {
             return self.sitemaps_done();
@@ -179,6 +207,7 @@ impl Crawl {
     fn sitemaps_done(&mut self) -> bool {
         self.changes.push(Change::SitemapsDone);
         self.phase = Phase::Done;
+        self.release_seed();
         false
     }
 }

@@ -302,3 +302,50 @@ async fn every_page_of_a_site_with_a_sitemap_is_found() {
         );
     }
 }
+
+#[tokio::test]
+async fn sitemaps_are_kept_unless_told_otherwise() {
+    let site = shop().serve().await;
+    let server = TestServer::start().await;
+    for (options, fetched) in [
+        (json!({}), 1),
+        (json!({}), 1),
+        (json!({ "ignoreCache": true }), 2),
+        (json!({ "headers": { "X-A": "b" } }), 3),
+        (json!({ "sitemap": "only" }), 3),
+    ] {
+        map(&server, &site, options.clone()).await;
+        assert_eq!(site.count("/sitemap.xml"), fetched, "{options}");
+    }
+    let changed = Page::new("application/xml", "<urlset><url><loc>/new</loc></url></urlset>");
+    site.change("/sitemap.xml", Some(changed));
+    let only = |ignore: bool| json!({ "sitemap": "only", "ignoreCache": ignore });
+    assert_eq!(map(&server, &site, only(false)).await.len(), 4);
+    assert_eq!(map(&server, &site, only(true)).await, ["/new"]);
+    assert_eq!(
+        map(&server, &site, only(false)).await,
+        ["/new"],
+        "the newest is kept"
+    );
+}
+
+#[tokio::test]
+async fn pages_of_earlier_crawls_are_known_with_their_titles() {
+    let site = shop()
+        .page("/contact", Page::links("Contact us", &[]))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    server
+        .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .await;
+    let body = json!({ "url": site.url("/"), "search": "contact" });
+    let answer = server.post("/v2/map", &body).await.ok();
+    assert_eq!(paths(&answer, &site)[0], "/contact", "a link of a link");
+    assert_eq!(answer["links"][0]["title"], "Contact us");
+    let only = map(&server, &site, json!({ "sitemap": "only" })).await;
+    assert_eq!(only, ["/", "/pricing", "/docs/install", "/blog/one"]);
+    let skipped = map(&server, &site, json!({ "sitemap": "skip" })).await;
+    assert!(skipped.contains(&"/contact".to_owned()), "{skipped:?}");
+    assert!(!skipped.contains(&"/blog/one".to_owned()), "{skipped:?}");
+}

@@ -6,7 +6,9 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::format::FormatKind;
 use crate::api::options::{Proxy, ScrapeOptions};
+use crate::limits::SITEMAP_CACHE_MS;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, normal_form};
 
@@ -22,8 +24,11 @@ impl CacheKey {
             Proxy::Basic | Proxy::Auto => "basic",
             Proxy::Enhanced | Proxy::Stealth => "enhanced",
         };
+        // Bytes of a server that nobody identified are no answer to who asks for one that is.
+        let sure = url.scheme() == "https" && options.verify_tls();
         let visitor = [
             "page",
+            if sure { "verified" } else { "" },
             &options.location.country,
             &options.location.accept_language(),
             if options.mobile { "mobile" } else { "desktop" },
@@ -73,9 +78,14 @@ impl Ages {
 }
 
 /// Which copies may answer a request; `None`: none may, whatever there is. A request with headers,
-/// actions or a profile gets answers of its own, so no copy of a plain request is one.
+/// actions or a profile gets answers of its own, so no copy of a plain request is one; nor is there a
+/// copy of how a page looks.
 pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
-    let plain = options.headers.is_empty() && options.actions.is_empty() && options.profile.is_none();
+    let plain = options.headers.is_empty()
+        && options.actions.is_empty()
+        && options.profile.is_none()
+        && !options.wants(FormatKind::Screenshot)
+        && !options.wants(FormatKind::Branding);
     let max_ms = options.max_age_ms();
     (plain && max_ms > 0).then(|| Ages {
         min_ms: options.min_age.unwrap_or(0),
@@ -83,10 +93,28 @@ pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
     })
 }
 
+/// Which copies of a sitemap may answer a job that fetches its pages like this: those that would do
+/// for a page, however young, but none that is older than sitemaps are kept.
+pub fn wanted_sitemap_ages(options: &ScrapeOptions) -> Option<Ages> {
+    wanted_ages(options).map(|ages| Ages {
+        min_ms: 0,
+        max_ms: ages.max_ms.min(SITEMAP_CACHE_MS),
+    })
+}
+
 /// Whether an answer to these options is worth keeping: a page that was there. Never with zero data
 /// retention, which the caller checks.
 pub fn keeps(options: &ScrapeOptions, status: u16) -> bool {
     options.stores_in_cache() && status < 400
+}
+
+/// How the cache was used for an answer that is kept since then, or was fetched: `hit`, `miss`, or
+/// nothing when no copy would have done.
+pub fn state(options: &ScrapeOptions, kept_since: Option<Timestamp>) -> Option<&'static str> {
+    match kept_since {
+        Some(_) => Some("hit"),
+        None => wanted_ages(options).map(|_| "miss"),
+    }
 }
 
 /// The error when only the cache may answer and it has nothing; `None` when the page is fetched.
@@ -150,6 +178,11 @@ mod tests {
         ] {
             assert_ne!(key(url, other.clone()), plain, "{url} {other}");
         }
+        let sure = json!({"skipTlsVerification": false});
+        assert_ne!(
+            key("https://site.test/a", sure),
+            key("https://site.test/a", json!({}))
+        );
         let url = Url::parse("http://site.test/a").unwrap();
         assert_ne!(CacheKey::of_site_file(&url), plain);
     }
@@ -172,6 +205,13 @@ mod tests {
         check(json!({"headers": {"a": "b"}}), None);
         check(json!({"profile": {"name": "a"}, "lockdown": true}), None);
         check(json!({"actions": [{"type": "scrape"}]}), None);
+        check(json!({"formats": ["screenshot"]}), None);
+
+        let sitemap =
+            |body: Value| wanted_sitemap_ages(&options(body)).map(|ages| (ages.min_ms, ages.max_ms));
+        assert_eq!(sitemap(json!({})), Some((0, 2 * DAY)));
+        assert_eq!(sitemap(json!({"minAge": 7})), Some((0, 7 * DAY)));
+        assert_eq!(sitemap(json!({"maxAge": 0})), None);
 
         let ages = Ages {
             min_ms: 10,

@@ -254,6 +254,11 @@ fn without_fragment(url: &Url) -> Url {
     url
 }
 
+/// The site that a URL belongs to whatever the options of a job: its registrable domain, or its host.
+pub fn site_of(url: &Url) -> String {
+    domain_of(url).unwrap_or_else(|| url.host_str().unwrap_or_default().to_owned())
+}
+
 fn domain_of(url: &Url) -> Option<String> {
     match url.host() {
         Some(Host::Domain(host)) => suffixes::registrable_domain(host).map(str::to_owned),

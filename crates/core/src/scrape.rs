@@ -32,19 +32,14 @@ pub struct Capabilities {
     pub browser: bool,
     /// A language model is there.
     pub model: bool,
-    /// Pages are kept for `maxAge`, `minAge` and `lockdown`.
-    pub cache: bool,
 }
 
 /// Refuses what cannot be done here, before anything is fetched.
 ///
-/// Errors: 400 for actions without a browser and for selectors that cannot be read, 404 for
-/// cache-only requests without a cache, 503 for what the operator has not configured.
+/// Errors: 400 for actions without a browser and for selectors that cannot be read, 503 for what the
+/// operator has not configured.
 pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
     check_selectors(options)?;
-    if !capabilities.cache {
-        check_cache(options)?;
-    }
     if !capabilities.browser {
         check_browser(options)?;
     }
@@ -55,22 +50,6 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
         return Err(ApiError::new(
             ErrorCode::NotConfigured,
             "`redactPII` is not available on this server; leave it out, or set it to false.",
-        ));
-    }
-    Ok(())
-}
-
-fn check_cache(options: &ScrapeOptions) -> Result<(), ApiError> {
-    if options.lockdown {
-        return Err(ApiError::new(
-            ErrorCode::LockdownCacheMiss,
-            "`lockdown` serves from the cache only, and this page is not cached; leave `lockdown` out to fetch it.",
-        ));
-    }
-    if options.min_age.is_some() {
-        return Err(ApiError::new(
-            ErrorCode::NoCachedData,
-            "`minAge` serves from the cache only, and this page is not cached; leave `minAge` out to fetch it.",
         ));
     }
     Ok(())
@@ -172,7 +151,6 @@ mod tests {
             browser: true,
             ..none
         };
-        let cache = Capabilities { cache: true, ..none };
         check("{}", none, None);
         check(
             r#"{"formats":["markdown","html","rawHtml","links","images"],"proxy":"enhanced"}"#,
@@ -239,13 +217,6 @@ mod tests {
         );
         let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
         check(question, none, Some((ErrorCode::NotConfigured, "model")));
-        check(
-            r#"{"lockdown":true}"#,
-            none,
-            Some((ErrorCode::LockdownCacheMiss, "lockdown")),
-        );
-        check(r#"{"lockdown":true}"#, cache, None);
-        check(r#"{"minAge":1}"#, none, Some((ErrorCode::NoCachedData, "minAge")));
         check(
             r#"{"redactPII":true}"#,
             none,

@@ -22,6 +22,7 @@ use tracing::Instrument;
 use crate::clock::{self, Ticker};
 use crate::engine::Inner;
 use crate::job_request::JobRequest;
+use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
 use crate::slots::{Asked, Queued, Slot};
@@ -46,6 +47,7 @@ pub(crate) struct Driver {
     request: JobRequest,
     options: Arc<ScrapeOptions>,
     policy: Policy,
+    cache: PageCache,
     files: SiteFiles,
     jar: CookieJar,
     ticker: Ticker,
@@ -78,9 +80,10 @@ impl Driver {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
         };
-        let files = SiteFiles::new(inner.scraper.fetcher().clone());
         let options = request.scrape_options();
         let team = lease.team;
+        let cache = PageCache::new(inner.store.clone(), team);
+        let files = SiteFiles::of_job(inner.scraper.fetcher().clone(), cache.clone(), &options);
         Ok(Self {
             inner,
             lease,
@@ -88,6 +91,7 @@ impl Driver {
             request,
             options: Arc::new(options),
             policy,
+            cache,
             files,
             jar: CookieJar::default(),
             ticker: Ticker::new(),
@@ -209,6 +213,7 @@ impl Driver {
                     .expect("the core starts a page in the slot that it was told of");
                 let inner = self.inner.clone();
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
+                let cache = self.cache.clone();
                 let work = async move {
                     let id = clock::new_scrape_id();
                     let failed = |error: ApiError, passing| {
@@ -233,7 +238,7 @@ impl Driver {
                         url: &task.url,
                         fallback: task.fallback,
                     };
-                    let page = AssertUnwindSafe(inner.scraper.page(target, &options, id, &jar));
+                    let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
                     let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
                     if let PageOutcome::Page(page) = &mut outcome {
                         queued.note(&mut page.document.metadata);

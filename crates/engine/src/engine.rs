@@ -157,7 +157,9 @@ impl Engine {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.scrape_options, &Capabilities::default())
             .map_err(|error| problem::under("scrapeOptions", error))?;
-        self.check_target(&request.url.url).await?;
+        if !request.scrape_options.lockdown {
+            self.check_target(&request.url.url).await?;
+        }
         self.check_receiver(request.webhook.as_ref()).await
     }
 
@@ -224,7 +226,10 @@ impl Engine {
     pub async fn scrape(&self, who: &Principal, request: ScrapeRequest) -> Result<Document, ApiError> {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.options, &Capabilities::default())?;
-        self.check_target(&request.url.url).await?;
+        // With `lockdown` not even the name is resolved.
+        if !request.options.lockdown {
+            self.check_target(&request.url.url).await?;
+        }
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request).await?;
         let document = scrape.run().await?;
@@ -235,7 +240,7 @@ impl Engine {
     /// Finds the addresses of a site.
     pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        let answer = Mapping::new(self.inner.clone(), request).run(who).await?;
+        let answer = Mapping::new(self.inner.clone(), who.team, request).run(who).await?;
         reserved.spend(MAP_CREDITS);
         Ok(answer)
     }

@@ -1,6 +1,7 @@
 //! Jobs run here. The engine feeds the pure core: it fetches, commits batches to the store, and
 //! starts what the core asks for. It serves no HTTP and speaks no SQL.
 
+mod answer;
 mod batch;
 mod budget;
 mod changes;
@@ -13,6 +14,7 @@ mod job_request;
 pub mod limits;
 mod map;
 mod new_job;
+mod page_cache;
 mod scheduler;
 mod scraper;
 mod single;

@@ -13,7 +13,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing::MAP_CREDITS;
 use harvestman_core::crawl::RobotsOutcome;
 use harvestman_core::host::HostKey;
-use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::map::{Listing, warnings};
 use harvestman_core::sitemap::Walk;
 use harvestman_fetch::CookieJar;
@@ -23,6 +23,7 @@ use url::Url;
 
 use crate::engine::{Inner, fault, stopping, unavailable};
 use crate::new_job::new_job;
+use crate::page_cache::PageCache;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
 use crate::site_files::SiteFiles;
 use crate::{clock, limits};
@@ -32,6 +33,7 @@ pub(crate) struct Mapping {
     inner: Arc<Inner>,
     request: MapRequest,
     id: JobId,
+    cache: PageCache,
     files: SiteFiles,
     warnings: Vec<String>,
 }
@@ -48,13 +50,14 @@ struct Look {
 }
 
 impl Mapping {
-    pub(crate) fn new(inner: Arc<Inner>, request: MapRequest) -> Self {
-        let files =
-            SiteFiles::new(inner.scraper.fetcher().clone()).with_headers(&request.url.url, &request.headers);
+    pub(crate) fn new(inner: Arc<Inner>, team: TeamId, request: MapRequest) -> Self {
+        let cache = PageCache::new(inner.store.clone(), team);
+        let files = SiteFiles::of_map(inner.scraper.fetcher().clone(), cache.clone(), &request);
         Self {
             inner,
             request,
             id: clock::new_job_id(),
+            cache,
             files,
             warnings: Vec::new(),
         }
@@ -105,12 +108,22 @@ impl Mapping {
         if self.request.sitemap != SitemapMode::Only {
             listing.list_root();
         }
+        let known = self.cache.known_pages(listing.root()).await;
+        let known = known.map_err(|error| unavailable(&error))?;
+        let list_known = self.request.sitemap != SitemapMode::Only;
         let filled = off_thread(listing, move |listing| {
-            let Some(page) = look.page else { return };
-            listing.list(&page.response.url);
-            page.rendered.links.iter().for_each(|link| listing.list(link));
-            let about = page.rendered.document.metadata;
-            listing.describe(&page.response.url, about.title, about.description);
+            if let Some(page) = look.page {
+                listing.list(&page.answer.url);
+                page.rendered.links.iter().for_each(|link| listing.list(link));
+                let about = page.rendered.document.metadata;
+                listing.describe(&page.answer.url, about.title, about.description);
+            }
+            for (url, page) in known {
+                if list_known {
+                    listing.list(&url);
+                }
+                listing.describe(&url, page.title, page.description);
+            }
         });
         listing = filled.await?;
         if listing.overflowed() {
@@ -140,11 +153,11 @@ impl Mapping {
             }
         }
         if let Some(page) = &look.page {
-            if page.response.status >= 400 {
-                self.warnings.push(warnings::error_status(page.response.status));
+            if page.answer.status >= 400 {
+                self.warnings.push(warnings::error_status(page.answer.status));
             }
-            if !listing.rebase(&page.response.url) {
-                self.warnings.push(warnings::redirected_away(&page.response.url));
+            if !listing.rebase(&page.answer.url) {
+                self.warnings.push(warnings::redirected_away(&page.answer.url));
             }
         }
         let root = HostKey::of(listing.root());
@@ -216,6 +229,7 @@ impl Mapping {
         scraper
             .scrape(
                 Target { url, fallback: None },
+                &self.cache,
                 &options,
                 ScrapeId::from(self.id),
                 &CookieJar::default(),

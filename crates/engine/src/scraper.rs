@@ -1,20 +1,25 @@
-//! One page: fetch the bytes, convert them off the async threads. It never decides what to fetch.
+//! One page: take its bytes from the cache or fetch them, convert them off the async threads. It never
+//! decides what to fetch.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{RawPage, Rendered, render};
-use harvestman_fetch::{CookieJar, FetchError, FetchRequest, FetchResponse, Fetcher};
-use http::HeaderMap;
+use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
+use harvestman_store::StoreError;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
+use crate::answer::Answer;
+use crate::engine::unavailable;
 use crate::limits;
+use crate::page_cache::PageCache;
 
 /// Fetches and renders pages; cheap to clone.
 #[derive(Clone)]
@@ -45,7 +50,7 @@ pub(crate) struct ScrapeFailure {
 /// A page as fetched and rendered.
 #[derive(Debug)]
 pub(crate) struct Scraped {
-    pub(crate) response: FetchResponse,
+    pub(crate) answer: Answer,
     pub(crate) rendered: Rendered,
 }
 
@@ -59,52 +64,71 @@ impl Scraper {
         &self.fetcher
     }
 
-    /// One page by plain HTTP, converted to what the options ask for.
+    /// One page, from the cache or by plain HTTP, converted to what the options ask for.
     pub(crate) async fn scrape(
         &self,
         target: Target<'_>,
+        cache: &PageCache,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
-        let result = self.scrape_at(target.url, options, id, jar, deadline).await;
-        match (&result, target.fallback) {
-            (Err(failure), Some(plain)) if failure.unreachable => self
-                .scrape_at(&plain, options, id, jar, deadline)
-                .await
-                .or(result),
-            _ => result,
+        let copies = cache::wanted_ages(options);
+        if let Some(ages) = copies {
+            for url in std::iter::once(target.url).chain(&target.fallback) {
+                let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
+                if let Some(answer) = copy.map_err(ScrapeFailure::of_store)? {
+                    return self.convert(url, answer, options, id, deadline).await;
+                }
+            }
         }
+        if let Some(refusal) = cache::refusal(options) {
+            return Err(ScrapeFailure::final_(refusal));
+        }
+        let mut url = target.url;
+        let mut fetched = self.fetch(url, options, jar, deadline).await;
+        if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
+            && failure.unreachable
+            && let Ok(second) = self.fetch(plain, options, jar, deadline).await
+        {
+            (url, fetched) = (plain, Ok(second));
+        }
+        let scraped = self.convert(url, fetched?, options, id, deadline).await?;
+        if cache::keeps(options, scraped.answer.status) {
+            let about = &scraped.rendered.document.metadata;
+            let key = CacheKey::of_page(url, options);
+            cache.keep_page(key, &scraped.answer, about).await;
+        }
+        Ok(scraped)
     }
 
-    async fn scrape_at(
+    async fn fetch(
         &self,
         url: &Url,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
+        options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<Answer, ScrapeFailure> {
         let mut request = FetchRequest::get(url.clone(), deadline.into_std());
         request.headers = request_headers(options);
         request.verify_tls = options.verify_tls();
         request.max_body_bytes = limits::PAGE_BYTES;
         request.max_redirects = limits::PAGE_REDIRECTS;
         request.cookies = Some(jar.clone());
-        let response = self.fetcher.fetch(request).await.map_err(ScrapeFailure::from)?;
-        self.convert(url.clone(), response, options.clone(), id, deadline)
-            .await
+        let fetched = self.fetcher.fetch(request).await;
+        fetched.map(Answer::from).map_err(ScrapeFailure::from)
     }
 
     async fn convert(
         &self,
-        requested: Url,
-        response: FetchResponse,
-        options: Arc<ScrapeOptions>,
+        requested: &Url,
+        answer: Answer,
+        options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        let (requested, options) = (requested.clone(), options.clone());
         let work = async {
             let place = self
                 .conversions
@@ -115,14 +139,18 @@ impl Scraper {
             tokio::task::spawn_blocking(move || {
                 let page = RawPage {
                     requested: &requested,
-                    url: &response.url,
-                    status: response.status,
-                    content_type: response.content_type(),
-                    body: &response.body,
+                    url: &answer.url,
+                    status: answer.status,
+                    content_type: answer.content_type.as_deref(),
+                    body: &answer.body,
                 };
                 let rendered = render(&page, &options, id);
                 drop(place);
-                rendered.map(|rendered| Scraped { response, rendered })
+                let mut rendered = rendered?;
+                let metadata = &mut rendered.document.metadata;
+                metadata.cached_at = answer.kept_since;
+                metadata.cache_state = cache::state(&options, answer.kept_since).map(str::to_owned);
+                Ok(Scraped { answer, rendered })
             })
             .await
         };
@@ -141,16 +169,17 @@ impl Scraper {
     pub(crate) async fn page(
         &self,
         target: Target<'_>,
+        cache: &PageCache,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         jar: &CookieJar,
     ) -> PageOutcome {
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        match self.scrape(target, options, id, jar, deadline).await {
-            Ok(Scraped { response, rendered }) => PageOutcome::Page(Box::new(FetchedPage {
-                retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
-                final_url: response.url,
-                status: response.status,
+        match self.scrape(target, cache, options, id, jar, deadline).await {
+            Ok(Scraped { answer, rendered }) => PageOutcome::Page(Box::new(FetchedPage {
+                retry_after_ms: answer.retry_after_ms,
+                final_url: answer.url,
+                status: answer.status,
                 links: rendered.links,
                 document: Box::new(rendered.document),
                 credits: rendered.credits,
@@ -170,6 +199,14 @@ impl ScrapeFailure {
         Self {
             error,
             passing: false,
+            unreachable: false,
+        }
+    }
+
+    fn of_store(error: StoreError) -> Self {
+        Self {
+            error: unavailable(&error),
+            passing: true,
             unreachable: false,
         }
     }
@@ -203,20 +240,6 @@ fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
     headers
 }
 
-/// `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which is measured from the answer's own
-/// `Date` where it has one, so that a wrong clock does not matter.
-fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let value = text("retry-after")?;
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(seconds.saturating_mul(1_000));
-    }
-    let until = httpdate::parse_http_date(value).ok()?;
-    let from = text("date").and_then(|date| httpdate::parse_http_date(date).ok());
-    let wait = until.duration_since(from.unwrap_or(now)).unwrap_or_default();
-    u64::try_from(wait.as_millis()).ok()
-}
-
 impl From<FetchError> for ScrapeFailure {
     fn from(error: FetchError) -> Self {
         Self {
@@ -224,36 +247,5 @@ impl From<FetchError> for ScrapeFailure {
             passing: error.passing(),
             error: ApiError::new(error.code(), error.to_string()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn retry_after_is_read_as_seconds_and_as_a_date() {
-        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:30 GMT").unwrap();
-        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
-        for (value, own_date, expected) in [
-            ("7", None, Some(7_000)),
-            (" 0 ", None, Some(0)),
-            (date, None, Some(7_000)),
-            (date, Some("Sun, 06 Nov 1994 08:49:35 GMT"), Some(2_000)),
-            ("Sunday, 06-Nov-94 08:49:37 GMT", None, Some(7_000)),
-            ("Sun Nov  6 08:49:37 1994", None, Some(7_000)),
-            ("Sun, 06 Nov 1994 08:00:00 GMT", None, Some(0)),
-            (date, Some("yesterday"), Some(7_000)),
-            ("soon", None, None),
-            ("-1", None, None),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert("retry-after", value.parse().unwrap());
-            if let Some(own_date) = own_date {
-                headers.insert("date", own_date.parse().unwrap());
-            }
-            assert_eq!(retry_after_ms(&headers, now), expected, "{value}");
-        }
-        assert_eq!(retry_after_ms(&HeaderMap::new(), now), None);
     }
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::engine::{Inner, stopping, unavailable};
 use crate::new_job::new_job;
+use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::slots::{Queued, Slot};
 use crate::{clock, limits, tracking};
@@ -44,7 +45,9 @@ impl SingleScrape {
             .begin_scrape(&job)
             .await
             .map_err(|error| unavailable(&error))?;
-        let options = Arc::new(request.options.clone());
+        let mut options = request.options.clone();
+        options.store_in_cache &= !request.zero_data_retention;
+        let options = Arc::new(options);
         Ok(Self {
             inner,
             who,
@@ -83,6 +86,7 @@ impl SingleScrape {
         let deadline = self.started + timeout;
         let (_slot, queued) = self.slot(timeout).await?;
         let jar = CookieJar::default();
+        let cache = PageCache::new(self.inner.store.clone(), self.who.team);
         let target = Target {
             url: &self.request.url.url,
             fallback: self.request.url.http_fallback(),
@@ -90,7 +94,14 @@ impl SingleScrape {
         let result = self
             .inner
             .scraper
-            .scrape(target, &self.options, ScrapeId::from(self.job), &jar, deadline)
+            .scrape(
+                target,
+                &cache,
+                &self.options,
+                ScrapeId::from(self.job),
+                &jar,
+                deadline,
+            )
             .await;
         let mut document = result.map_err(|failure| failure.error)?.rendered.document;
         queued.note(&mut document.metadata);

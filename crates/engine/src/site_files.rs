@@ -1,41 +1,68 @@
-//! robots.txt and sitemaps: fetched with their own caps, parsed off the async threads.
+//! robots.txt and sitemaps: fetched with their own caps, parsed off the async threads. Sitemaps are
+//! kept in the page cache, robots.txt never is.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use bytes::Bytes;
+use harvestman_core::api::map::MapRequest;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::cache::{Ages, CacheKey, wanted_sitemap_ages};
 use harvestman_core::crawl::{FetchFailure, RobotsOutcome};
 use harvestman_core::host::HostKey;
+use harvestman_core::limits::SITEMAP_CACHE_MS;
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
 use tokio::time::Instant;
 use url::Url;
 
+use crate::answer::Answer;
+use crate::page_cache::PageCache;
 use crate::{clock, limits};
 
 /// Fetches robots.txt and sitemaps for one job or call.
 #[derive(Clone)]
 pub(crate) struct SiteFiles {
     fetcher: Fetcher,
+    cache: PageCache,
+    /// Kept sitemaps that will do.
+    copies: Option<Ages>,
+    /// Whether sitemaps are kept.
+    keep: bool,
+    /// Nothing is fetched: only the cache may answer.
+    cache_only: bool,
     /// Fields for one host alone: they may hold secrets.
     headers: Option<(HostKey, Vec<(String, String)>)>,
 }
 
 impl SiteFiles {
-    pub(crate) fn new(fetcher: Fetcher) -> Self {
+    /// For a job that fetches its pages with these options.
+    pub(crate) fn of_job(fetcher: Fetcher, cache: PageCache, options: &ScrapeOptions) -> Self {
         Self {
             fetcher,
+            cache,
+            copies: wanted_sitemap_ages(options),
+            keep: options.stores_in_cache(),
+            cache_only: options.cache_only(),
             headers: None,
         }
     }
 
-    /// Sends these fields to the host of `site`, and to no other.
-    pub(crate) fn with_headers(mut self, site: &Url, headers: &BTreeMap<String, String>) -> Self {
-        if !headers.is_empty() {
-            self.headers = Some((HostKey::of(site), headers.clone().into_iter().collect()));
+    /// For a map. Its headers go to its host, and to no other.
+    pub(crate) fn of_map(fetcher: Fetcher, cache: PageCache, request: &MapRequest) -> Self {
+        let plain = request.headers.is_empty();
+        let headers = || request.headers.clone().into_iter().collect();
+        Self {
+            fetcher,
+            cache,
+            copies: (plain && !request.ignore_cache).then_some(Ages {
+                min_ms: 0,
+                max_ms: SITEMAP_CACHE_MS,
+            }),
+            keep: plain,
+            cache_only: false,
+            headers: (!plain).then(|| (HostKey::of(&request.url.url), headers())),
         }
-        self
     }
 
     fn request(&self, url: Url) -> FetchRequest {
@@ -52,7 +79,11 @@ impl SiteFiles {
 
     /// Fetches a robots.txt and what it says to this product token. 4xx means that there is none; 5xx
     /// and no answer mean that nobody knows, unless the host itself cannot be reached.
+    /// Where nothing is fetched there is nothing to forbid.
     pub(crate) async fn robots(&self, url: Url, agent: &str) -> RobotsOutcome {
+        if self.cache_only {
+            return RobotsOutcome::Missing;
+        }
         let host = url.host_str().unwrap_or_default().to_owned();
         let mut request = self.request(url);
         request.max_body_bytes = limits::ROBOTS_BYTES;
@@ -79,15 +110,35 @@ impl SiteFiles {
         }
     }
 
-    /// Fetches and parses one sitemap file; `None` when there is none or it is none.
+    /// Reads one sitemap file, kept or fetched; `None` when there is none or it is none.
     pub(crate) async fn sitemap(&self, url: Url) -> Option<Sitemap> {
+        let key = CacheKey::of_site_file(&url);
+        if let Some(ages) = self.copies
+            && let Ok(Some(copy)) = self.cache.copy(key, ages).await
+        {
+            return parsed(&copy).await;
+        }
+        if self.cache_only {
+            return None;
+        }
         let mut request = self.request(url);
         request.max_body_bytes = limits::SITEMAP_BYTES;
         let answer = self.fetcher.fetch(request).await.ok();
         let answer = answer.filter(|answer| answer.status < 300)?;
-        let parse = move || Sitemap::parse(&gunzipped(answer.body)?, &answer.url);
-        tokio::task::spawn_blocking(parse).await.ok().flatten()
+        let keep = self.keep && !answer.truncated;
+        let answer = Answer::from(answer);
+        let sitemap = parsed(&answer).await?;
+        if keep {
+            self.cache.keep_sitemap(key, &answer).await;
+        }
+        Some(sitemap)
     }
+}
+
+async fn parsed(answer: &Answer) -> Option<Sitemap> {
+    let (body, url) = (answer.body.clone(), answer.url.clone());
+    let parse = move || Sitemap::parse(&gunzipped(body)?, &url);
+    tokio::task::spawn_blocking(parse).await.ok().flatten()
 }
 
 /// `sitemap.xml.gz` comes as a gzip file, not as a coded answer.

@@ -72,6 +72,8 @@ pub struct Config {
     pub rate_limit: Option<u32>,
     /// Credits of one team per calendar month.
     pub credit_budget: Option<u64>,
+    /// What the page cache may take on disk, in bytes; 0 keeps nothing.
+    pub cache_bytes: u64,
     /// Whether nobody needs a key.
     pub no_auth: bool,
     /// Whether forwarded headers are believed.
@@ -125,6 +127,7 @@ impl Config {
                 .unwrap_or_else(|| 4 * cores()),
             rate_limit: values.optional("rate_limit", positive)?,
             credit_budget: values.optional("credit_budget", positive)?,
+            cache_bytes: values.required("cache_mib", mebibytes)?,
             no_auth,
             trust_proxy: values.required("trust_proxy", on_off)?,
             metrics_public: values.required("metrics_public", on_off)?,
@@ -235,6 +238,13 @@ fn concurrency(text: &str) -> Result<usize, String> {
         Ok(pages @ 1..=10_000) => Ok(pages),
         _ => Err(format!("`{text}` is not a number from 1 to 10000")),
     }
+}
+
+/// Bytes of so many MiB.
+fn mebibytes(text: &str) -> Result<u64, String> {
+    let mib: Option<u32> = text.parse().ok();
+    mib.map(|mib| u64::from(mib) << 20)
+        .ok_or_else(|| format!("`{text}` is not a number of MiB from 0 to {}", u32::MAX))
 }
 
 fn public_url(text: &str) -> Result<String, String> {

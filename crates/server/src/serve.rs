@@ -40,7 +40,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let listening_on = listener.local_addr()?;
     descriptors::raise();
 
-    let store_config = StoreConfig::new(&config.data_dir);
+    let store_config = StoreConfig {
+        cache_bytes: config.cache_bytes,
+        ..StoreConfig::new(&config.data_dir)
+    };
     let store = when_free(
         || Store::open(&store_config),
         |error| matches!(error, StoreError::Locked(_)),

@@ -13,6 +13,7 @@
 //! key in the clear.
 
 mod activity;
+mod cache;
 mod error;
 mod fresh_id;
 mod job;
@@ -25,6 +26,7 @@ mod store;
 mod team;
 
 pub use activity::{Activity, ActivityQuery};
+pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use error::{CommitError, Repeated, StoreError};
 pub use fresh_id::fresh_id;
 pub use job::{

@@ -44,6 +44,16 @@ pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
 /// Documents of a job without data retention go so long after its end, in ms: with the pause between
 /// two rounds of expiry that is within 10 minutes (contract section 6.1).
 pub(crate) const FORGET_AFTER_MS: u64 = 8 * 60_000;
+/// Bytes of kept answers on disk when the configuration says nothing.
+pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
+/// Uncompressed size of one kept answer, at most; a larger one is not kept.
+pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
+/// What a kept answer takes on disk beside its texts and its body: its numbers and its share of indexes.
+pub(crate) const CACHED_ROW_BYTES: u64 = 256;
+/// Bytes of answers that wait to be kept; further ones are not kept.
+pub(crate) const CACHE_WAITING_BYTES: usize = 32 << 20;
+/// Kept answers that make room for newer ones at once.
+pub(crate) const EVICTED_AT_ONCE: u32 = 16;
 /// Rows deleted in one transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
 /// Transactions of one call of expiry.

@@ -4,6 +4,7 @@
 //! on one file: a lock file guards the data folder for the life of the writer.
 
 mod activity;
+mod cache;
 mod commit;
 mod credits;
 mod damage;
@@ -41,6 +42,7 @@ use crate::sqlite::writer::Writer;
 pub(crate) struct Sqlite {
     writer: Writer,
     readers: SqlitePool,
+    room: cache::Room,
     /// When the use of each key was last written.
     key_uses: Mutex<HashMap<KeyId, Timestamp>>,
 }

@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId, WebhookId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery};
+use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::error::{CommitError, StoreError};
 use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
 use crate::limits;
@@ -28,6 +30,8 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// Connections for reading; at least one is used.
     pub readers: u32,
+    /// What the page cache may take on disk, in bytes; 0 keeps nothing.
+    pub cache_bytes: u64,
 }
 
 impl StoreConfig {
@@ -36,6 +40,7 @@ impl StoreConfig {
         Self {
             data_dir: data_dir.into(),
             readers: limits::DEFAULT_READERS,
+            cache_bytes: limits::DEFAULT_CACHE_BYTES,
         }
     }
 }
@@ -284,6 +289,35 @@ impl Store {
         key: &VersionKey,
     ) -> Result<Option<PageVersion>, StoreError> {
         on_engine!(self, engine => engine.page_version(team, key).await)
+    }
+
+    // The page cache
+
+    /// Keeps a fetched answer in the place of an older one. Whatever is asked afterwards finds it,
+    /// unless it is too large or there is no room: then it is left out.
+    pub async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
+        on_engine!(self, engine => engine.cache_page(page, body).await)
+    }
+
+    /// The kept answer of one of these ages.
+    pub async fn cached_page(
+        &self,
+        team: TeamId,
+        key: CacheKey,
+        ages: Ages,
+        now: Timestamp,
+    ) -> Result<Option<CachedPage>, StoreError> {
+        on_engine!(self, engine => engine.cached_page(team, key, ages, now).await)
+    }
+
+    /// Pages of a site that the team has kept, first met first.
+    pub async fn known_pages(
+        &self,
+        team: TeamId,
+        site: &str,
+        limit: usize,
+    ) -> Result<Vec<KnownPage>, StoreError> {
+        on_engine!(self, engine => engine.known_pages(team, site, limit).await)
     }
 
     // Calls without a job

@@ -140,6 +140,14 @@ pub const SETTINGS: &[Setting] = &[
         "CREDITS",
         "Credits of one team per calendar month (UTC) [default: any number]",
     ),
+    Setting {
+        default: Some("1024"),
+        ..text(
+            "cache_mib",
+            "MIB",
+            "Room on disk for fetched pages that answer maxAge, minAge and lockdown; 0 keeps none",
+        )
+    },
     switch(
         "no_auth",
         "Ask for no key: everybody acts on the built-in team; loopback only",

@@ -11,6 +11,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::Sqlite;
+use crate::sqlite::cache::forget_aged;
 use crate::sqlite::forget::forget_ended;
 use crate::sqlite::rows::{Columns, blob, int};
 
@@ -125,7 +126,7 @@ async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, St
     Ok(Step::Worked)
 }
 
-/// Deletes idempotency keys and activity that are too old to be asked for.
+/// Deletes idempotency keys, activity and kept answers that are too old to be asked for.
 async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
     let idempotency = query(
         "DELETE FROM idempotency WHERE (team_id, key) IN
@@ -140,9 +141,10 @@ async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Ste
     )
     .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
     .bind(limits::EXPIRY_ROWS)
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    let deleted = idempotency.rows_affected() + activity.rows_affected();
+    let deleted =
+        idempotency.rows_affected() + activity.rows_affected() + forget_aged(connection, now).await?;
     Ok(if deleted > 0 { Step::Worked } else { Step::Idle })
 }
 

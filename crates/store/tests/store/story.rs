@@ -2,6 +2,7 @@
 //! usable for the next.
 
 mod chapters_of_batches;
+pub(crate) mod chapters_of_cache;
 mod chapters_of_crawls;
 mod chapters_of_events;
 mod chapters_of_owners;
@@ -54,7 +55,10 @@ async fn tell(store: &Store) {
     chapters_of_retention::documents_go_once_they_are_told(store).await;
     chapters_of_retention::a_receiver_gets_what_a_reader_had_before(store).await;
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
+    chapters_of_cache::the_newest_answer_is_kept_per_team(store).await;
+    chapters_of_cache::pages_are_known_by_their_site(store).await;
     chapters_of_versions::versions_outlive_their_jobs_but_not_without_retention(store).await;
+    chapters_of_cache::copies_go_when_nobody_may_get_them(store).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,82 @@
+//! What a site said to one request, fetched now or kept since earlier.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use harvestman_core::time::Timestamp;
+use harvestman_fetch::FetchResponse;
+use http::HeaderMap;
+use url::Url;
+
+/// The answer of a site, as far as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// Where it came from, after redirects.
+    pub(crate) url: Url,
+    pub(crate) status: u16,
+    /// Value of `Content-Type`.
+    pub(crate) content_type: Option<String>,
+    pub(crate) body: Bytes,
+    /// How long the site wants to be left alone.
+    pub(crate) retry_after_ms: Option<u64>,
+    /// When it was fetched, if it comes from the cache.
+    pub(crate) kept_since: Option<Timestamp>,
+}
+
+impl From<FetchResponse> for Answer {
+    fn from(response: FetchResponse) -> Self {
+        Self {
+            content_type: response.content_type().map(str::to_owned),
+            retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
+            url: response.url,
+            status: response.status,
+            body: response.body,
+            kept_since: None,
+        }
+    }
+}
+
+/// `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which is measured from the answer's own
+/// `Date` where it has one, so that a wrong clock does not matter.
+fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let value = text("retry-after")?;
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(seconds.saturating_mul(1_000));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let from = text("date").and_then(|date| httpdate::parse_http_date(date).ok());
+    let wait = until.duration_since(from.unwrap_or(now)).unwrap_or_default();
+    u64::try_from(wait.as_millis()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_as_seconds_and_as_a_date() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:30 GMT").unwrap();
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        for (value, own_date, expected) in [
+            ("7", None, Some(7_000)),
+            (" 0 ", None, Some(0)),
+            (date, None, Some(7_000)),
+            (date, Some("Sun, 06 Nov 1994 08:49:35 GMT"), Some(2_000)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", None, Some(7_000)),
+            ("Sun Nov  6 08:49:37 1994", None, Some(7_000)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", None, Some(0)),
+            (date, Some("yesterday"), Some(7_000)),
+            ("soon", None, None),
+            ("-1", None, None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", value.parse().unwrap());
+            if let Some(own_date) = own_date {
+                headers.insert("date", own_date.parse().unwrap());
+            }
+            assert_eq!(retry_after_ms(&headers, now), expected, "{value}");
+        }
+        assert_eq!(retry_after_ms(&HeaderMap::new(), now), None);
+    }
+}

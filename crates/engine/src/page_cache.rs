@@ -1,0 +1,83 @@
+//! The page cache of a team, as fetching sees it. It holds no rule: those are in the core.
+
+use harvestman_core::api::page::Metadata;
+use harvestman_core::cache::{Ages, CacheKey};
+use harvestman_core::ids::TeamId;
+use harvestman_core::limits::MAP_KNOWN_MAX;
+use harvestman_core::scope::site_of;
+use harvestman_store::{KnownPage, NewCachedPage, Store, StoreError};
+use url::Url;
+
+use crate::answer::Answer;
+use crate::clock;
+
+/// What one team has fetched before.
+#[derive(Clone)]
+pub(crate) struct PageCache {
+    store: Store,
+    team: TeamId,
+}
+
+impl PageCache {
+    pub(crate) fn new(store: Store, team: TeamId) -> Self {
+        Self { store, team }
+    }
+
+    /// The copy under this key, if it has one of these ages.
+    pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<Answer>, StoreError> {
+        let Some(page) = self.store.cached_page(self.team, key, ages, clock::now()).await? else {
+            return Ok(None);
+        };
+        let url = Url::parse(&page.url)
+            .map_err(|error| StoreError::Unreadable(format!("the address of a cached page: {error}")))?;
+        Ok(Some(Answer {
+            url,
+            status: page.status,
+            content_type: page.content_type,
+            body: page.body.into(),
+            retry_after_ms: None,
+            kept_since: Some(page.fetched_at),
+        }))
+    }
+
+    /// Pages of the site of this URL that the team has met.
+    pub(crate) async fn known_pages(&self, url: &Url) -> Result<Vec<(Url, KnownPage)>, StoreError> {
+        let pages = self
+            .store
+            .known_pages(self.team, &site_of(url), MAP_KNOWN_MAX)
+            .await?;
+        let with_url = |page: KnownPage| Some((Url::parse(&page.url).ok()?, page));
+        Ok(pages.into_iter().filter_map(with_url).collect())
+    }
+
+    /// Keeps a page under this key, with what it says of itself.
+    pub(crate) async fn keep_page(&self, key: CacheKey, answer: &Answer, about: &Metadata) {
+        let page = NewCachedPage {
+            site: Some(site_of(&answer.url)),
+            title: about.title.clone(),
+            description: about.description.clone(),
+            ..self.entry(key, answer)
+        };
+        self.store.cache_page(page, answer.body.clone()).await;
+    }
+
+    /// Keeps a sitemap under this key.
+    pub(crate) async fn keep_sitemap(&self, key: CacheKey, answer: &Answer) {
+        let body = answer.body.clone();
+        self.store.cache_page(self.entry(key, answer), body).await;
+    }
+
+    fn entry(&self, key: CacheKey, answer: &Answer) -> NewCachedPage {
+        NewCachedPage {
+            team: self.team,
+            key,
+            site: None,
+            url: answer.url.to_string(),
+            title: None,
+            description: None,
+            status: answer.status,
+            content_type: answer.content_type.clone(),
+            fetched_at: clock::now(),
+        }
+    }
+}

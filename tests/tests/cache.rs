@@ -1,0 +1,282 @@
+//! The page cache through the real server: when a copy answers, when the site is asked, and what is never kept.
+
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use harvestman_tests::server::OTHER_KEY;
+use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+const HOUR_MS: u64 = 3_600_000;
+
+async fn two_pages() -> RunningSite {
+    Site::new()
+        .page("/", Page::links("Start", &["/a"]))
+        .page("/a", Page::links("A", &[]))
+        .serve()
+        .await
+}
+
+async fn scrape(server: &TestServer, url: &str, options: Value) -> Answer {
+    let mut body = options;
+    body["url"] = url.into();
+    server.post("/v2/scrape", &body).await
+}
+
+/// How the cache was used for a scrape: `hit`, `miss`, or nothing when it was not asked.
+async fn state(server: &TestServer, url: &str, options: Value) -> Option<String> {
+    let answer = scrape(server, url, options).await.ok();
+    let metadata = &answer["data"]["metadata"];
+    let hit = metadata["cacheState"] == "hit";
+    assert_eq!(metadata["cachedAt"].is_string(), hit, "{metadata}");
+    assert_eq!(metadata["creditsUsed"], 1, "a hit costs as much");
+    metadata["cacheState"].as_str().map(str::to_owned)
+}
+
+#[track_caller]
+fn is_error(answer: &Answer, status: u16, code: &str) {
+    let found = (answer.status, answer.code());
+    assert_eq!(found, (status, code), "{}", answer.error());
+}
+
+#[tokio::test]
+async fn within_max_age_the_site_is_not_asked_whatever_the_formats() {
+    let site = two_pages().await;
+    let mut server = TestServer::start().await;
+    let url = site.url("/");
+    assert_eq!(state(&server, &url, json!({})).await.as_deref(), Some("miss"));
+    site.change("/", Some(Page::links("Changed", &[])));
+    assert_eq!(state(&server, &url, json!({})).await.as_deref(), Some("hit"));
+    let other = json!({ "formats": ["links", "rawHtml"], "maxAge": HOUR_MS });
+    let document = scrape(&server, &format!("{url}#part"), other).await.ok();
+    assert_eq!(document["data"]["links"], json!([site.url("/a")]));
+    assert!(document["data"]["rawHtml"].as_str().unwrap().contains("Start"));
+    assert_eq!(document["data"]["metadata"]["statusCode"], 200);
+    assert_eq!(site.count("/"), 1);
+
+    server.kill9();
+    server.restart().await;
+    assert_eq!(state(&server, &url, json!({})).await.as_deref(), Some("hit"));
+    assert_eq!(site.count("/"), 1);
+
+    let fresh = scrape(&server, &url, json!({ "maxAge": 0 })).await.ok();
+    assert_eq!(fresh["data"]["metadata"]["title"], "Changed");
+    assert_eq!(fresh["data"]["metadata"]["cacheState"], Value::Null);
+    assert_eq!(site.count("/"), 2);
+    let kept = scrape(&server, &url, json!({})).await.ok();
+    assert_eq!(kept["data"]["metadata"]["title"], "Changed", "the newest copy");
+}
+
+#[tokio::test]
+async fn an_older_copy_is_no_answer() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    let url = site.url("/");
+    scrape(&server, &url, json!({})).await.ok();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(
+        state(&server, &url, json!({ "maxAge": 10 })).await.as_deref(),
+        Some("miss")
+    );
+    assert_eq!(site.count("/"), 2);
+}
+
+#[tokio::test]
+async fn with_min_age_only_the_cache_answers() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    let url = site.url("/");
+    let missing = scrape(&server, &url, json!({ "minAge": 0 })).await;
+    is_error(&missing, 404, "SCRAPE_NO_CACHED_DATA");
+    assert_eq!(site.hits().len(), 0);
+    scrape(&server, &url, json!({})).await.ok();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    for (options, hit) in [
+        (json!({ "minAge": 10 }), true),
+        (json!({ "minAge": HOUR_MS }), false),
+        (json!({ "minAge": 5, "maxAge": 6 }), false),
+    ] {
+        let answer = scrape(&server, &url, options).await;
+        match hit {
+            true => assert_eq!(answer.ok()["data"]["metadata"]["cacheState"], "hit"),
+            false => is_error(&answer, 404, "SCRAPE_NO_CACHED_DATA"),
+        }
+    }
+    assert_eq!(site.hits().len(), 1);
+}
+
+#[tokio::test]
+async fn lockdown_reaches_nobody() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    for url in [site.url("/"), "http://nothing.invalid/".to_owned()] {
+        let missing = scrape(&server, &url, json!({ "lockdown": true })).await;
+        is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+    }
+    assert_eq!(site.hits().len(), 0);
+    scrape(&server, &site.url("/"), json!({})).await.ok();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let locked = json!({ "lockdown": true });
+    assert_eq!(
+        state(&server, &site.url("/"), locked).await.as_deref(),
+        Some("hit")
+    );
+    for options in [
+        json!({ "lockdown": true, "maxAge": 10 }),
+        json!({ "lockdown": true, "headers": { "X-A": "b" } }),
+        json!({ "lockdown": true, "location": { "country": "DE" } }),
+    ] {
+        let missing = scrape(&server, &site.url("/"), options).await;
+        is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+    }
+    assert_eq!(site.hits().len(), 1);
+}
+
+#[tokio::test]
+async fn what_must_not_be_kept_is_not() {
+    let site = Site::new()
+        .page("/", Page::links("Start", &[]))
+        .page("/gone", Page::links("Gone", &[]).status(410))
+        .serve()
+        .await;
+    let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await;
+    for (path, options) in [
+        ("/", json!({ "storeInCache": false })),
+        ("/", json!({ "headers": { "Cookie": "a=b" } })),
+        ("/", json!({ "zeroDataRetention": true })),
+        ("/gone", json!({})),
+    ] {
+        scrape(&server, &site.url(path), options.clone()).await.ok();
+        let missing = scrape(&server, &site.url(path), json!({ "lockdown": true })).await;
+        assert_eq!(missing.code(), "SCRAPE_LOCKDOWN_CACHE_MISS", "{options}");
+    }
+    let crawl = json!({ "url": site.url("/"), "zeroDataRetention": true });
+    server.wait(&server.crawl(&crawl).await).await;
+    let batch = json!({ "urls": [site.url("/")], "zeroDataRetention": true });
+    server.wait_for_end(&server.batch(&batch).await).await;
+    let missing = scrape(&server, &site.url("/"), json!({ "lockdown": true })).await;
+    is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+
+    let discreet = json!({ "zeroDataRetention": true });
+    scrape(&server, &site.url("/"), json!({})).await.ok();
+    assert_eq!(
+        state(&server, &site.url("/"), discreet).await.as_deref(),
+        Some("hit")
+    );
+}
+
+#[tokio::test]
+async fn teams_visitors_and_addresses_have_copies_of_their_own() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    let url = site.url("/");
+    scrape(&server, &url, json!({})).await.ok();
+    let german = json!({ "location": { "country": "DE", "languages": ["de"] } });
+    for expected in ["miss", "hit"] {
+        assert_eq!(
+            state(&server, &url, german.clone()).await.as_deref(),
+            Some(expected)
+        );
+    }
+    assert_eq!(
+        state(&server, &format!("{url}?x"), json!({})).await.as_deref(),
+        Some("miss")
+    );
+
+    let key = format!("Bearer {OTHER_KEY}");
+    let headers = [
+        ("authorization", key.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let body = json!({ "url": url, "lockdown": true }).to_string();
+    let stranger = server.ask(Method::POST, "/v2/scrape", &headers, body).await;
+    is_error(&stranger, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+}
+
+#[tokio::test]
+async fn crawls_and_batches_use_copies_and_leave_some() {
+    let sitemap = "<urlset><url><loc>{base}/b</loc></url></urlset>";
+    let site = Site::new()
+        .page("/", Page::links("Start", &["/a"]))
+        .page("/a", Page::links("A", &[]))
+        .page("/b", Page::links("B", &[]))
+        .page("/sitemap.xml", Page::new("application/xml", sitemap))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let request = |options: Value| json!({ "url": site.url("/"), "scrapeOptions": options });
+    let states = |documents: &[Value]| -> Vec<Value> {
+        let state = |document: &Value| document["metadata"]["cacheState"].clone();
+        documents.iter().map(state).collect()
+    };
+    let first = server.crawled(&request(json!({}))).await;
+    first.assert_visited(&site, &["/", "/a", "/b"]);
+    assert_eq!(states(&first.documents), ["miss"; 3]);
+    let hits = site.hits().len();
+
+    let locked = server.crawled(&request(json!({ "lockdown": true }))).await;
+    locked.assert_visited(&site, &["/", "/a", "/b"]);
+    assert_eq!(states(&locked.documents), ["hit"; 3]);
+    let batch = json!({ "urls": [site.url("/a"), site.url("/b")] });
+    let path = server.batch(&batch).await;
+    server.wait_for_end(&path).await;
+    assert_eq!(states(&server.documents_at(&path, 10).await.0), ["hit"; 2]);
+    assert_eq!(
+        site.hits().len(),
+        hits,
+        "nothing was fetched, not even robots.txt"
+    );
+
+    let second = server.crawled(&request(json!({}))).await;
+    assert_eq!(states(&second.documents), ["hit"; 3]);
+    assert_eq!(site.hits().len(), hits + 1);
+    assert_eq!(site.count("/robots.txt"), 2);
+
+    let third = server.crawled(&request(json!({ "maxAge": 0 }))).await;
+    assert_eq!(states(&third.documents), [Value::Null, Value::Null, Value::Null]);
+    assert_eq!(site.count("/sitemap.xml"), 2);
+    assert_eq!(site.count("/a"), 2);
+}
+
+#[tokio::test]
+async fn pages_that_are_not_kept_fail_in_a_job_that_may_not_fetch() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    scrape(&server, &site.url("/"), json!({})).await.ok();
+    let request = json!({ "url": site.url("/"), "scrapeOptions": { "lockdown": true } });
+    let crawled = server.crawled(&request).await;
+    crawled.assert_visited(&site, &["/"]);
+    assert_eq!(crawled.errors[&site.url("/a")], "SCRAPE_LOCKDOWN_CACHE_MISS");
+    let batch = json!({ "urls": [site.url("/a")], "minAge": 0 });
+    let path = server.batch(&batch).await;
+    server.wait_for_end(&path).await;
+    let errors = server.get(&format!("{path}/errors")).await.ok();
+    assert_eq!(errors["errors"][0]["code"], "SCRAPE_NO_CACHED_DATA");
+    assert_eq!(site.hits().len(), 1);
+}
+
+#[tokio::test]
+async fn a_copy_is_found_under_an_address_without_a_scheme() {
+    let site = two_pages().await;
+    let server = TestServer::start().await;
+    let bare = site.address().to_string();
+    for expected in ["miss", "hit"] {
+        assert_eq!(state(&server, &bare, json!({})).await.as_deref(), Some(expected));
+    }
+    assert_eq!(site.count("/"), 1);
+}
+
+#[tokio::test]
+async fn without_room_nothing_is_kept_and_everything_works() {
+    let site = two_pages().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CACHE_MIB", "0")]).await;
+    for _ in 0..2 {
+        assert_eq!(
+            state(&server, &site.url("/"), json!({})).await.as_deref(),
+            Some("miss")
+        );
+    }
+    assert_eq!(site.count("/"), 2);
+}

@@ -163,7 +163,9 @@ fn mib(bytes: u64) -> f64 {
 
 async fn start(server: &TestServer, site: &GeneratedSite, pages: u64) -> String {
     let url = site.start(&format!("docs-{pages}"));
-    server.crawl(&json!({ "url": url, "limit": pages + ROOM })).await
+    server
+        .crawl(&json!({ "url": url, "limit": pages + ROOM, "scrapeOptions": { "maxAge": 0 } }))
+        .await
 }
 
 /// When to kill: after so many pages and so long a wait, in order.

@@ -186,7 +186,7 @@ fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
 }
 
 async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result<Job> {
-    let request = json!({ "url": site.start(&format!("docs-{}", size.pages)), "limit": size.pages + 10 });
+    let request = json!({ "url": site.start(&format!("docs-{}", size.pages)), "limit": size.pages + 10, "scrapeOptions": { "maxAge": 0 } });
     let now = Instant::now();
     let answer = ask(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
     Ok(Job {

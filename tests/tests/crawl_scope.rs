@@ -180,7 +180,13 @@ async fn the_limit_counts_every_page_attempted() {
         (50, &["/", "/gone", "/a", "/b", "/c"]),
     ] {
         let before = site.hits().len();
-        let crawled = crawl(&server, &site, "/", json!({ "limit": limit })).await;
+        let crawled = crawl(
+            &server,
+            &site,
+            "/",
+            json!({ "limit": limit, "scrapeOptions": { "maxAge": 0 } }),
+        )
+        .await;
         crawled.assert_visited(&site, expected);
         assert_eq!(site.hits().len() - before, expected.len() + 1, "with robots.txt");
         assert_eq!(crawled.status.get("warning"), None, "limit {limit}");

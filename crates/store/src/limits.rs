@@ -51,7 +51,7 @@ pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
 /// What a kept answer takes on disk beside its texts and its body: its numbers and its share of indexes.
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
 /// Bytes of answers that wait to be kept; further ones are not kept.
-pub(crate) const CACHE_WAITING_BYTES: usize = 32 << 20;
+pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 /// Kept answers that make room for newer ones at once.
 pub(crate) const EVICTED_AT_ONCE: u32 = 16;
 /// Rows deleted in one transaction of expiry.

@@ -42,7 +42,7 @@ use crate::sqlite::writer::Writer;
 pub(crate) struct Sqlite {
     writer: Writer,
     readers: SqlitePool,
-    room: cache::Room,
+    cache: cache::Cache,
     /// When the use of each key was last written.
     key_uses: Mutex<HashMap<KeyId, Timestamp>>,
 }

@@ -1,13 +1,13 @@
 //! The page cache: fetched answers of a team under their key, the newest only.
 //!
-//! An answer is written before anything that is asked of the writer later. The cache is never larger
-//! than its limit after a write, and never in the way of anything: what cannot be kept is left out.
+//! An answer is written before anything that is asked of the writer later, together with those that
+//! wait at the same time. The cache is never larger than its limit after a write, and never in the way
+//! of anything: what cannot be kept is left out.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{query, query_scalar};
-use tokio::sync::Semaphore;
+use sqlx::{QueryBuilder, Row, query, query_scalar};
 
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
@@ -20,47 +20,102 @@ use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 
-/// What the cache may take.
+/// Answers on their way to the disk.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Cache {
     /// Bytes on disk; 0 keeps nothing.
     max_bytes: u64,
-    /// Bytes of answers that wait for the writer.
-    waiting: Arc<Semaphore>,
+    waiting: Arc<Mutex<Waiting>>,
 }
 
-impl Room {
+/// What the next write takes. A write is under way exactly when there is something.
+#[derive(Debug, Default)]
+struct Waiting {
+    answers: Vec<Packed>,
+    bytes: u64,
+}
+
+/// An answer as it is stored.
+#[derive(Debug)]
+struct Packed {
+    page: NewCachedPage,
+    zstd: Vec<u8>,
+    /// Of the body before compression.
+    size_bytes: usize,
+    /// What the row takes.
+    stored_bytes: u64,
+}
+
+/// The right to write what waits. Unused it leaves all of that out, so that the next answer begins anew.
+struct Handover(Option<Arc<Mutex<Waiting>>>);
+
+impl Handover {
+    fn take(&mut self) -> Vec<Packed> {
+        let waiting = self.0.take();
+        let taken = waiting
+            .map(|waiting| std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner)));
+        taken.unwrap_or_default().answers
+    }
+}
+
+impl Drop for Handover {
+    fn drop(&mut self) {
+        self.take();
+    }
+}
+
+impl Packed {
+    fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
+        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
+        let texts = [&page.site, &page.title, &page.description, &page.content_type];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        Ok(Self {
+            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + zstd.len()) as u64,
+            size_bytes: body.len(),
+            zstd,
+            page,
+        })
+    }
+}
+
+impl Cache {
     pub(crate) fn new(max_bytes: u64) -> Self {
         Self {
             max_bytes,
-            waiting: Arc::new(Semaphore::new(limits::CACHE_WAITING_BYTES)),
+            waiting: Arc::default(),
         }
+    }
+
+    /// Adds an answer to those that wait, if there is room. The first one needs a write.
+    fn wait(&self, answer: Packed) -> Option<Handover> {
+        let bytes = answer.stored_bytes;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes > self.max_bytes || waiting.bytes + bytes > limits::CACHE_WAITING_BYTES {
+            tracing::debug!(bytes, "no room in the cache for an answer");
+            return None;
+        }
+        waiting.bytes += bytes;
+        waiting.answers.push(answer);
+        (waiting.answers.len() == 1).then(|| Handover(Some(self.waiting.clone())))
     }
 }
 
 impl Sqlite {
     pub(crate) async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
-        let size_bytes = body.as_ref().len();
-        if size_bytes > limits::CACHED_BODY_BYTES || self.room.max_bytes == 0 {
+        let max_bytes = self.cache.max_bytes;
+        if max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
             return;
         }
-        let pack = move || zstd::bulk::compress(body.as_ref(), limits::ZSTD_LEVEL);
-        let Ok(Ok(zstd)) = tokio::task::spawn_blocking(pack).await else {
+        let pack = move || Packed::new(page, body.as_ref());
+        let Ok(Ok(answer)) = tokio::task::spawn_blocking(pack).await else {
             return;
         };
-        let (max_bytes, stored_bytes) = (self.room.max_bytes, stored_bytes(&page, &zstd));
-        let place = u32::try_from(stored_bytes)
-            .ok()
-            .filter(|bytes| u64::from(*bytes) <= max_bytes)
-            .and_then(|bytes| self.room.waiting.clone().try_acquire_many_owned(bytes).ok());
-        let Some(place) = place else {
-            tracing::debug!(bytes = stored_bytes, "no room in the cache for an answer");
+        let Some(mut handover) = self.cache.wait(answer) else {
             return;
         };
         self.writer.post(move |connection| {
             Box::pin(async move {
-                let _place = place;
-                keep(connection, page, zstd, size_bytes, stored_bytes).await?;
+                keep(connection, handover.take()).await?;
                 make_room(connection, max_bytes).await
             })
         });
@@ -87,7 +142,7 @@ impl Sqlite {
         if !ages.allow(fetched_at, now) {
             return Ok(None);
         }
-        let (packed, size): (Vec<u8>, _) = (sqlx::Row::try_get(&row, "zstd")?, row.count("size_bytes")?);
+        let (packed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
         let size = usize::try_from(size).map_err(|_| wrong("size_bytes"))?;
         let unpack = move || zstd::bulk::decompress(&packed, size.min(limits::CACHED_BODY_BYTES));
         let body = tokio::task::spawn_blocking(unpack)
@@ -129,44 +184,42 @@ impl Sqlite {
     }
 }
 
-fn stored_bytes(page: &NewCachedPage, zstd: &[u8]) -> u64 {
-    let texts = [&page.site, &page.title, &page.description, &page.content_type];
-    let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-    limits::CACHED_ROW_BYTES + (page.url.len() + texts + zstd.len()) as u64
-}
-
-/// Puts an answer in the place of an older one; one that was fetched later stays.
-async fn keep(
-    connection: &mut SqliteConnection,
-    page: NewCachedPage,
-    zstd: Vec<u8>,
-    size_bytes: usize,
-    stored_bytes: u64,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO cached_page (team_id, cache_key, site, url, title, description, status_code,
-            content_type, fetched_at, size_bytes, stored_bytes, zstd)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-         ON CONFLICT (team_id, cache_key) DO UPDATE SET url = excluded.url, title = excluded.title,
-            description = excluded.description, status_code = excluded.status_code,
-            content_type = excluded.content_type, fetched_at = excluded.fetched_at,
-            size_bytes = excluded.size_bytes, stored_bytes = excluded.stored_bytes, zstd = excluded.zstd
-         WHERE excluded.fetched_at >= fetched_at",
-    )
-    .bind(blob(page.team.0))
-    .bind(page.key.0.to_vec())
-    .bind(page.site)
-    .bind(page.url)
-    .bind(page.title)
-    .bind(page.description)
-    .bind(page.status)
-    .bind(page.content_type)
-    .bind(int(page.fetched_at.0))
-    .bind(int(size_bytes as u64))
-    .bind(int(stored_bytes))
-    .bind(zstd)
-    .execute(connection)
-    .await?;
+/// Puts answers in the place of older ones; one that was fetched later stays.
+async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Result<(), StoreError> {
+    while !answers.is_empty() {
+        let rest = answers.split_off(answers.len().min(limits::BODIES_PER_STATEMENT));
+        QueryBuilder::new(
+            "INSERT INTO cached_page (team_id, cache_key, site, url, title, description, status_code,
+                content_type, fetched_at, size_bytes, stored_bytes, zstd) ",
+        )
+        .push_values(answers, |mut row, answer| {
+            let page = answer.page;
+            row.push_bind(blob(page.team.0))
+                .push_bind(page.key.0.to_vec())
+                .push_bind(page.site)
+                .push_bind(page.url)
+                .push_bind(page.title)
+                .push_bind(page.description)
+                .push_bind(page.status)
+                .push_bind(page.content_type)
+                .push_bind(int(page.fetched_at.0))
+                .push_bind(int(answer.size_bytes as u64))
+                .push_bind(int(answer.stored_bytes))
+                .push_bind(answer.zstd);
+        })
+        .push(
+            " ON CONFLICT (team_id, cache_key) DO UPDATE SET site = excluded.site, url = excluded.url,
+                title = excluded.title, description = excluded.description,
+                status_code = excluded.status_code, content_type = excluded.content_type,
+                fetched_at = excluded.fetched_at, size_bytes = excluded.size_bytes,
+                stored_bytes = excluded.stored_bytes, zstd = excluded.zstd
+             WHERE excluded.fetched_at >= cached_page.fetched_at",
+        )
+        .build()
+        .execute(&mut *connection)
+        .await?;
+        answers = rest;
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::cache::Room;
+use crate::sqlite::cache::Cache;
 use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::rows::int;
@@ -43,7 +43,7 @@ impl Sqlite {
         Ok(Self {
             writer: Writer::start(connection, folder),
             readers,
-            room: Room::new(config.cache_bytes),
+            cache: Cache::new(config.cache_bytes),
             key_uses: Mutex::new(HashMap::new()),
         })
     }

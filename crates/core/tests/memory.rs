@@ -1,0 +1,60 @@
+//! What an owner keeps in memory for each URL of a large crawl. Alone in its process, which counts every byte.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::alloc::System;
+
+use cap::Cap;
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::crawl::{Admitted, Crawl, Policy, Snapshot, Source};
+use harvestman_core::scope::Scope;
+use harvestman_core::url_key::UrlKey;
+use serde_json::json;
+use url::Url;
+
+#[global_allocator]
+static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
+
+const URLS: usize = 100_000;
+/// Path of each URL, in bytes.
+const PATH: usize = 40;
+
+/// An owner that knows `URLS` URLs, `waiting` of which it has to fetch; its bytes for each of them.
+fn bytes_a_url(waiting: usize) -> usize {
+    let request = json!({ "url": "http://site.test/", "limit": URLS }).to_string();
+    let request = CrawlRequest::from_json(request.as_bytes()).unwrap();
+    let policy = Policy {
+        robots_agent: "harvestman".to_owned(),
+        max_concurrency: 8,
+    };
+    let scope = Scope::compile(&request).unwrap();
+    let before = MEMORY.allocated();
+    let mut snapshot = Snapshot::default();
+    for number in 0..URLS {
+        let url: Url = format!("http://site.test/{number:0>width$}", width = PATH - 1)
+            .parse()
+            .unwrap();
+        let key = UrlKey::of(&url, scope.identity());
+        snapshot.seen.push(key);
+        if number < waiting {
+            snapshot.open.push(Admitted {
+                key,
+                url,
+                depth: 1,
+                source: Source::Link,
+                attempts: 0,
+            });
+        }
+    }
+    let crawl = Crawl::restore(&request, policy, snapshot).unwrap();
+    let after = MEMORY.allocated();
+    assert_eq!(crawl.counts().queued, waiting as u64);
+    (after - before) / URLS
+}
+
+#[test]
+fn a_url_takes_few_bytes_while_it_waits_and_fewer_when_it_is_known() {
+    let (waiting, known) = (bytes_a_url(URLS), bytes_a_url(0));
+    assert!(waiting <= PATH + 120, "{waiting}");
+    assert!(known <= 24, "{known}");
+}

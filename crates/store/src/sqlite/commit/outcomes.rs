@@ -1,6 +1,6 @@
 //! What became of admitted URLs: pages with their ledger entries, errors, places given back.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, query, query_scalar};
@@ -77,26 +77,30 @@ impl JobInCommit {
         connection: &mut SqliteConnection,
         settled: &[PreparedSettled],
     ) -> Result<HashSet<[u8; 16]>, StoreError> {
-        if settled.is_empty() {
-            return Ok(HashSet::new());
+        let mut keys: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for one in settled {
+            keys.entry(state_after(&one.outcome))
+                .or_default()
+                .push(hex::encode(one.key));
         }
-        let states: Vec<_> = settled
-            .iter()
-            .map(|one| (hex::encode(one.key), state_after(&one.outcome)))
-            .collect();
-        let rows = query(
-            "UPDATE job_url SET state = settled.state
-             FROM (SELECT unhex(value ->> 0) AS url_key, value ->> 1 AS state FROM json_each(?2)) AS settled
-             WHERE job_url.job_id = ?1 AND job_url.url_key = settled.url_key AND job_url.state = 'open'
-             RETURNING job_url.url_key",
-        )
-        .bind(blob(self.account.job.0))
-        .bind(json_text(&states)?)
-        .fetch_all(connection)
-        .await?;
-        rows.iter()
-            .map(|row| Ok(row.url_key("url_key")?.to_bytes()))
-            .collect()
+        let mut open = HashSet::new();
+        for (state, keys) in keys {
+            // `IN`, not `FROM`: a join with a list would look at every URL of the job.
+            let rows = query(
+                "UPDATE job_url SET state = ?3
+                 WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
+                 RETURNING url_key",
+            )
+            .bind(blob(self.account.job.0))
+            .bind(json_text(&keys)?)
+            .bind(state)
+            .fetch_all(&mut *connection)
+            .await?;
+            for row in rows {
+                open.insert(row.url_key("url_key")?.to_bytes());
+            }
+        }
+        Ok(open)
     }
 
     async fn add_error(

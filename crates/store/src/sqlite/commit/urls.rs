@@ -83,9 +83,8 @@ impl JobInCommit {
         }
         query(
             "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
-                url = coalesce(job_url.url, refused.url)
-             FROM (SELECT unhex(value ->> 0) AS url_key, value ->> 1 AS url FROM json_each(?2)) AS refused
-             WHERE job_url.job_id = ?1 AND job_url.url_key = refused.url_key",
+                url = coalesce(url, (SELECT value ->> 1 FROM json_each(?2) WHERE unhex(value ->> 0) = url_key))
+             WHERE job_id = ?1 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))",
         )
         .bind(blob(self.account.job.0))
         .bind(blocked.json.clone())

@@ -9,6 +9,8 @@
 mod client;
 pub mod crawled;
 pub mod docs_site;
+#[path = "../../crates/content/tests/files/made.rs"]
+pub mod files;
 pub mod hostile;
 pub mod names;
 pub mod receiver;

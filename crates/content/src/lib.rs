@@ -6,6 +6,7 @@
 
 mod clean_html;
 mod decode;
+pub mod files;
 mod html;
 mod limits;
 mod main_content;

@@ -8,6 +8,8 @@ mod clean;
 #[cfg(feature = "render")]
 mod derived;
 #[cfg(feature = "render")]
+mod file;
+#[cfg(feature = "render")]
 mod highlights;
 #[cfg(feature = "render")]
 mod kind;
@@ -18,6 +20,14 @@ mod render;
 #[cfg(feature = "render")]
 mod summary;
 
+#[cfg(feature = "files")]
+pub use file::read_and_render;
+#[cfg(feature = "render")]
+pub use file::{Upload, file_request, parse_formats, render_file};
+#[cfg(feature = "files")]
+pub use harvestman_content::files::read as read_file;
+#[cfg(feature = "render")]
+pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, render};
 

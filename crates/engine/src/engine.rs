@@ -1,19 +1,22 @@
 //! The engine's verbs: start and cancel a crawl, scrape a page, wait for news, stop.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use harvestman_core::api::crawl::{CrawlRequest, Enabled};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::map::{MapAnswer, MapRequest};
 use harvestman_core::api::page::Document;
+use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::billing::MAP_CREDITS;
 use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::scope::Scope;
-use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_core::scrape::{Capabilities, Upload, check_supported};
 use harvestman_core::webhook::{Event, Family};
 use harvestman_fetch::Fetcher;
 use harvestman_store::{
@@ -26,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::budget::Budget;
 use crate::changes::Changes;
 use crate::driven::Driven;
+use crate::file_reader::FileReader;
 use crate::map::Mapping;
 use crate::new_job::new_job;
 use crate::scraper::Scraper;
@@ -52,6 +56,19 @@ pub struct EngineConfig {
     pub webhook_retries: Vec<Duration>,
     /// Further header names that carry the signature.
     pub webhook_signature_aliases: Vec<String>,
+    /// Program that reads files when it is called with [`crate::READ_FILE_COMMAND`].
+    pub file_reader: PathBuf,
+}
+
+/// A file that a caller sent, to be converted like a page.
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    /// Its name.
+    pub name: String,
+    /// The content type that the caller gave.
+    pub content_type: Option<String>,
+    /// The bytes.
+    pub body: Bytes,
 }
 
 /// Runs jobs. Cheap to clone; stop it with [`Engine::shutdown`].
@@ -82,7 +99,11 @@ impl Engine {
     /// Starts the loops that drive stored jobs; crawls that were running go on by themselves.
     pub fn start(config: EngineConfig, store: Store, fetcher: Fetcher) -> Engine {
         let inner = Arc::new(Inner {
-            scraper: Scraper::new(fetcher, config.cores),
+            scraper: Scraper::new(
+                fetcher,
+                FileReader::new(config.file_reader.clone(), config.cores),
+                config.cores,
+            ),
             slots: Slots::new(config.max_concurrency),
             budget: Budget::new(config.credit_budget),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
@@ -240,9 +261,36 @@ impl Engine {
     /// Finds the addresses of a site.
     pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        let answer = Mapping::new(self.inner.clone(), who.team, request).run(who).await?;
+        let answer = Mapping::new(self.inner.clone(), who.team, request)
+            .run(who)
+            .await?;
         reserved.spend(MAP_CREDITS);
         Ok(answer)
+    }
+
+    /// Converts a file that the caller sent and stores the result under its scrape id.
+    ///
+    /// Errors: 400 for kinds of files and for options that cannot be had; then as a scrape.
+    pub async fn parse(
+        &self,
+        who: &Principal,
+        file: UploadedFile,
+        request: ParseOptions,
+    ) -> Result<Document, ApiError> {
+        request.check_allowed()?;
+        check_supported(&request.options, &Capabilities::default())?;
+        let upload = file.upload();
+        let content_type = upload.kind()?;
+        let request = ScrapeRequest {
+            options: request.options,
+            caller: request.caller,
+            ..ScrapeRequest::new(upload.url())
+        };
+        SingleScrape::begin(self.inner.clone(), who.clone(), request)
+            .await?
+            .of_upload(file, content_type)
+            .run()
+            .await
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
@@ -268,6 +316,16 @@ impl Engine {
         let loops = std::mem::take(&mut *self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner));
         for handle in loops {
             let _ = handle.await;
+        }
+    }
+}
+
+impl UploadedFile {
+    pub(crate) fn upload(&self) -> Upload<'_> {
+        Upload {
+            name: &self.name,
+            content_type: self.content_type.as_deref(),
+            body: &self.body,
         }
     }
 }

@@ -10,6 +10,7 @@ mod driven;
 mod driver;
 mod engine;
 mod expiry;
+mod file_reader;
 mod job_request;
 pub mod limits;
 mod map;
@@ -24,4 +25,5 @@ mod tracking;
 mod webhooks;
 
 pub use clock::{new_job_id, now};
-pub use engine::{Engine, EngineConfig};
+pub use engine::{Engine, EngineConfig, UploadedFile};
+pub use file_reader::{FileAnswer, READ_FILE_COMMAND};

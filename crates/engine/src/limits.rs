@@ -60,3 +60,11 @@ pub const WEBHOOK_TURN: Duration = Duration::from_secs(10);
 pub const WEBHOOK_LEASE_MS: u64 = 30_000;
 /// `Retry-After` when all of a team's slots are taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 5;
+/// Files read at once, for each core.
+pub const FILE_READERS_PER_CORE: usize = 1;
+/// What a reader of files may answer, in bytes.
+pub const FILE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+/// Memory that a reader of files may take, in bytes.
+pub const FILE_READER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
+/// Processor time that a reader of files may take, in seconds: the longest timeout of a scrape.
+pub const FILE_READER_CPU_S: u64 = 300;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{RawPage, Rendered, render};
+use harvestman_core::scrape::{RawPage, Rendered, file_request, render, render_file};
 use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
 use harvestman_store::StoreError;
 use tokio::sync::Semaphore;
@@ -18,6 +19,7 @@ use url::Url;
 
 use crate::answer::Answer;
 use crate::engine::unavailable;
+use crate::file_reader::FileReader;
 use crate::limits;
 use crate::page_cache::PageCache;
 
@@ -26,6 +28,7 @@ use crate::page_cache::PageCache;
 pub(crate) struct Scraper {
     fetcher: Fetcher,
     conversions: Arc<Semaphore>,
+    files: FileReader,
 }
 
 /// Where a page is.
@@ -55,9 +58,13 @@ pub(crate) struct Scraped {
 }
 
 impl Scraper {
-    pub(crate) fn new(fetcher: Fetcher, cores: usize) -> Self {
+    pub(crate) fn new(fetcher: Fetcher, files: FileReader, cores: usize) -> Self {
         let conversions = Arc::new(Semaphore::new(cores.max(1) * limits::RENDERS_PER_CORE));
-        Self { fetcher, conversions }
+        Self {
+            fetcher,
+            conversions,
+            files,
+        }
     }
 
     pub(crate) fn fetcher(&self) -> &Fetcher {
@@ -120,7 +127,8 @@ impl Scraper {
         fetched.map(Answer::from).map_err(ScrapeFailure::from)
     }
 
-    async fn convert(
+    /// Makes a document of what was received, by the deadline. A file is read first.
+    pub(crate) async fn convert(
         &self,
         requested: &Url,
         answer: Answer,
@@ -130,37 +138,44 @@ impl Scraper {
     ) -> Result<Scraped, ScrapeFailure> {
         let (requested, options) = (requested.clone(), options.clone());
         let work = async {
+            let file = match file_request(&raw(&requested, &answer), &options) {
+                Some(request) => Some((request, self.files.read(&request, &answer.body).await?)),
+                None => None,
+            };
             let place = self
                 .conversions
                 .clone()
                 .acquire_owned()
                 .await
                 .expect("the semaphore is never closed");
-            tokio::task::spawn_blocking(move || {
-                let page = RawPage {
-                    requested: &requested,
-                    url: &answer.url,
-                    status: answer.status,
-                    content_type: answer.content_type.as_deref(),
-                    body: &answer.body,
+            let converting = tokio::task::spawn_blocking(move || {
+                let page = raw(&requested, &answer);
+                let rendered = match file {
+                    Some((request, file)) => render_file(&page, &options, id, &request, file),
+                    None => render(&page, &options, id),
                 };
-                let rendered = render(&page, &options, id);
                 drop(place);
                 let mut rendered = rendered?;
                 let metadata = &mut rendered.document.metadata;
+                if answer.kept_since.is_some() {
+                    // A copy costs what one page costs, however many pages the file has.
+                    rendered.credits = billing::page(&options, 1);
+                    metadata.credits_used = Some(rendered.credits);
+                }
                 metadata.cached_at = answer.kept_since;
                 metadata.cache_state = cache::state(&options, answer.kept_since).map(str::to_owned);
                 Ok(Scraped { answer, rendered })
+            });
+            converting.await.unwrap_or_else(|panic| {
+                tracing::error!(%panic, "the conversion of a page failed");
+                Err(ApiError::new(
+                    ErrorCode::Unknown,
+                    "the page could not be converted",
+                ))
             })
-            .await
         };
         match tokio::time::timeout_at(deadline, work).await {
-            Ok(Ok(result)) => result.map_err(ScrapeFailure::final_),
-            Ok(Err(panic)) => {
-                tracing::error!(%panic, "the conversion of a page failed");
-                let error = ApiError::new(ErrorCode::Unknown, "the page could not be converted");
-                Err(ScrapeFailure::final_(error))
-            }
+            Ok(result) => result.map_err(ScrapeFailure::final_),
             Err(_) => Err(ScrapeFailure::timeout()),
         }
     }
@@ -191,6 +206,16 @@ impl Scraper {
                 passing: failure.passing,
             }),
         }
+    }
+}
+
+fn raw<'a>(requested: &'a Url, answer: &'a Answer) -> RawPage<'a> {
+    RawPage {
+        requested,
+        url: &answer.url,
+        status: answer.status,
+        content_type: answer.content_type.as_deref(),
+        body: &answer.body,
     }
 }
 

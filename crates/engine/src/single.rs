@@ -12,7 +12,8 @@ use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
-use crate::engine::{Inner, stopping, unavailable};
+use crate::answer::Answer;
+use crate::engine::{Inner, UploadedFile, stopping, unavailable};
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::Target;
@@ -24,6 +25,8 @@ pub(crate) struct SingleScrape {
     inner: Arc<Inner>,
     who: Principal,
     request: ScrapeRequest,
+    /// The file that the caller sent instead of an address, and the content type as which it is taken.
+    upload: Option<(UploadedFile, &'static str)>,
     options: Arc<ScrapeOptions>,
     job: JobId,
     started: Instant,
@@ -52,11 +55,18 @@ impl SingleScrape {
             inner,
             who,
             request,
+            upload: None,
             options,
             job: job.id,
             started: Instant::now(),
             settled: false,
         })
+    }
+
+    /// Makes it the conversion of a file that the caller sent.
+    pub(crate) fn of_upload(mut self, file: UploadedFile, content_type: &'static str) -> Self {
+        self.upload = Some((file, content_type));
+        self
     }
 
     /// The document, or the error that is also stored.
@@ -85,6 +95,11 @@ impl SingleScrape {
         let timeout = Duration::from_millis(self.options.timeout);
         let deadline = self.started + timeout;
         let (_slot, queued) = self.slot(timeout).await?;
+        if let Some((file, content_type)) = &self.upload {
+            let mut document = self.parse(file, content_type, deadline).await?;
+            queued.note(&mut document.metadata);
+            return Ok(document);
+        }
         let jar = CookieJar::default();
         let cache = PageCache::new(self.inner.store.clone(), self.who.team);
         let target = Target {
@@ -114,6 +129,32 @@ impl SingleScrape {
             &mut document,
         )
         .await?;
+        Ok(document)
+    }
+
+    async fn parse(
+        &self,
+        file: &UploadedFile,
+        content_type: &str,
+        deadline: Instant,
+    ) -> Result<Document, ApiError> {
+        let url = &self.request.url.url;
+        let answer = Answer {
+            url: url.clone(),
+            status: 200,
+            content_type: Some(content_type.to_owned()),
+            body: file.body.clone(),
+            retry_after_ms: None,
+            kept_since: None,
+        };
+        let scraper = &self.inner.scraper;
+        let converting = scraper.convert(url, answer, &self.options, ScrapeId::from(self.job), deadline);
+        let mut document = converting
+            .await
+            .map_err(|failure| failure.error)?
+            .rendered
+            .document;
+        file.upload().describe(&mut document.metadata);
         Ok(document)
     }
 

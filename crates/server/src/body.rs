@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{FromRequest, Request};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
 use harvestman_core::api::error::ErrorCode;
 use tokio::time::timeout;
@@ -22,19 +22,28 @@ impl FromRequest<App> for WholeBody {
     type Rejection = Failure;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
-        let announced = request
-            .headers()
-            .get(header::CONTENT_LENGTH)
-            .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        let body = request.into_body();
-        read(body, announced, app.body_silence()).await.map(WholeBody)
+        let (parts, body) = request.into_parts();
+        read(&parts.headers, body, limits::BODY_BYTES, app.body_silence())
+            .await
+            .map(WholeBody)
     }
 }
 
-async fn read(body: Body, announced: Option<u64>, silence: Duration) -> Result<Bytes, Failure> {
+/// Reads a body of at most so many bytes.
+///
+/// Errors: 413 beyond, 408 for silence, 400 for a body that breaks off.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    silence: Duration,
+) -> Result<Bytes, Failure> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     let mut stream = body.into_data_stream();
-    if announced.is_some_and(|length| length > limits::BODY_BYTES as u64) {
-        return Err(too_large(stream).await);
+    if announced.is_some_and(|length| length > most as u64) {
+        return Err(too_large(stream, most).await);
     }
     let mut whole = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
     loop {
@@ -48,8 +57,8 @@ async fn read(body: Body, announced: Option<u64>, silence: Duration) -> Result<B
                 let sentence = format!("the request body could not be read: {error}");
                 return Err(Failure::new(ErrorCode::BadRequest, sentence));
             }
-            Some(Ok(part)) if whole.len() + part.len() > limits::BODY_BYTES => {
-                return Err(too_large(stream).await);
+            Some(Ok(part)) if whole.len() + part.len() > most => {
+                return Err(too_large(stream, most).await);
             }
             Some(Ok(part)) => whole.extend_from_slice(&part),
         }
@@ -57,7 +66,7 @@ async fn read(body: Body, announced: Option<u64>, silence: Duration) -> Result<B
 }
 
 /// Reads on for a while so that the caller, still writing, gets to see the answer.
-async fn too_large(mut rest: BodyDataStream) -> Failure {
+async fn too_large(mut rest: BodyDataStream, most: usize) -> Failure {
     let drain = async {
         let mut drained = 0;
         while let Some(Ok(part)) = rest.next().await {
@@ -68,6 +77,6 @@ async fn too_large(mut rest: BodyDataStream) -> Failure {
         }
     };
     let _ = timeout(limits::DRAIN_TIME, drain).await;
-    let sentence = format!("the request body is larger than {} bytes", limits::BODY_BYTES);
+    let sentence = format!("the request body is larger than {most} bytes");
     Failure::new(ErrorCode::PayloadTooLarge, sentence)
 }

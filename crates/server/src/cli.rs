@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use harvestman_core::ids::KeyId;
+use harvestman_engine::READ_FILE_COMMAND;
 use harvestman_store::{Store, StoreConfig};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
-use crate::{bootstrap, keys, offline, serve};
+use crate::{bootstrap, keys, offline, read_file, serve};
 
 /// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings.
 pub fn main() -> ExitCode {
@@ -90,6 +91,11 @@ pub fn command() -> Command {
         .subcommand(offline::convert_command())
         .subcommand(offline::robots_command())
         .subcommand(Command::new("version").about("Print the version"))
+        .subcommand(
+            Command::new(READ_FILE_COMMAND)
+                .hide(true)
+                .about("Read the file that the server hands over"),
+        )
 }
 
 fn keys_command() -> Command {
@@ -125,6 +131,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("convert", given)) => return offline::convert(given),
         Some(("robots", given)) => return offline::robots(given),
+        Some((READ_FILE_COMMAND, _)) => return read_file::run(),
         _ => {}
     }
     if let Some(("config", inner)) = matches.subcommand()

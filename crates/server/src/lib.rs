@@ -19,6 +19,7 @@ pub mod listen;
 pub mod metrics;
 mod offline;
 mod rate;
+mod read_file;
 pub mod router;
 mod routes;
 pub mod serve;

@@ -6,6 +6,14 @@ use std::time::Duration;
 pub const BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Part in which an answer is handed out whose documents are forgotten after the last one.
 pub const TOLD_PART_BYTES: usize = 64 * 1024;
+/// What a request with a file may have beside it: options and the heads of its parts.
+pub const UPLOAD_SLACK_BYTES: usize = 1024 * 1024;
+/// Requests with a file whose bytes are held at once; further ones wait.
+pub const UPLOADS_AT_ONCE: usize = 16;
+/// Longest that a file may take to arrive.
+pub const UPLOAD_TIME: Duration = Duration::from_secs(300);
+/// Characters of a file's name that are kept.
+pub const FILE_NAME_CHARS: usize = 255;
 /// What is still read, and thrown away, of a body above [`BODY_BYTES`], so that the caller sees the
 /// answer instead of a reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;

@@ -15,6 +15,7 @@ pub(crate) mod crawl;
 pub(crate) mod health;
 pub(crate) mod job;
 pub(crate) mod map;
+pub(crate) mod parse;
 pub(crate) mod scrape;
 pub(crate) mod webhooks;
 

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
@@ -141,6 +142,16 @@ fn engine_config(config: &Config) -> EngineConfig {
         webhook_secret: config.webhook_secret.clone(),
         webhook_retries: config.webhook_retries.clone(),
         webhook_signature_aliases: config.webhook_signature_aliases.clone(),
+        file_reader: own_program(),
+    }
+}
+
+/// This program, also when its file was replaced while it runs.
+fn own_program() -> PathBuf {
+    let running = Path::new("/proc/self/exe");
+    match running.exists() {
+        true => running.to_owned(),
+        false => std::env::current_exe().unwrap_or_else(|_| PathBuf::from("harvestman")),
     }
 }
 

@@ -1,5 +1,7 @@
-//! What kind of thing a response is: by its content type, and by its first bytes where the type
-//! says nothing.
+//! What kind of thing a response is: by its content type; where the type says nothing, by the name in
+//! its address and by its bytes.
+
+use harvestman_content::files::FileType;
 
 /// How a body is turned into a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,8 +12,8 @@ pub(super) enum Kind {
     Text,
     /// Text that is shown as code of a language.
     Code(&'static str),
-    /// PDF.
-    Pdf,
+    /// A document that has to be read first.
+    File(FileType),
     /// Anything else.
     Binary,
 }
@@ -21,7 +23,7 @@ const SNIFFED_BYTES: usize = 1024;
 
 impl Kind {
     /// The kind of a response.
-    pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Self {
+    pub(super) fn of(content_type: Option<&str>, path: &str, body: &[u8]) -> Self {
         let essence = content_type
             .unwrap_or("")
             .split(';')
@@ -31,7 +33,6 @@ impl Kind {
             .to_ascii_lowercase();
         match essence.as_str() {
             "text/html" | "application/xhtml+xml" => Kind::Html,
-            "application/pdf" | "application/x-pdf" => Kind::Pdf,
             "application/json" | "text/json" | "application/x-ndjson" | "application/jsonl" => {
                 Kind::Code("json")
             }
@@ -42,14 +43,34 @@ impl Kind {
             "text/css" => Kind::Code("css"),
             "application/yaml" | "application/x-yaml" | "text/yaml" => Kind::Code("yaml"),
             "application/toml" => Kind::Code("toml"),
-            "text/rtf" => Kind::Binary,
-            "" | "application/octet-stream" | "binary/octet-stream" | "unknown/unknown" => sniff(body),
+            ""
+            | "application/octet-stream"
+            | "binary/octet-stream"
+            | "unknown/unknown"
+            | "application/zip"
+            | "application/x-zip-compressed"
+            | "application/x-download"
+            | "application/force-download" => unlabelled(path, body),
+            other if let Some(kind) = FileType::of_content_type(other) => Kind::File(kind),
             other if other.ends_with("+json") => Kind::Code("json"),
             other if other.ends_with("+xml") => Kind::Code("xml"),
             other if other.starts_with("text/") => Kind::Text,
-            other if !other.contains('/') => sniff(body),
+            other if !other.contains('/') => unlabelled(path, body),
             _ => Kind::Binary,
         }
+    }
+}
+
+fn unlabelled(path: &str, body: &[u8]) -> Kind {
+    match FileType::of_bytes(body) {
+        Some(kind) => Kind::File(kind),
+        None => match (sniff(body), FileType::of_name(path)) {
+            // A table of values looks like any text.
+            (Kind::Text, Some(kind @ (FileType::Csv | FileType::Tsv))) => Kind::File(kind),
+            // What its name says is worth a try.
+            (Kind::Binary, Some(kind)) => Kind::File(kind),
+            (kind, _) => kind,
+        },
     }
 }
 
@@ -75,7 +96,6 @@ fn sniff(body: &[u8]) -> Kind {
         b"<!--",
     ];
     match () {
-        () if begins(b"%PDF-") => Kind::Pdf,
         () if html.iter().any(|tag| begins(tag)) => Kind::Html,
         () if begins(b"<?xml") => Kind::Code("xml"),
         () if head.iter().any(|byte| is_binary(*byte)) => Kind::Binary,
@@ -96,7 +116,7 @@ mod tests {
     fn the_content_type_decides_and_bytes_fill_in() {
         let check = |content_type: Option<&str>, body: &str, expected| {
             assert_eq!(
-                Kind::of(content_type, body.as_bytes()),
+                Kind::of(content_type, "/table.csv", body.as_bytes()),
                 expected,
                 "{content_type:?}"
             );
@@ -105,20 +125,31 @@ mod tests {
         check(Some("TEXT/HTML"), "", Kind::Html);
         check(Some("text/plain"), "<html>", Kind::Text);
         check(Some("text/markdown"), "# a", Kind::Text);
-        check(Some("text/csv"), "a,b", Kind::Text);
+        check(Some("text/csv"), "a,b", Kind::File(FileType::Csv));
         check(Some("application/ld+json"), "{}", Kind::Code("json"));
         check(Some("application/rss+xml"), "<rss/>", Kind::Code("xml"));
         check(Some("image/png"), "", Kind::Binary);
-        check(Some("application/pdf"), "", Kind::Pdf);
+        check(Some("application/pdf"), "", Kind::File(FileType::Pdf));
         check(
             Some("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
             "",
-            Kind::Binary,
+            Kind::File(FileType::Docx),
         );
         check(None, " \n<!DOCTYPE html><p>", Kind::Html);
-        check(None, "just text", Kind::Text);
-        check(Some("application/octet-stream"), "%PDF-1.7", Kind::Pdf);
-        check(None, "PK\u{3}\u{4}", Kind::Binary);
-        check(Some("garbage"), "text", Kind::Text);
+        check(None, "just, text", Kind::File(FileType::Csv));
+        check(
+            Some("application/octet-stream"),
+            "%PDF-1.7",
+            Kind::File(FileType::Pdf),
+        );
+        check(
+            Some("application/zip"),
+            "PK\u{3}\u{4}ppt/presentation.xml",
+            Kind::File(FileType::Pptx),
+        );
+        check(Some("garbage"), "a,b", Kind::File(FileType::Csv));
+        assert_eq!(Kind::of(None, "/a", b"just text"), Kind::Text);
+        assert_eq!(Kind::of(None, "/a.zip", b"PK\x03\x04"), Kind::Binary);
+        assert_eq!(Kind::of(None, "/a.doc", b"\x00\x01"), Kind::File(FileType::Doc));
     }
 }

@@ -2,17 +2,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use harvestman_content::files::FileType;
 use harvestman_content::{MetadataValue, Page, PageMetadata, Selection, Selector};
 use serde_json::Value;
 use url::Url;
 
-use super::derived;
 use super::kind::Kind;
+use super::{derived, file};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{AttributeValues, Document, Metadata};
-use crate::api::parser::ParserKind;
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
 use crate::ids::ScrapeId;
@@ -47,31 +47,34 @@ pub struct Rendered {
     pub has_little_text: bool,
 }
 
-/// Makes a document of a response.
+impl RawPage<'_> {
+    pub(super) fn kind(&self) -> Kind {
+        match self.body.is_empty() {
+            true => Kind::Text,
+            false => Kind::of(self.content_type, self.url.path(), self.body),
+        }
+    }
+}
+
+/// Makes a document of a response that is no file ([`super::file_request`]).
 ///
 /// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for
 /// selectors that cannot be read.
 pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let credits = billing::page(options, 1);
-    let kind = match page.body.is_empty() {
-        true => Kind::Text,
-        false => Kind::of(page.content_type, page.body),
-    };
-    let is_base64 = kind == Kind::Pdf
-        && !options
-            .parsers
-            .iter()
-            .any(|parser| parser.kind() == ParserKind::Pdf);
+    let kind = page.kind();
+    let is_base64 = kind == Kind::File(FileType::Pdf) && !file::wants_pdf(options);
     let mut rendered = match kind {
         Kind::Html => html(page, options)?,
-        Kind::Text => text(page, options, None),
+        // Tables of values are text where no reader makes more of them.
+        Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None),
         Kind::Code(language) => text(page, options, Some(language)),
-        Kind::Pdf if is_base64 => in_base64(page, options),
+        Kind::File(FileType::Pdf) if is_base64 => in_base64(page, options),
         // What a target says when it refuses is never an error of ours.
-        Kind::Pdf | Kind::Binary if page.status >= 400 => {
+        Kind::File(_) | Kind::Binary if page.status >= 400 => {
             text(&RawPage { body: &[], ..*page }, options, None)
         }
-        Kind::Pdf | Kind::Binary => return Err(unsupported(page)),
+        Kind::File(_) | Kind::Binary => return Err(unsupported(page)),
     };
     if !is_base64 {
         derived::derive(&mut rendered.document, options);
@@ -90,7 +93,7 @@ fn unsupported(page: &RawPage<'_>) -> ApiError {
 }
 
 /// Facts about the fetch, beside what the page says about itself.
-fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, credits: u32) {
+pub(super) fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, credits: u32) {
     metadata.source_url = Some(page.requested.as_str().to_owned());
     metadata.url = Some(page.url.as_str().to_owned());
     metadata.status_code = Some(page.status);
@@ -102,10 +105,19 @@ fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, credits: u32)
 }
 
 fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiError> {
-    let selection = selection(options)?;
-    let decoded = harvestman_content::decode(page.body, page.content_type);
-    let parsed = Page::parse(&decoded.text, page.url);
-    let content = parsed.convert(&selection);
+    let text = harvestman_content::decode(page.body, page.content_type).text;
+    from_html(text, page.url, options, &selection(options)?)
+}
+
+/// Makes a document of HTML, with nothing yet about its fetch.
+pub(super) fn from_html(
+    text: String,
+    url: &Url,
+    options: &ScrapeOptions,
+    selection: &Selection,
+) -> Result<Rendered, ApiError> {
+    let parsed = Page::parse(&text, url);
+    let content = parsed.convert(selection);
     let wants = |kind| options.wants(kind);
     let mut document = Document {
         markdown: derived::needs_markdown(options).then(|| content.markdown()),
@@ -121,7 +133,7 @@ fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiErro
     let has_little_text = parsed.has_little_text();
     drop(content);
     if wants(FormatKind::RawHtml) {
-        document.raw_html = Some(decoded.text);
+        document.raw_html = Some(text);
     }
     Ok(Rendered {
         document,

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{RawPage, render};
+use harvestman_core::scrape::{RawPage, read_and_render};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
@@ -226,9 +226,11 @@ fn of_item(item: Item, options: &ScrapeOptions) -> Answer {
 
 /// The document of a page, without what only a fetch knows.
 fn document(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Document, String> {
-    let rendered = catch_unwind(AssertUnwindSafe(|| render(page, options, ScrapeId(Uuid::nil()))))
-        .map_err(|_| "the converter failed on this page".to_owned())?
-        .map_err(|error| error.message)?;
+    let rendered = catch_unwind(AssertUnwindSafe(|| {
+        read_and_render(page, options, ScrapeId(Uuid::nil()))
+    }))
+    .map_err(|_| "the converter failed on this page".to_owned())?
+    .map_err(|error| error.message)?;
     let mut document = rendered.document;
     document.metadata.scrape_id = None;
     document.metadata.credits_used = None;

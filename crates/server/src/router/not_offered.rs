@@ -15,8 +15,6 @@ const LATER: &[(&str, &str)] = &[
     ("POST", "/v2/support/docs-search"),
     ("POST", "/v2/scrape/{id}/interact"),
     ("DELETE", "/v2/scrape/{id}/interact"),
-    ("POST", "/v2/parse"),
-    ("GET", "/v2/parse/formats"),
     ("POST", "/v2/search"),
     ("POST", "/v2/search/{id}/feedback"),
     ("POST", "/v2/feedback"),

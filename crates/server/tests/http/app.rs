@@ -108,6 +108,7 @@ impl TestApp {
                 webhook_secret: None,
                 webhook_retries: Vec::new(),
                 webhook_signature_aliases: Vec::new(),
+                file_reader: "no-reader".into(),
             },
             store.clone(),
             fetcher,

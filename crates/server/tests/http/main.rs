@@ -10,6 +10,7 @@ mod console;
 mod crawl;
 mod edge;
 mod map;
+mod parse;
 mod routes;
 mod site;
 mod socket;

@@ -1,0 +1,76 @@
+//! Zip archives of documents: entries are unpacked one by one, and what is unpacked is counted.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::FileError;
+use crate::limits;
+
+/// An archive with a budget.
+#[derive(Debug)]
+pub(super) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    left: u64,
+}
+
+impl<'a> Archive<'a> {
+    /// Errors: bytes that are no archive, and archives with too many entries.
+    pub(super) fn open(body: &'a [u8]) -> Result<Self, FileError> {
+        let zip = ZipArchive::new(Cursor::new(body)).map_err(|error| failure(&error))?;
+        if zip.len() > limits::ARCHIVE_ENTRIES {
+            let what = format!("its archive has more than {} entries", limits::ARCHIVE_ENTRIES);
+            return Err(FileError::TooLarge(what));
+        }
+        Ok(Archive {
+            zip,
+            left: limits::ARCHIVE_BYTES,
+        })
+    }
+
+    /// An entry as text; none when there is no such entry.
+    ///
+    /// Errors: damaged, protected and too large entries.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
+        let entry = match self.zip.by_name(name) {
+            Ok(entry) => entry,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(error) => return Err(failure(&error)),
+        };
+        let stored = entry.compressed_size();
+        let most = self.left.min(
+            stored
+                .saturating_mul(limits::ARCHIVE_RATIO)
+                .saturating_add(limits::SLACK_BYTES as u64),
+        );
+        let mut bytes = Vec::new();
+        entry
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| FileError::Damaged(error.to_string()))?;
+        let size = bytes.len() as u64;
+        if size > most {
+            return Err(FileError::TooLarge(
+                "its archive unpacks to far more than it stores".to_owned(),
+            ));
+        }
+        self.left -= size;
+        Ok(Some(crate::decode(&bytes, Some("application/xml")).text))
+    }
+
+    /// As [`Archive::text`], of an entry without which there is no document.
+    pub(super) fn required(&mut self, name: &str) -> Result<String, FileError> {
+        self.text(name)?
+            .ok_or_else(|| FileError::Damaged(format!("`{name}` is missing in its archive")))
+    }
+}
+
+fn failure(error: &ZipError) -> FileError {
+    match error {
+        ZipError::UnsupportedArchive(what) if what.to_ascii_lowercase().contains("password") => {
+            FileError::Encrypted
+        }
+        error => FileError::Damaged(error.to_string()),
+    }
+}

@@ -1,0 +1,173 @@
+//! Tables as text: values separated by commas, semicolons or tabs (RFC 4180 and what programs make of it).
+
+use super::markup::Markup;
+use super::{FileDocument, FilePage};
+use crate::limits;
+
+/// Lines looked at to find out what separates the values.
+const SAMPLE_LINES: usize = 20;
+
+/// Reads a table; `tabs` where tabs are known to separate the values.
+pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
+    let text = crate::decode(body, None).text;
+    let separator = if tabs { '\t' } else { separator(&text) };
+    let mut rows = Rows::new(&text, separator);
+    let mut html = Markup::default();
+    let mut cells = 0;
+    let mut name = "th";
+    html.open("table");
+    for row in rows.by_ref() {
+        html.open("tr");
+        for value in &row {
+            html.open(name);
+            for (index, line) in value.trim().lines().enumerate() {
+                html.raw(if index > 0 { "<br>" } else { "" }).text(line);
+            }
+            html.close(name);
+        }
+        html.close("tr");
+        name = "td";
+        cells += row.len();
+        if cells > limits::FILE_CELLS || html.len() > limits::FILE_HTML_BYTES / 2 {
+            break;
+        }
+    }
+    html.close("table");
+    let mut document = FileDocument::default();
+    if cells > 0 {
+        document.pages.push(FilePage {
+            number: 1,
+            html: html.into_html(),
+            continues: false,
+        });
+    }
+    if rows.next().is_some() {
+        let warning = "The file is too large to be converted as a whole; its end was left out.";
+        document.warnings.push(warning.to_owned());
+    }
+    document
+}
+
+/// The character that divides the first lines into the same number of values most often.
+fn separator(text: &str) -> char {
+    let score = |separator: char| {
+        let counts: Vec<usize> = Rows::new(text, separator)
+            .take(SAMPLE_LINES)
+            .map(|row| row.len())
+            .collect();
+        let first = counts.first().copied().unwrap_or(0);
+        let alike = counts
+            .iter()
+            .filter(|count| **count == first && first > 1)
+            .count();
+        (alike, first)
+    };
+    [',', ';', '\t', '|']
+        .into_iter()
+        .rev()
+        .max_by_key(|separator| score(*separator))
+        .unwrap_or(',')
+}
+
+/// The rows of a table, without those that are empty.
+struct Rows<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    separator: char,
+}
+
+impl<'a> Rows<'a> {
+    fn new(text: &'a str, separator: char) -> Self {
+        Rows {
+            rest: text.chars().peekable(),
+            separator,
+        }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Vec<String>;
+
+    fn next(&mut self) -> Option<Vec<String>> {
+        loop {
+            self.rest.peek()?;
+            let mut row = Vec::new();
+            let mut value = String::new();
+            let mut quoted = false;
+            for_row(&mut self.rest, |c, next| match c {
+                '"' if quoted && next == Some('"') => {
+                    value.push('"');
+                    Step::Skip
+                }
+                '"' if quoted => {
+                    quoted = false;
+                    Step::Go
+                }
+                '"' if value.is_empty() => {
+                    quoted = true;
+                    Step::Go
+                }
+                '\n' if !quoted => Step::End,
+                '\r' if !quoted && next == Some('\n') => Step::Go,
+                '\r' if !quoted => Step::End,
+                c if c == self.separator && !quoted => {
+                    if row.len() < limits::TABLE_COLUMNS {
+                        row.push(std::mem::take(&mut value));
+                    }
+                    Step::Go
+                }
+                c => {
+                    value.push(c);
+                    Step::Go
+                }
+            });
+            if row.len() < limits::TABLE_COLUMNS {
+                row.push(value);
+            }
+            if row.iter().any(|value| !value.trim().is_empty()) {
+                return Some(row);
+            }
+        }
+    }
+}
+
+enum Step {
+    Go,
+    Skip,
+    End,
+}
+
+fn for_row(
+    rest: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    mut act: impl FnMut(char, Option<char>) -> Step,
+) {
+    while let Some(c) = rest.next() {
+        match act(c, rest.peek().copied()) {
+            Step::Go => {}
+            Step::Skip => {
+                rest.next();
+            }
+            Step::End => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Vec<Vec<String>> {
+        Rows::new(text, separator(text)).collect()
+    }
+
+    #[test]
+    fn values_are_read_as_programs_write_them() {
+        assert_eq!(
+            rows("a,b\r\n1,\"x, \"\"y\"\"\nz\"\n\n"),
+            [["a", "b"], ["1", "x, \"y\"\nz"]]
+        );
+        assert_eq!(rows("a;b;c\n1,5;2;3"), [["a", "b", "c"], ["1,5", "2", "3"]]);
+        assert_eq!(rows("a\tb\n1\t2"), [["a", "b"], ["1", "2"]]);
+        assert_eq!(rows("one\ntwo"), [["one"], ["two"]]);
+        assert!(rows("").is_empty());
+    }
+}

@@ -1,0 +1,293 @@
+//! Books (EPUB): the chapters in reading order, each cleaned by the page pipeline. Links between chapters become links
+//! inside the document; pictures of the package become their descriptions.
+
+use std::collections::HashMap;
+
+use url::Url;
+
+use super::archive::Archive;
+use super::markup::Markup;
+use super::xml::{self, Node};
+use super::{FileDocument, FileError, FilePage};
+use crate::html::tag::Tag;
+use crate::{Page, Selection};
+
+/// Under which address the package is: links into it can be told from those out of it.
+const PACKAGE: &str = "epub://package/";
+
+/// Reads a book.
+pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
+    let mut archive = Archive::open(body)?;
+    if archive
+        .text("META-INF/encryption.xml")?
+        .is_some_and(|xml| xml.contains("EncryptedKey"))
+    {
+        return Err(FileError::Encrypted);
+    }
+    let root = package_path(&archive.required("META-INF/container.xml")?)?;
+    let package = Package::read(&archive.required(&root)?)?;
+    let base = Url::parse(PACKAGE)
+        .and_then(|url| url.join(&root))
+        .map_err(|error| damaged(&error))?;
+    let mut pages = Vec::new();
+    for id in &package.spine {
+        let Some(item) = package.items.get(id) else {
+            continue;
+        };
+        let is_text = item.kind.contains("html") && !item.is_contents;
+        let Some(url) = base.join(&item.href).ok().filter(|_| is_text) else {
+            continue;
+        };
+        let Some(xhtml) = archive.text(&path_of(&url))? else {
+            continue;
+        };
+        let number = u32::try_from(pages.len()).unwrap_or(u32::MAX).saturating_add(1);
+        pages.push(FilePage {
+            number,
+            html: chapter(&xhtml, &url),
+            continues: false,
+        });
+    }
+    if pages.is_empty() {
+        return Err(FileError::Damaged("no chapter can be found in it".to_owned()));
+    }
+    Ok(FileDocument {
+        pages,
+        properties: package.properties(),
+        ..FileDocument::default()
+    })
+}
+
+fn damaged(error: &dyn std::fmt::Display) -> FileError {
+    FileError::Damaged(error.to_string())
+}
+
+fn package_path(container: &str) -> Result<String, FileError> {
+    let mut path = None;
+    xml::walk(container, |node| {
+        if let Node::Start(name, attributes) = node
+            && name == "rootfile"
+            && path.is_none()
+        {
+            path = attributes.find("full-path").map(str::to_owned);
+        }
+    })?;
+    path.ok_or_else(|| FileError::Damaged("its container names no package".to_owned()))
+}
+
+/// The name in the archive of an address under [`PACKAGE`].
+fn path_of(url: &Url) -> String {
+    let path = url.path().trim_start_matches('/');
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |b: &u8| char::from(*b).to_digit(16).map(|digit| digit as u8);
+        match (first, after) {
+            (b'%', [high, low, after @ ..]) if hex(high).is_some() && hex(low).is_some() => {
+                bytes.push(hex(high).unwrap_or(0) * 16 + hex(low).unwrap_or(0));
+                rest = after;
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+struct Item {
+    href: String,
+    kind: String,
+    is_contents: bool,
+}
+
+/// What the package document says.
+#[derive(Default)]
+struct Package {
+    items: HashMap<String, Item>,
+    spine: Vec<String>,
+    /// `dc:` elements by name.
+    said: HashMap<String, Vec<String>>,
+}
+
+impl Package {
+    fn read(xml: &str) -> Result<Self, FileError> {
+        let mut package = Package::default();
+        let mut inside = String::new();
+        let mut text = String::new();
+        xml::walk(xml, |node| match node {
+            Node::Start(name, attributes) => {
+                let find = |name| attributes.find(name).unwrap_or_default().to_owned();
+                match name.rsplit(':').next().unwrap_or_default() {
+                    "item" => {
+                        let item = Item {
+                            href: find("href"),
+                            kind: find("media-type"),
+                            is_contents: find("properties").split(' ').any(|word| word == "nav"),
+                        };
+                        package.items.insert(find("id"), item);
+                    }
+                    "itemref" if find("linear") != "no" => package.spine.push(find("idref")),
+                    _ => {}
+                }
+                inside = name;
+                text.clear();
+            }
+            Node::Text(more) => text.push_str(&more),
+            Node::End(name) => {
+                let value = text.trim();
+                if name == inside && name.starts_with("dc:") && !value.is_empty() {
+                    package.said.entry(name).or_default().push(value.to_owned());
+                }
+                text.clear();
+            }
+        })?;
+        Ok(package)
+    }
+
+    fn properties(&self) -> Vec<(String, String)> {
+        let said = |name: &str| self.said.get(name).map(|values| values.join(", "));
+        let first = |name: &str| self.said.get(name).and_then(|values| values.first().cloned());
+        super::properties([
+            ("title", first("dc:title").as_deref()),
+            ("author", said("dc:creator").as_deref()),
+            ("description", first("dc:description").as_deref()),
+            ("keywords", said("dc:subject").as_deref()),
+            ("language", first("dc:language").as_deref()),
+            ("publisher", first("dc:publisher").as_deref()),
+            ("createdTime", first("dc:date").as_deref()),
+        ])
+    }
+}
+
+/// A chapter without what belongs to the package alone.
+fn chapter(xhtml: &str, url: &Url) -> String {
+    let page = Page::parse(&with_end_tags(xhtml), url);
+    let whole = page.convert(&Selection::default()).html();
+    let body = inner(&whole, "body");
+    rewritten(body, url)
+}
+
+/// What is inside the first element of this name; all of it when there is none.
+fn inner<'a>(html: &'a str, name: &str) -> &'a str {
+    let from = html
+        .find(&format!("<{name}"))
+        .and_then(|at| Some(at + html[at..].find('>')? + 1));
+    let to = html.rfind(&format!("</{name}>"));
+    match (from, to) {
+        (Some(from), Some(to)) if from <= to => &html[from..to],
+        _ => html,
+    }
+}
+
+/// XHTML closes any element by `/>`; HTML knows that of void elements alone.
+fn with_end_tags(xhtml: &str) -> String {
+    let mut out = String::with_capacity(xhtml.len() + xhtml.len() / 16);
+    let mut rest = xhtml;
+    while let Some(end) = rest.find("/>") {
+        let (before, after) = (&rest[..end], &rest[end + 2..]);
+        let start = before.rfind('<').map_or("", |at| &before[at + 1..]);
+        let name: &str = start
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        let is_tag = !name.is_empty() && !start.contains('>');
+        out.push_str(before);
+        if is_tag && !Tag::of(&name.to_ascii_lowercase()).is_void() {
+            out.push_str("></");
+            out.push_str(name);
+            out.push('>');
+        } else {
+            out.push_str("/>");
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Takes the addresses of the package out of cleaned HTML: links lead to an `id` that holds the chapter's name, or
+/// nowhere; pictures give their description.
+fn rewritten(html: &str, url: &Url) -> String {
+    let mut out = Markup::default();
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        out.raw(&rest[..at]);
+        let Some(end) = rest[at..].find('>') else { break };
+        let tag = &rest[at..at + end + 1];
+        rest = &rest[at + end + 1..];
+        if tag.starts_with("<img ") && value(tag, "src").is_none_or(|src| src.starts_with(PACKAGE)) {
+            if let Some(alt) = value(tag, "alt").filter(|alt| !alt.trim().is_empty()) {
+                out.raw("[").raw(alt.trim()).raw("]");
+            }
+            continue;
+        }
+        let mut tag = tag.to_owned();
+        if let Some(href) = value(&tag, "href")
+            .filter(|href| href.starts_with(PACKAGE))
+            .map(str::to_owned)
+        {
+            let target = Url::parse(&href.replace("&amp;", "&")).ok();
+            let place = target.map(|target| anchor(&target, target.fragment().unwrap_or_default()));
+            let new = place
+                .map(|place| format!("href=\"#{place}\""))
+                .unwrap_or_default();
+            tag = tag.replacen(&format!("href=\"{href}\""), &new, 1);
+        }
+        if let Some(id) = value(&tag, "id").map(str::to_owned) {
+            tag = tag.replacen(
+                &format!(" id=\"{id}\""),
+                &format!(" id=\"{}\"", anchor(url, &id)),
+                1,
+            );
+        }
+        out.raw(&tag);
+    }
+    out.raw(rest);
+    out.into_html() + "\n"
+}
+
+/// A place in a chapter: the same `id` stands in several chapters.
+fn anchor(chapter: &Url, id: &str) -> String {
+    let file = chapter.path().rsplit('/').next().unwrap_or_default();
+    let name = file.split('.').next().unwrap_or_default();
+    let letters = |text: &str| text.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "-");
+    match id.is_empty() {
+        true => letters(name),
+        false => format!("{}-{}", letters(name), letters(id)),
+    }
+}
+
+/// The value of an attribute in a tag as the cleaner writes it.
+fn value<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
+    Some(&tag[from..from + tag[from..].find('"')?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_that_xhtml_closes_at_once_stay_empty() {
+        assert_eq!(
+            with_end_tags("<p><a id=\"x\"/>b<br/><title/></p>"),
+            "<p><a id=\"x\"></a>b<br/><title></title></p>"
+        );
+        assert_eq!(with_end_tags("a /> b"), "a /> b");
+    }
+
+    #[test]
+    fn addresses_of_the_package_do_not_come_out() {
+        let url = Url::parse("epub://package/OEBPS/one.xhtml").unwrap();
+        let html = concat!(
+            r#"<p id="a">See <a href="epub://package/OEBPS/two.xhtml#b">two</a>, "#,
+            r#"<a href="https://x.test/">web</a> <img alt="A tree" src="epub://package/i.png"></p>"#
+        );
+        assert_eq!(
+            rewritten(html, &url),
+            "<p id=\"one-a\">See <a href=\"#two-b\">two</a>, <a href=\"https://x.test/\">web</a> [A tree]</p>\n"
+        );
+    }
+}

@@ -1,0 +1,432 @@
+//! Word, Excel and PowerPoint, old and new. The packages are read by `office_oxide`; what becomes of headings, lists,
+//! tables, notes and hidden parts is decided here.
+
+use std::io::Cursor;
+
+use office_oxide::ir::{
+    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TextSpan,
+};
+use office_oxide::options::ParseOptions;
+use office_oxide::{Document, DocumentFormat, OfficeError};
+
+use super::markup::Markup;
+use super::{FileDocument, FileError, FilePage, FileType};
+use crate::limits;
+
+/// Reads an office file of the given kind.
+pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
+    let format = match kind {
+        FileType::Docx => DocumentFormat::Docx,
+        FileType::Xlsx => DocumentFormat::Xlsx,
+        FileType::Pptx => DocumentFormat::Pptx,
+        FileType::Xls => DocumentFormat::Xls,
+        FileType::Ppt => DocumentFormat::Ppt,
+        _ => DocumentFormat::Doc,
+    };
+    let document =
+        Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
+    let ir = document.to_ir();
+    drop(document);
+    let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
+    let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
+    let mut writer = Writer::default();
+    let mut pages = Vec::new();
+    for (number, section) in (1..).zip(&ir.sections) {
+        if section.hidden {
+            continue;
+        }
+        if is_sheets && let Some(name) = &section.title {
+            writer.html.element("h2", name);
+        }
+        writer.section(section);
+        if is_slides {
+            pages.push(writer.page(number));
+        }
+    }
+    if !is_slides {
+        pages.push(writer.page(1));
+    }
+    Ok(FileDocument {
+        pages,
+        total_pages: is_slides.then(|| u32::try_from(ir.sections.len()).unwrap_or(u32::MAX)),
+        properties: properties(&ir),
+        warnings: warnings(&ir, is_slides),
+    })
+}
+
+fn options() -> ParseOptions {
+    let mut options = ParseOptions::default();
+    let bounds = &mut options.limits;
+    bounds.package_entries = limits::ARCHIVE_ENTRIES;
+    bounds.package_bytes = limits::ARCHIVE_BYTES;
+    bounds.part_bytes = limits::ARCHIVE_BYTES;
+    bounds.inflate_ratio = limits::ARCHIVE_RATIO;
+    bounds.embedded_depth = 0;
+    bounds.embedded_packages = 0;
+    bounds.text_chars = limits::OFFICE_TEXT_CHARS;
+    bounds.memory_bytes = limits::OFFICE_MEMORY_BYTES;
+    options.include_hidden_text = false;
+    options.include_deleted_text = false;
+    options
+}
+
+fn failure(error: OfficeError) -> FileError {
+    let text = error.to_string();
+    let says = |words: &[&str]| words.iter().any(|word| text.to_ascii_lowercase().contains(word));
+    if says(&["password", "encrypted"]) {
+        FileError::Encrypted
+    } else if says(&["limit", "exceed"]) {
+        FileError::TooLarge(text)
+    } else {
+        FileError::Damaged(text)
+    }
+}
+
+fn properties(ir: &DocumentIR) -> Vec<(String, String)> {
+    let metadata = &ir.metadata;
+    let keywords = metadata.keywords.join(", ");
+    let known = [
+        ("title", metadata.title.as_deref()),
+        ("author", metadata.author.as_deref()),
+        (
+            "description",
+            metadata.description.as_deref().or(metadata.subject.as_deref()),
+        ),
+        ("keywords", Some(keywords.as_str())),
+        ("language", metadata.language.as_deref()),
+        ("createdTime", metadata.created.as_deref()),
+        ("modifiedTime", metadata.modified.as_deref()),
+    ];
+    super::properties(known)
+}
+
+fn warnings(ir: &DocumentIR, is_slides: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let hidden = ir.sections.iter().filter(|section| section.hidden).count();
+    if hidden > 0 {
+        let what = if is_slides { "slides" } else { "sheets" };
+        warnings.push(format!("Hidden {what} were left out: {hidden}."));
+    }
+    if ir.metadata.text_truncated {
+        warnings.push("The file is too large to be converted as a whole; its end was left out.".to_owned());
+    }
+    warnings
+}
+
+/// Paragraph styles, lower case, whose text is code.
+const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
+/// Paragraph styles, lower case, whose text is quoted.
+const QUOTE_STYLES: &[&str] = &["quot", "block text"];
+/// What a slide says on every slide: date, number, header and footer.
+const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];
+
+/// How a paragraph is set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Set {
+    Plain,
+    Code,
+    Quote,
+}
+
+fn set(paragraph: &Paragraph) -> Set {
+    let Some(style) = paragraph.style.as_deref() else {
+        return Set::Plain;
+    };
+    let style = style.to_ascii_lowercase();
+    let is = |words: &[&str]| words.iter().any(|word| style.contains(word));
+    match () {
+        () if is(CODE_STYLES) => Set::Code,
+        () if is(QUOTE_STYLES) => Set::Quote,
+        () => Set::Plain,
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    html: Markup,
+    /// Footnotes seen so far, written where the page ends.
+    notes: Markup,
+}
+
+impl Writer {
+    /// What was written since the last page.
+    fn page(&mut self, number: u32) -> FilePage {
+        let notes = std::mem::take(&mut self.notes);
+        if notes.len() > 0 {
+            let notes = notes.into_html();
+            self.html
+                .raw("<section class=\"footnotes\"><ol>")
+                .raw(&notes)
+                .raw("</ol></section>\n");
+        }
+        FilePage {
+            number,
+            html: std::mem::take(&mut self.html).into_html(),
+            continues: false,
+        }
+    }
+
+    fn section(&mut self, section: &Section) {
+        self.blocks(&section.elements);
+        if let Some(notes) = section.speaker_notes.as_ref().filter(|notes| !notes.is_empty()) {
+            self.html.open("blockquote");
+            self.blocks(notes);
+            self.html.close("blockquote");
+        }
+    }
+
+    fn blocks(&mut self, elements: &[Element]) {
+        let mut rest = elements;
+        while let Some((first, after)) = rest.split_first() {
+            let Element::Paragraph(paragraph) = first else {
+                self.block(first);
+                rest = after;
+                continue;
+            };
+            // Neighbours that are set alike are one block of code or one quote.
+            let how = set(paragraph);
+            let alike = rest
+                .iter()
+                .take_while(|next| matches!(next, Element::Paragraph(next) if set(next) == how))
+                .filter_map(|next| match next {
+                    Element::Paragraph(next) => Some(next),
+                    _ => None,
+                });
+            let together: Vec<&Paragraph> = alike
+                .take(if how == Set::Plain { 1 } else { usize::MAX })
+                .collect();
+            match how {
+                Set::Plain => self.paragraph(paragraph),
+                Set::Code => {
+                    let lines: Vec<String> = together.iter().map(|line| plain(&line.content)).collect();
+                    self.html.code(&lines.join("\n"));
+                }
+                Set::Quote => {
+                    self.html.open("blockquote");
+                    together.iter().for_each(|part| self.paragraph(part));
+                    self.html.close("blockquote");
+                }
+            }
+            rest = &rest[together.len()..];
+        }
+    }
+
+    fn block(&mut self, element: &Element) {
+        match element {
+            Element::Heading(heading) => {
+                let name = format!("h{}", heading.level.clamp(1, 6));
+                self.html.open(&name);
+                self.inline(&heading.content, true);
+                self.html.close(&name);
+            }
+            Element::Paragraph(paragraph) => self.paragraph(paragraph),
+            Element::Table(table) => self.table(table),
+            Element::List(list) => self.list(list),
+            Element::Image(image) => {
+                let alt = image.alt_text.as_deref().map(str::trim).unwrap_or_default();
+                if let Some(address) = image.source_url.as_deref().filter(|url| is_web(url)) {
+                    self.html
+                        .raw("<p>")
+                        .raw("<img src=\"")
+                        .text(address)
+                        .raw("\" alt=\"")
+                        .text(alt);
+                    self.html.raw("\"></p>\n");
+                } else if !alt.is_empty() && !image.decorative {
+                    self.html.element("p", &format!("[{alt}]"));
+                }
+            }
+            Element::ThematicBreak => {
+                self.html.raw("<hr>\n");
+            }
+            Element::TextBox(text) => self.blocks(&text.content),
+            Element::Footnote(note) => self.note("fn", note),
+            Element::Endnote(note) => self.note("en", note),
+            Element::CodeBlock(code) => {
+                self.html.code(&code.content);
+            }
+            _ => {}
+        }
+    }
+
+    fn paragraph(&mut self, paragraph: &Paragraph) {
+        let role = paragraph.placeholder_role.as_deref().unwrap_or_default();
+        if SLIDE_MARGINS.contains(&role) || plain(&paragraph.content).trim().is_empty() {
+            return;
+        }
+        let name = if matches!(role, "title" | "ctrTitle") {
+            "h2"
+        } else {
+            "p"
+        };
+        self.html.open(name);
+        self.inline(&paragraph.content, name == "h2");
+        self.html.close(name);
+    }
+
+    /// Comments of reviewers come as notes too; they are not part of the text.
+    fn note(&mut self, kind: &str, note: &Note) {
+        if note
+            .marker
+            .as_deref()
+            .is_some_and(|marker| marker.starts_with("Comment"))
+        {
+            return;
+        }
+        let before = std::mem::take(&mut self.html);
+        self.blocks(&note.content);
+        let content = std::mem::replace(&mut self.html, before).into_html();
+        let id = format!("{kind}{}", note.id);
+        self.notes.open_with("li", "id", &id).raw(&content).raw("</li>\n");
+    }
+
+    fn list(&mut self, list: &List) {
+        let name = if list.ordered { "ol" } else { "ul" };
+        match list.start_number.filter(|start| list.ordered && *start != 1) {
+            Some(start) => self.html.open_with(name, "start", &start.to_string()),
+            None => self.html.open(name),
+        };
+        for ListItem { content, nested } in &list.items {
+            self.html.open("li");
+            match content.as_slice() {
+                [Element::Paragraph(only)] => self.inline(&only.content, false),
+                content => self.blocks(content),
+            }
+            if let Some(nested) = nested {
+                self.list(nested);
+            }
+            self.html.close("li");
+        }
+        self.html.close(name);
+    }
+
+    fn table(&mut self, table: &Table) {
+        // Empty rows and columns around the data of a sheet say nothing.
+        let rows: Vec<_> = table
+            .rows
+            .iter()
+            .filter(|row| row.cells.iter().any(|cell| !cell.content.is_empty()))
+            .collect();
+        let Some(first) = rows.first() else { return };
+        let has_head = first.is_header;
+        self.html.open("table");
+        if let Some(caption) = &table.caption {
+            self.html.element("caption", caption);
+        }
+        for (index, row) in rows.iter().enumerate() {
+            self.html.open("tr");
+            for cell in &row.cells {
+                let name = if row.is_header || (!has_head && index == 0) {
+                    "th"
+                } else {
+                    "td"
+                };
+                self.html.raw("<").raw(name);
+                for (attribute, span) in [("colspan", cell.col_span), ("rowspan", cell.row_span)] {
+                    if span > 1 {
+                        self.html
+                            .raw(" ")
+                            .raw(attribute)
+                            .raw("=\"")
+                            .raw(&span.to_string())
+                            .raw("\"");
+                    }
+                }
+                self.html.raw(">");
+                match cell.content.as_slice() {
+                    [Element::Paragraph(only)] => self.inline(&only.content, name == "th"),
+                    content => self.blocks(content),
+                }
+                self.html.close(name);
+            }
+            self.html.close("tr");
+        }
+        self.html.close("table");
+    }
+
+    /// Runs of text; `heavy` where being bold says nothing.
+    fn inline(&mut self, content: &[InlineContent], heavy: bool) {
+        let mut rest = content;
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            match first {
+                InlineContent::Text(span) => {
+                    // Word divides runs where spelling was checked; they are one again here.
+                    let same = rest
+                        .iter()
+                        .take_while(|next| matches!(next, InlineContent::Text(next) if alike(span, next)))
+                        .count();
+                    let (same, after) = rest.split_at(same);
+                    rest = after;
+                    self.span(span, same, heavy);
+                }
+                InlineContent::LineBreak => {
+                    self.html.raw("<br>");
+                }
+                InlineContent::FootnoteRef(note) => self.reference("fn", note.note_id),
+                InlineContent::EndnoteRef(note) => self.reference("en", note.note_id),
+                _ => {}
+            }
+        }
+    }
+
+    fn span(&mut self, span: &TextSpan, more: &[InlineContent], heavy: bool) {
+        let mut text = span.text.clone();
+        for next in more {
+            if let InlineContent::Text(next) = next {
+                text.push_str(&next.text);
+            }
+        }
+        let link = span.hyperlink.as_deref().filter(|address| is_link(address));
+        let tags: Vec<&str> = [
+            ("strong", span.bold && !heavy),
+            ("em", span.italic),
+            ("del", span.strikethrough),
+        ]
+        .into_iter()
+        .filter_map(|(tag, on)| (on && !text.trim().is_empty()).then_some(tag))
+        .collect();
+        if let Some(address) = link {
+            self.html.open_with("a", "href", address);
+        }
+        tags.iter().for_each(|tag| {
+            self.html.open(tag);
+        });
+        self.html.text(&text);
+        tags.iter().rev().for_each(|tag| {
+            self.html.close(tag);
+        });
+        if link.is_some() {
+            self.html.close("a");
+        }
+    }
+
+    fn reference(&mut self, kind: &str, id: u32) {
+        let href = format!("#{kind}{id}");
+        self.html
+            .open("sup")
+            .open_with("a", "href", &href)
+            .text(&id.to_string());
+        self.html.close("a").close("sup");
+    }
+}
+
+fn alike(a: &TextSpan, b: &TextSpan) -> bool {
+    (a.bold, a.italic, a.strikethrough, &a.hyperlink) == (b.bold, b.italic, b.strikethrough, &b.hyperlink)
+}
+
+fn plain(content: &[InlineContent]) -> String {
+    office_oxide::ir::inline_to_text(content)
+}
+
+fn is_web(address: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        address
+            .get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
+fn is_link(address: &str) -> bool {
+    is_web(address) || address.starts_with("mailto:")
+}

@@ -1,0 +1,544 @@
+//! OpenDocument: texts, sheets and presentations. One walk over `content.xml` writes the HTML; what a style means is
+//! looked up in `styles`.
+
+mod styles;
+
+use self::styles::{Set, Styles};
+use super::archive::Archive;
+use super::markup::Markup;
+use super::xml::{self, Attributes, Node};
+use super::{FileDocument, FileError, FilePage, FileType};
+use crate::limits;
+
+/// Words in the names of styles whose text is code.
+const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
+/// Words in the names of styles whose text is quoted.
+const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
+/// What is shown on every slide, or is no part of the text.
+const PASSED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
+/// Elements with everything in them that are no part of the text.
+const PASSED: &[&str] = &[
+    "office:annotation",
+    "office:forms",
+    "text:tracked-changes",
+    "text:sequence-decls",
+    "text:variable-decls",
+    "text:index-title-template",
+    "text:note-citation",
+    "svg:desc",
+    "table:named-expressions",
+    "table:covered-table-cell",
+    "presentation:settings",
+];
+
+/// Reads an OpenDocument file of the given kind.
+pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
+    let mut archive = Archive::open(body)?;
+    if archive
+        .text("META-INF/manifest.xml")?
+        .is_some_and(|manifest| manifest.contains("encryption-data"))
+    {
+        return Err(FileError::Encrypted);
+    }
+    let content = archive.required("content.xml")?;
+    let mut writer = Writer::new(kind);
+    if let Some(styles) = archive.text("styles.xml")? {
+        writer.styles.gather(&styles)?;
+    }
+    writer.styles.gather(&content)?;
+    xml::walk(&content, |node| writer.take(node))?;
+    let properties = match archive.text("meta.xml")? {
+        Some(meta) => properties(&meta)?,
+        None => Vec::new(),
+    };
+    Ok(writer.document(properties))
+}
+
+fn properties(meta: &str) -> Result<Vec<(String, String)>, FileError> {
+    let mut said: Vec<(&'static str, String)> = Vec::new();
+    let mut text = String::new();
+    xml::walk(meta, |node| match node {
+        Node::Start(..) => text.clear(),
+        Node::Text(more) => text.push_str(&more),
+        Node::End(name) => {
+            let known = match name.as_str() {
+                "dc:title" => "title",
+                "meta:initial-creator" | "dc:creator" => "author",
+                "dc:description" => "description",
+                "meta:keyword" => "keywords",
+                "dc:language" => "language",
+                "meta:creation-date" => "createdTime",
+                "dc:date" => "modifiedTime",
+                _ => "",
+            };
+            let value = text.trim().to_owned();
+            match said.iter_mut().find(|(have, _)| *have == known) {
+                _ if known.is_empty() || value.is_empty() => {}
+                Some((_, have)) if known == "keywords" => {
+                    have.push_str(", ");
+                    have.push_str(&value);
+                }
+                Some(_) => {}
+                None => said.push((known, value)),
+            }
+            text.clear();
+        }
+    })?;
+    Ok(said
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect())
+}
+
+/// What to write when an element ends.
+#[derive(Debug)]
+enum Closing {
+    Nothing,
+    /// End tags, the innermost first.
+    Tags(Vec<&'static str>),
+    Heading(String),
+    Code,
+    List(&'static str),
+    Cell,
+    Row,
+    Table,
+    Page,
+    Note,
+}
+
+struct Writer {
+    kind: FileType,
+    styles: Styles,
+    html: Markup,
+    pages: Vec<FilePage>,
+    slides: u32,
+    open: Vec<Closing>,
+    /// Depth of `open` at which passing over began.
+    passing: Option<usize>,
+    /// Lists around, by whether they have numbers.
+    lists: Vec<bool>,
+    in_code: bool,
+    /// A line of code has ended, and the next paragraph may be another.
+    after_code: bool,
+    /// What was written before the note that is being written, and what notes there are.
+    before_note: Option<Markup>,
+    notes: Markup,
+    note: u32,
+    /// Tables around, the innermost last.
+    tables: Vec<Sheet>,
+    class: String,
+    cells: usize,
+    hidden: usize,
+    truncated: bool,
+}
+
+/// A table that is being written.
+#[derive(Debug, Default)]
+struct Sheet {
+    /// What was written before it.
+    before: Markup,
+    /// The attributes and the content of the row's cells; empty ones wait until something follows them.
+    row: Vec<(String, String)>,
+    row_repeated: usize,
+    /// What was written before the cell, and its attributes.
+    before_cell: Markup,
+    spans: String,
+    cell_repeated: usize,
+    has_head: bool,
+}
+
+impl Writer {
+    fn new(kind: FileType) -> Self {
+        Writer {
+            kind,
+            styles: Styles::default(),
+            html: Markup::default(),
+            pages: Vec::new(),
+            slides: 0,
+            open: Vec::new(),
+            passing: None,
+            lists: Vec::new(),
+            in_code: false,
+            after_code: false,
+            before_note: None,
+            notes: Markup::default(),
+            note: 0,
+            tables: Vec::new(),
+            class: String::new(),
+            cells: 0,
+            hidden: 0,
+            truncated: false,
+        }
+    }
+
+    fn take(&mut self, node: Node) {
+        match node {
+            Node::Start(name, attributes) => {
+                if self.passing.is_none() && self.passes(&name, &attributes) {
+                    self.passing = Some(self.open.len());
+                }
+                let closing = match self.passing {
+                    Some(_) => Closing::Nothing,
+                    None => self.start(&name, &attributes),
+                };
+                self.open.push(closing);
+            }
+            Node::Text(text) => {
+                // Text between blocks is white space of the file.
+                if self.passing.is_none() && self.in_block() {
+                    self.html.text(&text);
+                }
+            }
+            Node::End(_) => {
+                let closing = self.open.pop().unwrap_or(Closing::Nothing);
+                if self.passing.is_none() {
+                    self.end(closing);
+                } else if self.passing == Some(self.open.len()) {
+                    self.passing = None;
+                }
+            }
+        }
+    }
+
+    fn in_block(&self) -> bool {
+        let block = |closing: &Closing| match closing {
+            Closing::Tags(tags) => tags.last().is_some_and(|tag| matches!(*tag, "p" | "blockquote")),
+            Closing::Heading(_) | Closing::Code => true,
+            _ => false,
+        };
+        self.open.iter().rev().any(block)
+    }
+
+    fn passes(&mut self, name: &str, attributes: &Attributes) -> bool {
+        if name == "table:table"
+            && attributes
+                .find("table:style-name")
+                .is_some_and(|style| self.styles.is_hidden(style))
+        {
+            self.hidden += 1;
+            return true;
+        }
+        let class = attributes.find("presentation:class").unwrap_or_default();
+        PASSED.contains(&name)
+            || PASSED_CLASSES.contains(&class)
+            || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
+            || (name == "table:table-row"
+                && matches!(attributes.find("table:visibility"), Some("collapse" | "filter")))
+    }
+
+    fn start(&mut self, name: &str, attributes: &Attributes) -> Closing {
+        if name != "text:p" {
+            self.end_code();
+        }
+        match name {
+            "text:h" => {
+                let level = attributes.count("text:outline-level", 6);
+                let tag = format!("h{level}");
+                self.html.open(&tag);
+                Closing::Heading(tag)
+            }
+            "text:p" => self.paragraph(attributes),
+            "text:span" => self.span(attributes),
+            "text:a" => match attributes
+                .find("xlink:href")
+                .filter(|href| !href.starts_with('#'))
+            {
+                Some(href) => {
+                    self.html.open_with("a", "href", href);
+                    Closing::Tags(vec!["a"])
+                }
+                None => Closing::Nothing,
+            },
+            "text:s" => {
+                let spaces = if self.in_code {
+                    attributes.count("text:c", 1000)
+                } else {
+                    1
+                };
+                self.html.raw(&" ".repeat(spaces));
+                Closing::Nothing
+            }
+            "text:tab" => {
+                self.html.raw(if self.in_code { "\t" } else { " " });
+                Closing::Nothing
+            }
+            "text:line-break" => {
+                self.html.raw(if self.in_code { "\n" } else { "<br>" });
+                Closing::Nothing
+            }
+            "text:list" => {
+                let style = attributes
+                    .find("text:style-name")
+                    .map(|name| self.styles.is_numbered(name));
+                let numbered = style.or(self.lists.last().copied()).unwrap_or(false);
+                self.lists.push(numbered);
+                let tag = if numbered { "ol" } else { "ul" };
+                self.html.open(tag);
+                Closing::List(tag)
+            }
+            "text:list-item" | "text:list-header" => {
+                self.html.open("li");
+                Closing::Tags(vec!["li"])
+            }
+            "text:note-body" => {
+                self.note += 1;
+                let number = self.note.to_string();
+                self.html
+                    .open("sup")
+                    .open_with("a", "href", &format!("#fn{number}"))
+                    .text(&number)
+                    .close("a")
+                    .close("sup");
+                self.before_note = Some(std::mem::take(&mut self.html));
+                Closing::Note
+            }
+            "draw:frame" | "draw:custom-shape" => {
+                attributes
+                    .find("presentation:class")
+                    .unwrap_or_default()
+                    .clone_into(&mut self.class);
+                Closing::Nothing
+            }
+            "draw:page" => {
+                self.slides += 1;
+                Closing::Page
+            }
+            "presentation:notes" => {
+                self.html.open("blockquote");
+                Closing::Tags(vec!["blockquote"])
+            }
+            "table:table" => self.start_table(attributes),
+            "table:table-row" => {
+                if let Some(sheet) = self.tables.last_mut() {
+                    sheet.row_repeated =
+                        attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS);
+                }
+                Closing::Row
+            }
+            "table:table-cell" => self.start_cell(attributes),
+            _ => Closing::Nothing,
+        }
+    }
+
+    fn paragraph(&mut self, attributes: &Attributes) -> Closing {
+        let style = attributes.find("text:style-name").unwrap_or_default();
+        if self.styles.is_named(style, CODE_STYLES) && self.tables.is_empty() {
+            // Each line of a listing is a paragraph of its own.
+            self.in_code = true;
+            let goes_on = std::mem::take(&mut self.after_code);
+            self.html.raw(if goes_on { "\n" } else { "<pre><code>\n" });
+            return Closing::Code;
+        }
+        self.end_code();
+        if self.kind == FileType::Odp && self.class == "title" {
+            self.html.open("h2");
+            return Closing::Heading("h2".to_owned());
+        }
+        let mut tags = Vec::new();
+        if self.styles.is_named(style, QUOTE_STYLES) {
+            self.html.open("blockquote");
+            tags.push("blockquote");
+        }
+        self.html.open("p");
+        tags.push("p");
+        let set = self.styles.set(style);
+        if self.tables.is_empty() {
+            self.open_set(set, &mut tags);
+        }
+        tags.reverse();
+        Closing::Tags(tags)
+    }
+
+    fn span(&mut self, attributes: &Attributes) -> Closing {
+        let mut tags = Vec::new();
+        if let Some(style) = attributes.find("text:style-name")
+            && !self.in_code
+        {
+            if self.styles.is_named(style, CODE_STYLES) {
+                self.html.open("code");
+                tags.push("code");
+            } else {
+                self.open_set(self.styles.set(style), &mut tags);
+            }
+        }
+        tags.reverse();
+        Closing::Tags(tags)
+    }
+
+    fn open_set(&mut self, set: Set, tags: &mut Vec<&'static str>) {
+        for (tag, on) in [("strong", set.bold), ("em", set.italic), ("del", set.struck)] {
+            if on {
+                self.html.open(tag);
+                tags.push(tag);
+            }
+        }
+    }
+
+    fn start_table(&mut self, attributes: &Attributes) -> Closing {
+        if self.kind == FileType::Ods && self.tables.is_empty() {
+            let name = attributes.find("table:name").unwrap_or_default();
+            self.html.element("h2", name);
+        }
+        self.tables.push(Sheet {
+            before: std::mem::take(&mut self.html),
+            ..Sheet::default()
+        });
+        Closing::Table
+    }
+
+    fn start_cell(&mut self, attributes: &Attributes) -> Closing {
+        let Some(sheet) = self.tables.last_mut() else {
+            return Closing::Nothing;
+        };
+        sheet.cell_repeated = attributes.count("table:number-columns-repeated", limits::REPEATED_CELLS);
+        sheet.spans.clear();
+        for (ours, theirs) in [
+            ("colspan", "table:number-columns-spanned"),
+            ("rowspan", "table:number-rows-spanned"),
+        ] {
+            let span = attributes.count(theirs, limits::TABLE_COLUMNS);
+            if span > 1 {
+                sheet.spans.push_str(&format!(" {ours}=\"{span}\""));
+            }
+        }
+        sheet.before_cell = std::mem::take(&mut self.html);
+        Closing::Cell
+    }
+
+    /// Ends the block of code that the last paragraph was a line of.
+    fn end_code(&mut self) {
+        if std::mem::take(&mut self.after_code) {
+            self.html.raw("</code></pre>\n");
+        }
+    }
+
+    fn end(&mut self, closing: Closing) {
+        self.end_code();
+        match closing {
+            Closing::Nothing => {}
+            Closing::Tags(tags) => tags.iter().for_each(|tag| {
+                self.html.close(tag);
+            }),
+            Closing::Heading(tag) => {
+                self.html.close(&tag);
+            }
+            Closing::Code => {
+                self.in_code = false;
+                self.after_code = true;
+            }
+            Closing::List(tag) => {
+                self.lists.pop();
+                self.html.close(tag);
+            }
+            Closing::Note => {
+                let before = self.before_note.take().unwrap_or_default();
+                let note = std::mem::replace(&mut self.html, before).into_html();
+                let id = format!("fn{}", self.note);
+                self.notes.open_with("li", "id", &id).raw(&note).close("li");
+            }
+            Closing::Cell => self.end_cell(),
+            Closing::Row => self.end_row(),
+            Closing::Table => {
+                if let Some(sheet) = self.tables.pop() {
+                    let rows = std::mem::replace(&mut self.html, sheet.before).into_html();
+                    if !rows.is_empty() {
+                        self.html.raw("<table>").raw(&rows).raw("</table>\n");
+                    }
+                }
+            }
+            Closing::Page => self.end_page(self.slides),
+        }
+    }
+
+    fn end_cell(&mut self) {
+        let Some(sheet) = self.tables.last_mut() else {
+            return;
+        };
+        let before = std::mem::take(&mut sheet.before_cell);
+        let content = std::mem::replace(&mut self.html, before).into_html();
+        let content = content.trim();
+        // One paragraph needs no block of its own in a cell.
+        let content = content
+            .strip_prefix("<p>")
+            .and_then(|rest| rest.strip_suffix("</p>"))
+            .filter(|inner| !inner.contains("<p>"))
+            .unwrap_or(content);
+        self.cells += sheet.cell_repeated;
+        let cell = (sheet.spans.clone(), content.to_owned());
+        sheet.row.extend(std::iter::repeat_n(cell, sheet.cell_repeated));
+    }
+
+    fn end_row(&mut self) {
+        let Some(sheet) = self.tables.last_mut() else {
+            return;
+        };
+        let mut row = std::mem::take(&mut sheet.row);
+        while row.last().is_some_and(|(_, content)| content.is_empty()) {
+            row.pop();
+        }
+        if row.is_empty() {
+            return;
+        }
+        let name = if std::mem::replace(&mut sheet.has_head, true) {
+            "td"
+        } else {
+            "th"
+        };
+        for _ in 0..sheet.row_repeated {
+            self.html.open("tr");
+            for (spans, content) in &row {
+                self.html
+                    .raw("<")
+                    .raw(name)
+                    .raw(spans)
+                    .raw(">")
+                    .raw(content)
+                    .close(name);
+            }
+            self.html.close("tr");
+            self.cells += row.len();
+            if self.cells > limits::FILE_CELLS {
+                self.truncated = true;
+                break;
+            }
+        }
+    }
+
+    fn end_page(&mut self, number: u32) {
+        let notes = std::mem::take(&mut self.notes);
+        if notes.len() > 0 {
+            let notes = notes.into_html();
+            self.html
+                .raw("<section class=\"footnotes\"><ol>")
+                .raw(&notes)
+                .raw("</ol></section>\n");
+        }
+        self.class.clear();
+        self.pages.push(FilePage {
+            number,
+            html: std::mem::take(&mut self.html).into_html(),
+            continues: false,
+        });
+    }
+
+    fn document(mut self, properties: Vec<(String, String)>) -> FileDocument {
+        let is_slides = self.kind == FileType::Odp;
+        if !is_slides {
+            self.end_page(1);
+        }
+        let mut warnings = Vec::new();
+        if self.hidden > 0 {
+            warnings.push(format!("Hidden sheets were left out: {}.", self.hidden));
+        }
+        if self.truncated {
+            warnings
+                .push("The file is too large to be converted as a whole; its end was left out.".to_owned());
+        }
+        FileDocument {
+            total_pages: is_slides.then_some(self.slides),
+            pages: self.pages,
+            properties,
+            warnings,
+        }
+    }
+}

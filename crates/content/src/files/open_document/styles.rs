@@ -1,0 +1,126 @@
+//! Styles of OpenDocument: what a style's name says about text, through its parents.
+
+use std::collections::HashMap;
+
+use crate::files::FileError;
+use crate::files::xml::{self, Attributes, Node};
+
+/// Steps from a style to its parents, at most.
+const PARENTS: usize = 16;
+
+/// What a style says of its own.
+#[derive(Clone, Debug, Default)]
+struct Style {
+    parent: Option<String>,
+    display_name: String,
+    bold: Option<bool>,
+    italic: Option<bool>,
+    struck: Option<bool>,
+    hidden: bool,
+}
+
+/// All styles of a document.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    styles: HashMap<String, Style>,
+    /// Lists whose first level has numbers.
+    numbered: HashMap<String, bool>,
+}
+
+/// How text is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Set {
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) struck: bool,
+}
+
+impl Styles {
+    /// Adds the styles that a part of the package declares.
+    pub(super) fn gather(&mut self, xml: &str) -> Result<(), FileError> {
+        let mut current: Option<String> = None;
+        let mut list: Option<String> = None;
+        xml::walk(xml, |node| match node {
+            Node::Start(name, attributes) => match name.as_str() {
+                "style:style" => {
+                    let own = attributes.find("style:name").unwrap_or_default().to_owned();
+                    let style = Style {
+                        parent: attributes.find("style:parent-style-name").map(str::to_owned),
+                        display_name: attributes
+                            .find("style:display-name")
+                            .unwrap_or(&own)
+                            .replace("_20_", " "),
+                        ..Style::default()
+                    };
+                    self.styles.insert(own.clone(), style);
+                    current = Some(own);
+                }
+                "style:text-properties" | "style:table-properties" => {
+                    if let Some(style) = current.as_ref().and_then(|name| self.styles.get_mut(name)) {
+                        style.read(&attributes);
+                    }
+                }
+                "text:list-style" => list = attributes.find("style:name").map(str::to_owned),
+                "text:list-level-style-number" | "text:list-level-style-bullet" => {
+                    if let Some(list) = &list
+                        && attributes.find("text:level") == Some("1")
+                    {
+                        let is_numbered = name.ends_with("number");
+                        self.numbered.insert(list.clone(), is_numbered);
+                    }
+                }
+                _ => {}
+            },
+            Node::End(name) if name == "style:style" => current = None,
+            Node::End(name) if name == "text:list-style" => list = None,
+            Node::End(_) | Node::Text(_) => {}
+        })
+    }
+
+    pub(super) fn is_numbered(&self, list: &str) -> bool {
+        self.numbered.get(list).copied().unwrap_or(false)
+    }
+
+    /// Whether what has this style is not shown.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.chain(name).any(|style| style.hidden)
+    }
+
+    pub(super) fn set(&self, name: &str) -> Set {
+        let says = |what: fn(&Style) -> Option<bool>| self.chain(name).find_map(what).unwrap_or(false);
+        Set {
+            bold: says(|style| style.bold),
+            italic: says(|style| style.italic),
+            struck: says(|style| style.struck),
+        }
+    }
+
+    /// Whether one of the style's names has one of these words in it, which are lower case.
+    pub(super) fn is_named(&self, name: &str, words: &[&str]) -> bool {
+        self.chain(name).any(|style| {
+            let name = style.display_name.to_lowercase();
+            words.iter().any(|word| name.contains(word))
+        })
+    }
+
+    fn chain<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Style> {
+        let first = self.styles.get(name);
+        std::iter::successors(first, |style| self.styles.get(style.parent.as_deref()?)).take(PARENTS)
+    }
+}
+
+impl Style {
+    fn read(&mut self, attributes: &Attributes) {
+        if let Some(weight) = attributes.find("fo:font-weight") {
+            self.bold = Some(weight == "bold" || weight.parse::<u32>().is_ok_and(|weight| weight >= 600));
+        }
+        if let Some(style) = attributes.find("fo:font-style") {
+            self.italic = Some(style != "normal");
+        }
+        if let Some(line) = attributes.find("style:text-line-through-style") {
+            self.struck = Some(line != "none");
+        }
+        self.hidden |= attributes.find("table:display") == Some("false")
+            || attributes.find("text:display") == Some("none");
+    }
+}

@@ -1,0 +1,118 @@
+//! PDF. `unpdf` finds lines, paragraphs, lists and tables on each page; what only the whole document shows is done here:
+//! running headers, levels of headings, words and paragraphs that a line or page break divides.
+
+mod block;
+mod contents;
+mod headings;
+mod margins;
+mod words;
+
+use unpdf::render::PageSelection;
+use unpdf::{Document, Error, ParseOptions, PdfParser};
+
+use self::block::{Block, Page};
+use super::{FileDocument, FileError, FilePage};
+use crate::limits;
+
+/// Reads a PDF, `max_pages` of it at most.
+pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, FileError> {
+    let wanted = max_pages.unwrap_or(limits::PDF_PAGES).clamp(1, limits::PDF_PAGES);
+    let options = ParseOptions::new()
+        .sequential()
+        .with_pages(PageSelection::Range(1..=wanted));
+    let parser = PdfParser::from_bytes_with_options(body, options).map_err(failure)?;
+    let total = parser.page_count();
+    if total == 0 {
+        return Err(FileError::Damaged("no page can be found in it".to_owned()));
+    }
+    let document = parser.parse().map_err(failure)?;
+    let found = facts(&document, total, wanted);
+    let mut pages: Vec<Page> = document.pages.iter().map(Page::new).collect();
+    words::mend(&mut pages);
+    margins::remove(&mut pages);
+    contents::mark(&mut pages);
+    headings::settle(&mut pages, document.outline.as_ref());
+    Ok(FileDocument {
+        pages: written(&pages),
+        total_pages: Some(total),
+        properties: properties(&document),
+        warnings: found,
+    })
+}
+
+fn failure(error: Error) -> FileError {
+    match error {
+        Error::Encrypted | Error::InvalidPassword => FileError::Encrypted,
+        error => FileError::Damaged(error.to_string()),
+    }
+}
+
+fn properties(document: &Document) -> Vec<(String, String)> {
+    let metadata = &document.metadata;
+    let created = metadata.created.map(|time| time.to_rfc3339());
+    let modified = metadata.modified.map(|time| time.to_rfc3339());
+    super::properties([
+        ("title", metadata.title.as_deref()),
+        ("author", metadata.author.as_deref()),
+        ("description", metadata.subject.as_deref()),
+        ("keywords", metadata.keywords.as_deref()),
+        ("createdTime", created.as_deref()),
+        ("modifiedTime", modified.as_deref()),
+    ])
+}
+
+/// What did not come along: scanned, unreadable and left out pages.
+fn facts(document: &Document, total: u32, wanted: u32) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let scanned = document
+        .pages
+        .iter()
+        .filter(|page| page.is_empty() && page.image_op_count > 0 && page.painted_text_chars == 0)
+        .count();
+    let read = document.pages.len();
+    if scanned > 0 && scanned == read {
+        warnings.push(
+            "The PDF is scanned: its pages are pictures without a text layer, and text recognition is not available."
+                .to_owned(),
+        );
+    } else if scanned > 0 {
+        warnings.push(format!(
+            "{scanned} of {read} pages of the PDF are scanned pictures without a text layer; they are empty here."
+        ));
+    }
+    let expected = total.min(wanted) as usize;
+    if read < expected {
+        warnings.push(format!(
+            "{} pages of the PDF are damaged and were left out.",
+            expected - read
+        ));
+    }
+    if document
+        .pages
+        .iter()
+        .any(|page| page.undecodable_content_streams > 0)
+    {
+        warnings.push("Parts of the PDF could not be decoded and were left out.".to_owned());
+    }
+    warnings
+}
+
+fn written(pages: &[Page]) -> Vec<FilePage> {
+    let mut before: Option<&Page> = None;
+    let mut written = Vec::with_capacity(pages.len());
+    for page in pages {
+        let continues = match (before.and_then(|page| page.blocks.last()), page.blocks.first()) {
+            (Some(Block::Text(last)), Some(Block::Text(first))) => {
+                last.runs_on_in(first) || (last.is_item() && first.is_item())
+            }
+            _ => false,
+        };
+        written.push(FilePage {
+            number: page.number,
+            html: page.html(),
+            continues,
+        });
+        before = Some(page);
+    }
+    written
+}

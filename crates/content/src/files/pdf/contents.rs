@@ -1,0 +1,115 @@
+//! Tables of contents: lines that end with dots and the number of a page become the items of a list without the dots.
+
+use super::block::{Block, Page, Role, Table, Text};
+
+/// Lines with leaders that make a page one of the table of contents.
+const ENTRIES_OF_CONTENTS: usize = 3;
+
+/// Marks the lines of tables of contents.
+pub(super) fn mark(pages: &mut [Page]) {
+    for page in pages {
+        let led = page
+            .blocks
+            .iter()
+            .filter_map(Block::as_text)
+            .filter(|text| entry(&text.plain()).is_some());
+        let is_contents = led.count() >= ENTRIES_OF_CONTENTS;
+        let found = std::mem::take(&mut page.blocks);
+        for block in found {
+            match block {
+                Block::Text(text) => match entry(&text.plain()) {
+                    Some(line) if !matches!(text.role, Role::Item(..)) || text.plain().contains("...") => {
+                        page.blocks.push(as_entry(&line));
+                    }
+                    // Chapters often stand among the entries without dots.
+                    None if is_contents && is_numbered_to_page(&text.plain()) => {
+                        page.blocks.push(as_entry(&text.plain()));
+                    }
+                    _ => page.blocks.push(Block::Text(text)),
+                },
+                Block::Table(table) if lists_pages(&table) => {
+                    page.blocks.extend(table.rows.iter().map(|row| {
+                        let cells: Vec<String> = row.iter().map(|cell| cell.text.plain()).collect();
+                        as_entry(cells.join(" ").trim())
+                    }));
+                }
+                other => page.blocks.push(other),
+            }
+        }
+    }
+}
+
+fn as_entry(line: &str) -> Block {
+    Block::Text(Text {
+        role: Role::Entry,
+        ..Text::plain_run(line)
+    })
+}
+
+/// `2.1 Start . . . . . . 5` without its dots; none for any other line.
+fn entry(line: &str) -> Option<String> {
+    let number = line.rsplit([' ', '.']).next().unwrap_or_default();
+    if !is_page_number(number) {
+        return None;
+    }
+    let before = &line[..line.len() - number.len()];
+    let title = before.trim_end_matches([' ', '.', '\u{2026}', '\u{B7}', '_']);
+    let dots = before[title.len()..].chars().filter(|c| *c != ' ').count();
+    let is_led = dots >= 3 || before[title.len()..].contains('\u{2026}');
+    (is_led && !title.is_empty()).then(|| format!("{title} {number}"))
+}
+
+/// `3 Duties 9`: a number, words, and the number of a page.
+fn is_numbered_to_page(line: &str) -> bool {
+    let last = line.rsplit(' ').next().unwrap_or_default();
+    starts_with_number(line) && line.split(' ').count() > 2 && is_page_number(last)
+}
+
+/// A table that is a part of a table of contents: two or three columns, the last one numbers that grow.
+fn lists_pages(table: &Table) -> bool {
+    let mut last = 0;
+    let mut numbers = 0;
+    for row in &table.rows {
+        let number = row.last().map(|cell| cell.text.plain()).unwrap_or_default();
+        let first = row.first().map(|cell| cell.text.plain()).unwrap_or_default();
+        match number.parse::<u32>() {
+            Ok(number) if number >= last && starts_with_number(&first) => {
+                last = number;
+                numbers += 1;
+            }
+            _ if is_page_number(&number) && first.is_empty() => {}
+            _ => return false,
+        }
+    }
+    numbers > 1
+}
+
+fn starts_with_number(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    first.starts_with(|c: char| c.is_ascii_digit()) && first.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// Arabic or Roman, as small as numbers of pages are.
+pub(super) fn is_page_number(text: &str) -> bool {
+    let is_arabic = text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit());
+    let is_roman = text.len() <= 7
+        && (text.bytes().all(|b| b"ivxlc".contains(&b)) || text.bytes().all(|b| b"IVXLC".contains(&b)));
+    !text.is_empty() && (is_arabic || is_roman)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_leaders_are_entries() {
+        let check =
+            |line: &str, expected: Option<&str>| assert_eq!(entry(line).as_deref(), expected, "{line}");
+        check("2.1 Getting started . . . . . 5", Some("2.1 Getting started 5"));
+        check("Preface ........ xii", Some("Preface xii"));
+        check("See page 12", None);
+        check("It was 1999", None);
+        check("and so on... 7", Some("and so on 7"));
+        check(". . . . 4", None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Which lines are headings, and of which level. The outline of the document knows best; numbers of sections come next;
+//! what looks like a heading on its page comes last.
+
+use std::collections::HashMap;
+
+use unpdf::Outline;
+use unpdf::model::OutlineItem;
+
+use super::block::{Block, Page, Role, Text};
+use crate::limits::PDF_OUTLINE_ENTRIES;
+
+/// Characters of a heading, at most.
+const HEADING_CHARS: usize = 200;
+/// Words for the parts of a book that stand above the title of the part, lower case.
+pub(super) const PART_WORDS: &[&str] = &[
+    "chapter",
+    "part",
+    "appendix",
+    "section",
+    "kapitel",
+    "teil",
+    "anhang",
+    "chapitre",
+    "capítulo",
+    "capitolo",
+];
+
+/// Settles the role of every line that is, or should be, a heading.
+pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
+    let titles = outline.map(titles).unwrap_or_default();
+    let firsts = first_places(pages, &titles);
+    let mut level_above = 0;
+    for (page_at, page) in pages.iter_mut().enumerate() {
+        let mut gone = Vec::new();
+        for at in 0..page.blocks.len() {
+            let Block::Text(text) = &page.blocks[at] else {
+                continue;
+            };
+            if text.role == Role::Entry {
+                continue;
+            }
+            let plain = text.plain();
+            let known = titles.get(&key(&plain));
+            let role = match known {
+                Some(title) if firsts.get(&key(&plain)) == Some(&(page_at, at)) => Role::Heading(title.level),
+                // The same words again in a margin, or as a cross reference.
+                Some(_) if is_margin(page, at) => {
+                    gone.push(at);
+                    continue;
+                }
+                Some(_) | None => guessed(text, &plain, level_above),
+            };
+            if let Role::Heading(level) = role
+                && (known.is_some() || is_numbered(&plain))
+            {
+                gone.extend(part_words_before(&page.blocks, at));
+                level_above = level;
+            }
+            let title = known.map(|title| title.text.clone());
+            if let Block::Text(text) = &mut page.blocks[at] {
+                // A title in capitals is easier to read as the outline writes it.
+                if let (Role::Heading(_), Some(title)) = (role, title)
+                    && plain.chars().all(|c| !c.is_lowercase())
+                {
+                    text.runs = Text::plain_run(&title).runs;
+                }
+                text.role = role;
+            }
+        }
+        let mut at = 0;
+        page.blocks.retain(|_| {
+            at += 1;
+            !gone.contains(&(at - 1))
+        });
+    }
+}
+
+/// A heading that the outline names.
+struct Title {
+    text: String,
+    level: u8,
+}
+
+/// The outline's entries by their text.
+fn titles(outline: &Outline) -> HashMap<String, Title> {
+    let mut titles = HashMap::new();
+    let mut stack: Vec<(&OutlineItem, u8)> = outline.items.iter().rev().map(|item| (item, 1)).collect();
+    while let Some((item, level)) = stack.pop() {
+        if titles.len() >= PDF_OUTLINE_ENTRIES {
+            break;
+        }
+        let text = item.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let key = key(&text);
+        if !key.is_empty() {
+            titles.entry(key).or_insert(Title { text, level });
+        }
+        stack.extend(
+            item.children
+                .iter()
+                .rev()
+                .map(|child| (child, level.saturating_add(1).min(6))),
+        );
+    }
+    titles
+}
+
+/// Where each title stands first. On its first page a place inside the page goes before one at its edge, where running
+/// headers repeat it.
+fn first_places(pages: &[Page], titles: &HashMap<String, Title>) -> HashMap<String, (usize, usize)> {
+    let mut firsts: HashMap<String, (usize, usize)> = HashMap::new();
+    for (page_at, page) in pages.iter().enumerate() {
+        for (at, block) in page.blocks.iter().enumerate() {
+            let Some(text) = block.as_text().filter(|text| text.role != Role::Entry) else {
+                continue;
+            };
+            let key = key(&text.plain());
+            if !titles.contains_key(&key) {
+                continue;
+            }
+            match firsts.get_mut(&key) {
+                None => {
+                    firsts.insert(key, (page_at, at));
+                }
+                Some(first) if first.0 == page_at && is_margin(page, first.1) && !is_margin(page, at) => {
+                    *first = (page_at, at);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    firsts
+}
+
+fn is_margin(page: &Page, at: usize) -> bool {
+    at == 0 || at + 1 == page.blocks.len()
+}
+
+/// A title without what comes before it (`Chapter 3.`, `2.1`), letters and digits alone, lower case.
+fn key(title: &str) -> String {
+    let mut words: Vec<&str> = title.split_whitespace().collect();
+    if words.len() > 2
+        && PART_WORDS.contains(&words[0].to_lowercase().as_str())
+        && is_section_number(words[1])
+    {
+        words.drain(..2);
+    } else if words.len() > 1 && is_section_number(words[0]) {
+        words.remove(0);
+    }
+    let letters = words
+        .iter()
+        .flat_map(|word| word.chars())
+        .filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// `3`, `3.`, `2.1`, `A.2.`, `IV.`
+fn is_section_number(word: &str) -> bool {
+    let parts: Vec<&str> = word.trim_end_matches(['.', ':', ')']).split('.').collect();
+    let has_digit = word.bytes().any(|b| b.is_ascii_digit());
+    let is_letter = |part: &str| part.len() == 1 && part.bytes().all(|b| b.is_ascii_uppercase());
+    let is_number =
+        |part: &str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|b| b.is_ascii_digit());
+    let is_roman =
+        word.ends_with(['.', ':']) && parts.len() == 1 && parts[0].bytes().all(|b| b"IVX".contains(&b));
+    is_roman
+        || parts.iter().all(|part| is_number(part) || is_letter(part))
+            && (has_digit || word.ends_with(['.', ':']))
+}
+
+/// The number of sections above the one with this number, plus one.
+fn depth(number: &str) -> u8 {
+    let parts = number.trim_end_matches(['.', ':', ')']).split('.').count();
+    u8::try_from(parts).unwrap_or(6).clamp(1, 6)
+}
+
+fn is_numbered(title: &str) -> bool {
+    title
+        .split_once(' ')
+        .is_some_and(|(first, _)| is_section_number(first))
+}
+
+/// What a line is that the outline does not know.
+fn guessed(text: &Text, plain: &str, level_above: u8) -> Role {
+    let seems = text.is_heading() || (text.role == Role::Paragraph && text.is_bold());
+    if !seems {
+        return text.role;
+    }
+    let is_short = plain.chars().count() <= HEADING_CHARS;
+    let is_sentence = plain.ends_with(['.', ',', ';', ':']) && plain.split(' ').count() > 3;
+    let says_words = plain.chars().filter(|c| c.is_alphabetic()).count() > 2;
+    if !is_short || is_sentence || !says_words {
+        return Role::Paragraph;
+    }
+    match text.role {
+        _ if is_numbered(plain) => Role::Heading(depth(plain.split(' ').next().unwrap_or_default())),
+        // Below the section that it stands in.
+        Role::Heading(level) if level_above > 0 => {
+            Role::Heading(level.max(level_above.saturating_add(1)).min(6))
+        }
+        role => role,
+    }
+}
+
+/// `CHAPTER` and `ONE` above the title that stands at `at`.
+fn part_words_before(blocks: &[Block], at: usize) -> Vec<usize> {
+    let is_word = |at: usize| {
+        let text = blocks[at].as_text()?.plain();
+        (text.split(' ').count() <= 2).then(|| text.to_lowercase())
+    };
+    for start in at.saturating_sub(2)..at {
+        let words: Option<Vec<String>> = (start..at).map(is_word).collect();
+        let Some(words) = words else { continue };
+        let begins = words
+            .first()
+            .and_then(|word| word.split(' ').next())
+            .unwrap_or_default();
+        if PART_WORDS.contains(&begins) {
+            return (start..at).collect();
+        }
+    }
+    Vec::new()
+}

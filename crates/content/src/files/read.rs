@@ -1,0 +1,36 @@
+//! From bytes to a [`FileDocument`]: picks the reader, keeps its panics inside.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{
+    FileDocument, FileError, FileRequest, FileType, delimited, epub, office, open_document, pdf, rtf,
+};
+use crate::limits;
+
+/// Reads a file.
+///
+/// Errors: what [`FileError`] says. A reader that panics found a damaged file.
+pub fn read(request: &FileRequest, body: &[u8]) -> Result<FileDocument, FileError> {
+    let read = || match request.file_type.corrected(body) {
+        FileType::Pdf => pdf::read(body, request.max_pages),
+        kind @ (FileType::Docx
+        | FileType::Xlsx
+        | FileType::Pptx
+        | FileType::Doc
+        | FileType::Xls
+        | FileType::Ppt) => office::read(kind, body),
+        kind @ (FileType::Odt | FileType::Ods | FileType::Odp) => open_document::read(kind, body),
+        FileType::Epub => epub::read(body),
+        FileType::Rtf => rtf::read(body),
+        FileType::Csv => Ok(delimited::read(body, false)),
+        FileType::Tsv => Ok(delimited::read(body, true)),
+    };
+    let document = catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(FileError::Damaged("its reader gave up on it".to_owned())))?;
+    let size: usize = document.pages.iter().map(|page| page.html.len()).sum();
+    if size > limits::FILE_HTML_BYTES {
+        let what = format!("its text has more than {} MiB", limits::FILE_HTML_BYTES >> 20);
+        return Err(FileError::TooLarge(what));
+    }
+    Ok(document)
+}

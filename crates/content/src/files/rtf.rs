@@ -1,0 +1,545 @@
+//! Rich Text Format: paragraphs, headings, lists, tables, links, notes. Everything else that the format knows is passed
+//! over.
+
+mod blocks;
+mod token;
+
+use encoding_rs::{Encoding, WINDOWS_1252};
+
+use self::blocks::Blocks;
+use self::token::{Token, Tokens};
+use super::markup::Markup;
+use super::{FileDocument, FileError, FilePage};
+use crate::limits;
+
+/// Groups that hold no text of the document.
+const PASSED: &[&str] = &[
+    "fonttbl",
+    "colortbl",
+    "pict",
+    "object",
+    "header",
+    "headerl",
+    "headerr",
+    "headerf",
+    "footer",
+    "footerl",
+    "footerr",
+    "footerf",
+    "listtable",
+    "listoverridetable",
+    "rsidtbl",
+    "generator",
+    "themedata",
+    "colorschememapping",
+    "latentstyles",
+    "datastore",
+    "xmlnstbl",
+    "filetbl",
+    "revtbl",
+    "bkmkstart",
+    "bkmkend",
+    "atnid",
+    "atnauthor",
+    "annotation",
+    "nonshppict",
+    "mmathPr",
+    "pgdsctbl",
+    "ftnsep",
+    "ftnsepc",
+    "aftnsep",
+    "aftnsepc",
+    "tc",
+    "xe",
+    "pntxta",
+    "pntxtb",
+];
+
+/// Reads a file.
+pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
+    if !body.starts_with(b"{\\rtf") {
+        return Err(FileError::Damaged(
+            "it does not begin like an RTF file".to_owned(),
+        ));
+    }
+    let mut reader = Reader::default();
+    let mut tokens = Tokens::new(body);
+    while let Some(token) = tokens.next() {
+        if let Token::Word("bin", Some(bytes)) = token {
+            tokens.pass(usize::try_from(bytes).unwrap_or(0));
+            continue;
+        }
+        reader.take(&token);
+    }
+    Ok(reader.document())
+}
+
+/// Where text goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Place {
+    #[default]
+    Body,
+    Nowhere,
+    /// The names of styles.
+    Styles,
+    /// A property of the document.
+    Property(&'static str),
+    /// What a field does.
+    Instruction,
+    /// The mark of an item of a list.
+    Mark,
+}
+
+/// What a group inherits from the one around it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    place: Place,
+    bold: bool,
+    italic: bool,
+    struck: bool,
+    hidden: bool,
+    /// Characters that stand for a `\u` where it is not understood.
+    skipped: u32,
+    is_note: bool,
+    is_field: bool,
+    style: i32,
+}
+
+/// How a paragraph is set; `\pard` makes it plain again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Paragraph {
+    style: i32,
+    outline: Option<u8>,
+    is_item: bool,
+    depth: u8,
+    in_table: bool,
+}
+
+#[derive(Default)]
+struct Reader {
+    groups: Vec<Group>,
+    group: Group,
+    too_deep: usize,
+    /// `\*` was seen: an unknown group may be passed over.
+    optional: bool,
+    to_skip: u32,
+    bytes: Vec<u8>,
+    code_page: Option<&'static Encoding>,
+    high: Option<u16>,
+    paragraph: Paragraph,
+    line: Markup,
+    mark: String,
+    blocks: Blocks,
+    style_names: Vec<(i32, String)>,
+    text: String,
+    instruction: String,
+    link: bool,
+    properties: Vec<(&'static str, String)>,
+    notes: Markup,
+    note_count: u32,
+    /// The line around a note.
+    around: Option<(Markup, Paragraph)>,
+    set: (bool, bool, bool),
+}
+
+impl Reader {
+    fn take(&mut self, token: &Token<'_>) {
+        match token {
+            Token::Text(text) => self.bytes_of_text(text),
+            Token::Byte(byte) => self.bytes_of_text(&[*byte]),
+            other => {
+                self.flush();
+                match other {
+                    Token::Open => self.open(),
+                    Token::Close => self.close(),
+                    Token::Word(word, number) => self.word(word, *number),
+                    Token::Symbol(symbol) => self.symbol(*symbol),
+                    Token::Text(_) | Token::Byte(_) => {}
+                }
+            }
+        }
+    }
+
+    fn open(&mut self) {
+        if self.groups.len() >= limits::RTF_DEPTH {
+            self.too_deep += 1;
+            return;
+        }
+        self.groups.push(self.group);
+        (self.group.is_note, self.group.is_field) = (false, false);
+        self.optional = false;
+    }
+
+    fn close(&mut self) {
+        if self.too_deep > 0 {
+            self.too_deep -= 1;
+            return;
+        }
+        let ended = self.group;
+        let Some(group) = self.groups.pop() else { return };
+        self.group = group;
+        self.to_skip = 0;
+        match ended.place {
+            Place::Styles if group.place == Place::Styles => {
+                let name = std::mem::take(&mut self.text)
+                    .trim_end_matches(';')
+                    .trim()
+                    .to_lowercase();
+                self.style_names.push((ended.style, name));
+            }
+            Place::Property(name) if group.place != ended.place => {
+                let value = std::mem::take(&mut self.text);
+                self.properties.push((name, value));
+            }
+            _ => {}
+        }
+        if ended.is_note
+            && let Some((line, paragraph)) = self.around.take()
+        {
+            self.end_line();
+            let note = std::mem::replace(&mut self.line, line).into_html();
+            self.paragraph = paragraph;
+            let id = format!("fn{}", self.note_count);
+            self.notes.open_with("li", "id", &id).raw(&note).close("li");
+        }
+        if ended.is_field && std::mem::take(&mut self.link) {
+            self.unset();
+            self.line.close("a");
+        }
+    }
+
+    /// Text in the code page, until something else comes.
+    fn bytes_of_text(&mut self, text: &[u8]) {
+        for byte in text {
+            if self.to_skip > 0 {
+                self.to_skip -= 1;
+            } else {
+                self.bytes.push(*byte);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.bytes.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let (text, _) = self
+            .code_page
+            .unwrap_or(WINDOWS_1252)
+            .decode_without_bom_handling(&bytes);
+        self.push(&text);
+    }
+
+    fn push(&mut self, text: &str) {
+        match self.group.place {
+            Place::Nowhere => {}
+            Place::Styles | Place::Property(_) => self.text.push_str(text),
+            Place::Instruction => self.instruction.push_str(text),
+            Place::Mark => self.mark.push_str(text),
+            Place::Body if self.group.hidden => {}
+            Place::Body => {
+                self.set_like_group(!text.trim().is_empty());
+                self.line.text(text);
+            }
+        }
+    }
+
+    /// Opens and closes tags until text is set as the group says.
+    fn set_like_group(&mut self, says_something: bool) {
+        let wanted = (self.group.bold, self.group.italic, self.group.struck);
+        if self.set == wanted || !says_something {
+            return;
+        }
+        self.unset();
+        for (tag, on) in [("strong", wanted.0), ("em", wanted.1), ("del", wanted.2)] {
+            if on {
+                self.line.open(tag);
+            }
+        }
+        self.set = wanted;
+    }
+
+    fn unset(&mut self) {
+        let (bold, italic, struck) = std::mem::take(&mut self.set);
+        for (tag, on) in [("del", struck), ("em", italic), ("strong", bold)] {
+            if on {
+                self.line.close(tag);
+            }
+        }
+    }
+
+    fn symbol(&mut self, symbol: u8) {
+        match symbol {
+            b'*' => self.optional = true,
+            b'~' => self.push("\u{A0}"),
+            b'_' => self.push("-"),
+            b'\\' | b'{' | b'}' => self.push(&char::from(symbol).to_string()),
+            b'\n' | b'\r' => self.end_paragraph(),
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, word: &str, number: Option<i32>) {
+        let on = number != Some(0);
+        let optional = std::mem::take(&mut self.optional);
+        match word {
+            "b" => self.group.bold = on,
+            "i" => self.group.italic = on,
+            "strike" | "striked" => self.group.struck = on,
+            "v" | "deleted" => self.group.hidden = on,
+            "plain" => (self.group.bold, self.group.italic, self.group.struck) = (false, false, false),
+            "par" => self.end_paragraph(),
+            "line" if self.group.place == Place::Body => {
+                self.line.raw("<br>");
+            }
+            "tab" => self.push(" "),
+            "sect" | "page" => self.end_paragraph(),
+            "cell" | "nestcell" => self.end_cell(),
+            "row" | "nestrow" => self.blocks.end_row(),
+            "pard" => self.paragraph = Paragraph::default(),
+            "intbl" => self.paragraph.in_table = true,
+            "ls" => self.paragraph.is_item = number.unwrap_or(0) > 0,
+            "ilvl" => self.paragraph.depth = u8::try_from(number.unwrap_or(0)).unwrap_or(0).min(8),
+            "outlinelevel" => self.paragraph.outline = number.and_then(|level| u8::try_from(level).ok()),
+            "s" => (self.paragraph.style, self.group.style) = (number.unwrap_or(0), number.unwrap_or(0)),
+            "u" => self.unicode(number.unwrap_or(0)),
+            "uc" => self.group.skipped = u32::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
+            "rtf" => self.group.skipped = 1,
+            "ansicpg" => self.code_page = code_page(number.unwrap_or(1252)),
+            "pca" | "pc" => self.code_page = Some(encoding_rs::IBM866),
+            "mac" => self.code_page = Some(encoding_rs::MACINTOSH),
+            "emdash" => self.push("\u{2014}"),
+            "endash" => self.push("\u{2013}"),
+            "lquote" => self.push("\u{2018}"),
+            "rquote" => self.push("\u{2019}"),
+            "ldblquote" => self.push("\u{201C}"),
+            "rdblquote" => self.push("\u{201D}"),
+            "bullet" => self.push("\u{2022}"),
+            "stylesheet" => self.group.place = Place::Styles,
+            "info" => self.group.place = Place::Nowhere,
+            "title" => self.property("title"),
+            "author" => self.property("author"),
+            "subject" | "doccomm" => self.property("description"),
+            "keywords" => self.property("keywords"),
+            "listtext" | "pntext" => {
+                self.mark.clear();
+                self.group.place = Place::Mark;
+            }
+            "field" => {
+                self.instruction.clear();
+                self.group.is_field = true;
+            }
+            "fldinst" => self.group.place = Place::Instruction,
+            "fldrslt" => self.begin_link(),
+            "footnote" if self.around.is_none() && self.group.place == Place::Body => self.begin_note(),
+            "chftn" | "shppict" => {}
+            word if PASSED.contains(&word) || optional => self.group.place = Place::Nowhere,
+            _ => {}
+        }
+    }
+
+    fn property(&mut self, name: &'static str) {
+        self.text.clear();
+        self.group.place = Place::Property(name);
+    }
+
+    fn unicode(&mut self, number: i32) {
+        // Negative numbers are the upper half of 16 bits; two make a character beyond them.
+        let unit = number as u16;
+        let units = match self.high.take() {
+            Some(high) => vec![high, unit],
+            None if (0xD800..0xDC00).contains(&unit) => {
+                self.high = Some(unit);
+                Vec::new()
+            }
+            None => vec![unit],
+        };
+        let text: String = char::decode_utf16(units)
+            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        self.push(&text);
+        self.to_skip = self.group.skipped;
+    }
+
+    fn begin_link(&mut self) {
+        self.group.place = Place::Body;
+        let instruction = std::mem::take(&mut self.instruction);
+        let mut words = instruction.split_whitespace();
+        if words.next() != Some("HYPERLINK") || self.link {
+            return;
+        }
+        let address = words
+            .find(|word| !word.starts_with('\\'))
+            .unwrap_or_default()
+            .trim_matches('"');
+        if ["http://", "https://", "mailto:"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme))
+        {
+            self.unset();
+            self.line.open_with("a", "href", address);
+            self.link = true;
+            if let Some(field) = self.groups.last_mut() {
+                field.is_field = true;
+            }
+        }
+    }
+
+    fn begin_note(&mut self) {
+        self.unset();
+        self.note_count += 1;
+        let number = self.note_count.to_string();
+        self.line
+            .open("sup")
+            .open_with("a", "href", &format!("#fn{number}"))
+            .text(&number)
+            .close("a")
+            .close("sup");
+        self.around = Some((std::mem::take(&mut self.line), self.paragraph));
+        self.group.is_note = true;
+    }
+
+    fn end_line(&mut self) {
+        self.unset();
+        if std::mem::take(&mut self.link) {
+            self.line.close("a");
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        if self.group.place != Place::Body {
+            return;
+        }
+        self.end_line();
+        if self.around.is_some() || self.paragraph.in_table {
+            self.line.raw("<br>");
+            return;
+        }
+        self.blocks.end_table();
+        let line = std::mem::take(&mut self.line).into_html();
+        let mark = std::mem::take(&mut self.mark);
+        if line.trim().is_empty() {
+            return;
+        }
+        let style = self
+            .style_names
+            .iter()
+            .find(|(number, _)| *number == self.paragraph.style);
+        let heading = style
+            .and_then(|(_, name)| name.strip_prefix("heading "))
+            .and_then(|level| level.trim().parse::<u8>().ok())
+            .or(self.paragraph.outline.map(|level| level.saturating_add(1)))
+            .filter(|level| (1..=9).contains(level));
+        if let Some(level) = heading {
+            self.blocks.block(&format!("h{}", level.min(6)), &line);
+        } else if self.paragraph.is_item || !mark.trim().is_empty() {
+            let is_numbered = mark.trim_start().starts_with(|c: char| c.is_ascii_alphanumeric());
+            self.blocks.item(&line, is_numbered, self.paragraph.depth);
+        } else {
+            self.blocks.block("p", &line);
+        }
+    }
+
+    fn end_cell(&mut self) {
+        self.end_line();
+        let cell = std::mem::take(&mut self.line).into_html();
+        self.blocks.cell(&cell);
+    }
+
+    fn document(mut self) -> FileDocument {
+        self.flush();
+        self.group = Group::default();
+        self.paragraph.in_table = false;
+        self.around = None;
+        self.end_paragraph();
+        let properties = self.properties.into_iter();
+        FileDocument {
+            pages: vec![FilePage {
+                number: 1,
+                html: self.blocks.into_html(self.notes),
+                continues: false,
+            }],
+            properties: properties
+                .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+                .filter(|(_, value)| !value.is_empty())
+                .collect(),
+            ..FileDocument::default()
+        }
+    }
+}
+
+/// The encoding of a Windows code page.
+fn code_page(number: i32) -> Option<&'static Encoding> {
+    let label = match number {
+        932 => "shift_jis".to_owned(),
+        936 => "gbk".to_owned(),
+        949 => "euc-kr".to_owned(),
+        950 => "big5".to_owned(),
+        10000 => "macintosh".to_owned(),
+        65001 => "utf-8".to_owned(),
+        866 => "ibm866".to_owned(),
+        number => format!("windows-{number}"),
+    };
+    Encoding::for_label(label.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rtf: &str, expected: &str) {
+        let document = read(rtf.as_bytes()).unwrap();
+        assert_eq!(document.pages[0].html.replace('\n', ""), expected, "{rtf}");
+    }
+
+    #[test]
+    fn text_keeps_its_structure() {
+        check(
+            r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\pard\s1 Top\par\pard A {\b bold} word, caf\'e9 \u8364?.\par}",
+            "<h1>Top</h1><p>A <strong>bold</strong> word, café €.</p>",
+        );
+        check(
+            r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par}",
+            "<ol><li>One</li><li>Two</li></ol><p>After</p>",
+        );
+        check(
+            r"{\rtf1 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row\pard x\par}",
+            "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>x</p>",
+        );
+        check(
+            r#"{\rtf1 See {\field{\*\fldinst HYPERLINK "https://x.test/"}{\fldrslt here}}.\par}"#,
+            "<p>See <a href=\"https://x.test/\">here</a>.</p>",
+        );
+        check(
+            r"{\rtf1 {\*\unknown secret}{\pict 00ff}a{\v b}c <&>\par}",
+            "<p>ac &lt;&amp;&gt;</p>",
+        );
+    }
+
+    #[test]
+    fn what_is_said_about_the_file_is_kept() {
+        let document = read(br"{\rtf1{\info{\title My {\b title}}{\author A. B.}}x}").unwrap();
+        assert_eq!(
+            document.properties,
+            [("title", "My title"), ("author", "A. B.")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+        );
+    }
+
+    #[test]
+    fn broken_files_do_no_harm() {
+        for rtf in [
+            "{\\rtf1",
+            "{\\rtf1}}}}",
+            "{\\rtf1 \\u55357?",
+            "{\\rtf1 \\bin99999 x",
+            "{\\rtf1{\\footnote a",
+        ] {
+            assert!(read(rtf.as_bytes()).is_ok(), "{rtf}");
+        }
+        let deep = format!("{{\\rtf1{}x\\par", "{".repeat(100_000));
+        assert!(read(deep.as_bytes()).is_ok());
+        assert!(read(b"no").is_err());
+    }
+}

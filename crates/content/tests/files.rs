@@ -1,0 +1,455 @@
+//! Files to Markdown, from bytes made here. What a reader does with damaged, protected and hostile ones is here too.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+#[allow(unreachable_pub, reason = "shared with the whole-product tests")]
+#[path = "files/made.rs"]
+mod made;
+
+use expect_test::{Expect, expect};
+use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, read};
+use harvestman_content::{Page, Selection};
+use made::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
+use url::Url;
+
+fn read_as(file_type: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
+    let request = FileRequest {
+        file_type,
+        max_pages: None,
+    };
+    read(&request, body)
+}
+
+fn markdown(document: &FileDocument) -> String {
+    let url = Url::parse("https://a.test/file").unwrap();
+    let selection = Selection {
+        only_main_content: false,
+        ..Selection::default()
+    };
+    Page::parse(&document.html(), &url).convert(&selection).markdown()
+}
+
+#[track_caller]
+fn check(file_type: FileType, body: &[u8], expected: Expect) {
+    expected.assert_eq(&markdown(&read_as(file_type, body).unwrap()));
+}
+
+fn pdf(pages: &[Vec<(u32, u32, &str)>]) -> Vec<u8> {
+    let pages = pages.iter().map(|lines| {
+        lines
+            .iter()
+            .map(|(size, height, text)| line(*size, *height, text))
+            .collect()
+    });
+    Pdf {
+        pages: pages.collect(),
+        ..Pdf::default()
+    }
+    .bytes()
+}
+
+#[test]
+fn a_pdf_keeps_headings_paragraphs_and_lists() {
+    let body = pdf(&[vec![
+        (24, 700, "Herons"),
+        (12, 660, "They wade in shallow water and wait for"),
+        (12, 646, "fish, which may take hours."),
+        (16, 610, "Where they live"),
+        (12, 580, "Near lakes (and rivers) in much of the world."),
+    ]]);
+    check(
+        FileType::Pdf,
+        &body,
+        expect![[r#"
+        # Herons
+
+        They wade in shallow water and wait for fish, which may take hours.
+
+        ## Where they live
+
+        Near lakes (and rivers) in much of the world."#]],
+    );
+}
+
+#[test]
+fn running_headers_and_page_numbers_of_a_pdf_are_left_out_and_paragraphs_run_on() {
+    let page = |number, text| {
+        let first = (12, 700, text);
+        let last = (12, 680, "There are many of them, in all parts of the world.");
+        vec![
+            (9, 760, "Of Herons, second edition"),
+            first,
+            last,
+            (9, 40, number),
+        ]
+    };
+    let body = pdf(&[
+        page("1", "They wade in shallow water."),
+        page("2", "They wait for fish."),
+        vec![
+            (9, 760, "Of Herons, second edition"),
+            (
+                12,
+                700,
+                "A heron that stands at the edge of the water for the whole day is",
+            ),
+            (9, 40, "3"),
+        ],
+        page("4", "not asleep."),
+    ]);
+    check(
+        FileType::Pdf,
+        &body,
+        expect![[r#"
+        They wade in shallow water. There are many of them, in all parts of the world.
+
+        They wait for fish. There are many of them, in all parts of the world.
+
+        A heron that stands at the edge of the water for the whole day is not asleep. There are many of them, in all parts of the world."#]],
+    );
+}
+
+#[test]
+fn the_outline_of_a_pdf_says_what_is_a_heading() {
+    let pages = ["HERONS", "EGRETS"].map(|title| {
+        line(14, 700, title)
+            + &line(12, 660, "They wade in shallow water all day.")
+            + &line(12, 400, "The end.")
+    });
+    let body = Pdf {
+        pages: pages.to_vec(),
+        outline: &[("Herons", 0), ("Egrets", 1)],
+        info: "/Title (Birds) /Author (A. Wader) /CreationDate (D:20240102030405Z)",
+        ..Pdf::default()
+    }
+    .bytes();
+    let document = read_as(FileType::Pdf, &body).unwrap();
+    expect![[r#"
+        # Herons
+
+        They wade in shallow water all day.
+
+        The end.
+
+        # Egrets
+
+        They wade in shallow water all day.
+
+        The end."#]]
+    .assert_eq(&markdown(&document));
+    let said = |name: &str| {
+        document
+            .properties
+            .iter()
+            .find(|(have, _)| have == name)
+            .map(|(_, value)| value.as_str())
+    };
+    assert_eq!((said("title"), said("author")), (Some("Birds"), Some("A. Wader")));
+    assert_eq!(said("createdTime"), Some("2024-01-02T03:04:05+00:00"));
+}
+
+#[test]
+fn pages_of_a_pdf_beyond_the_most_are_counted_and_not_read() {
+    let body = pdf(&[
+        vec![(12, 700, "One")],
+        vec![(12, 700, "Two")],
+        vec![(12, 700, "Three")],
+    ]);
+    let request = FileRequest {
+        file_type: FileType::Pdf,
+        max_pages: Some(2),
+    };
+    let document = read(&request, &body).unwrap();
+    assert_eq!(document.total_pages, Some(3));
+    assert_eq!(
+        document.pages.iter().map(|page| page.number).collect::<Vec<_>>(),
+        [1, 2]
+    );
+    assert!(!markdown(&document).contains("Three"));
+    assert_eq!(document.warnings, [""; 0]);
+}
+
+#[test]
+fn scanned_pages_of_a_pdf_are_said() {
+    let text = line(12, 700, "They wade in shallow water.");
+    let warnings = |pages: Vec<String>| {
+        let body = Pdf {
+            pages,
+            ..Pdf::default()
+        }
+        .bytes();
+        read_as(FileType::Pdf, &body).unwrap().warnings.join(" ")
+    };
+    assert!(warnings(vec![scan(), scan()]).starts_with("The PDF is scanned"));
+    assert!(warnings(vec![text.clone(), scan()]).starts_with("1 of 2 pages"));
+    assert_eq!(warnings(vec![text]), "");
+}
+
+#[test]
+fn a_word_document_keeps_its_structure() {
+    let item = |list: u8, text: &str| {
+        format!(
+            "<w:p><w:pPr><w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"{list}\"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+        )
+    };
+    let cell = |text: &str| format!("<w:tc>{}</w:tc>", paragraph("", text));
+    let row = |a: &str, b: &str| format!("<w:tr>{}{}</w:tr>", cell(a), cell(b));
+    let body = [
+        paragraph("Heading1", "Herons"),
+        "<w:p><w:r><w:t xml:space=\"preserve\">They </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>wade</w:t></w:r>\
+         <w:r><w:t xml:space=\"preserve\"> &amp; </w:t></w:r><w:hyperlink r:id=\"rId9\"><w:r><w:t>fish</w:t></w:r></w:hyperlink></w:p>"
+            .to_owned(),
+        paragraph("Heading2", "Kinds"),
+        item(1, "Grey"),
+        item(1, "Purple"),
+        item(2, "Egg"),
+        item(2, "Chick"),
+        format!("<w:tbl>{}{}</w:tbl>", row("Kind", "Height"), row("Grey", "98 cm")),
+        paragraph("Code", "wade();"),
+        paragraph("Code", "wait();"),
+        paragraph("Quote", "Patience."),
+        "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>".to_owned(),
+    ];
+    check(
+        FileType::Docx,
+        &docx(&body.concat()),
+        expect![[r#"
+        # Herons
+
+        They **wade** & [fish](https://herons.test/)
+
+        ## Kinds
+
+        - Grey
+        - Purple
+
+        1. Egg
+        2. Chick
+
+        | Kind | Height |
+        | --- | --- |
+        | Grey | 98 cm |
+
+        ```
+        wade();
+        wait();
+        ```
+
+        > Patience."#]],
+    );
+}
+
+#[test]
+fn a_workbook_gives_a_table_for_each_sheet_that_is_shown() {
+    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let rows = format!(
+        "<row>{}{}{}</row><row>{}<c s=\"1\"><v>45293</v></c><c s=\"2\"><v>0.25</v></c></row>",
+        text("Kind"),
+        text("Seen"),
+        text("Share"),
+        text("Grey | blue")
+    );
+    let hidden = format!("<row>{}</row>", text("secret"));
+    let body = xlsx(&[("Birds", "visible", &rows), ("Notes", "hidden", &hidden)]);
+    let document = read_as(FileType::Xlsx, &body).unwrap();
+    expect![[r#"
+        ## Birds
+
+        | Kind | Seen | Share |
+        | --- | --- | --- |
+        | Grey \| blue | 2024-01-02 | 25% |"#]]
+    .assert_eq(&markdown(&document));
+    assert_eq!(document.warnings, ["Hidden sheets were left out: 1."]);
+}
+
+#[test]
+fn a_presentation_has_a_page_for_each_slide() {
+    let body = pptx(&[
+        ("Herons", &["They wade.", "They wait."]),
+        ("Egrets", &["They are white."]),
+    ]);
+    let document = read_as(FileType::Pptx, &body).unwrap();
+    expect![[r#"
+        ## Herons
+
+        They wade.
+
+        They wait.
+
+        ## Egrets
+
+        They are white."#]]
+    .assert_eq(&markdown(&document));
+    assert_eq!((document.pages.len(), document.total_pages), (2, Some(2)));
+}
+
+#[test]
+fn an_opendocument_text_keeps_its_structure() {
+    let body = "<text:h text:outline-level=\"1\">Herons</text:h><text:p>They <text:a xlink:href=\"https://h.test/\">wade</text:a>.</text:p>\
+        <text:list><text:list-item><text:p>Grey</text:p></text:list-item><text:list-item><text:p>Purple</text:p></text:list-item></text:list>\
+        <table:table><table:table-row><table:table-cell><text:p>Kind</text:p></table:table-cell><table:table-cell><text:p>Height</text:p></table:table-cell></table:table-row>\
+        <table:table-row><table:table-cell><text:p>Grey</text:p></table:table-cell><table:table-cell><text:p>98 cm</text:p></table:table-cell></table:table-row></table:table>";
+    let document = read_as(FileType::Odt, &open_document("text", body)).unwrap();
+    expect![[r#"
+        # Herons
+
+        They [wade](https://h.test/).
+
+        - Grey
+        - Purple
+
+        | Kind | Height |
+        | --- | --- |
+        | Grey | 98 cm |"#]]
+    .assert_eq(&markdown(&document));
+    assert_eq!(
+        document.properties,
+        [("title".to_owned(), "Of herons".to_owned())]
+    );
+}
+
+#[test]
+fn an_opendocument_sheet_repeats_no_emptiness() {
+    let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
+    let body = format!(
+        "<table:table table:name=\"Birds\"><table:table-row>{}{}<table:table-cell table:number-columns-repeated=\"16000\"/></table:table-row>\
+         <table:table-row>{}{}</table:table-row><table:table-row table:number-rows-repeated=\"1048000\"><table:table-cell/></table:table-row></table:table>",
+        cell("Kind"),
+        cell("Height"),
+        cell("Grey"),
+        cell("98")
+    );
+    check(
+        FileType::Ods,
+        &open_document("spreadsheet", &body),
+        expect![[r#"
+        ## Birds
+
+        | Kind | Height |
+        | --- | --- |
+        | Grey | 98 |"#]],
+    );
+}
+
+#[test]
+fn an_opendocument_presentation_has_a_page_for_each_slide() {
+    let slide = |title: &str, text: &str| {
+        format!(
+            "<draw:page draw:name=\"{title}\"><draw:frame presentation:class=\"title\"><draw:text-box><text:p>{title}</text:p></draw:text-box></draw:frame>\
+             <draw:frame presentation:class=\"outline\"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame></draw:page>"
+        )
+    };
+    let body = open_document(
+        "presentation",
+        &(slide("Herons", "They wade.") + &slide("Egrets", "They are white.")),
+    );
+    let document = read_as(FileType::Odp, &body).unwrap();
+    expect![[r#"
+        ## Herons
+
+        They wade.
+
+        ## Egrets
+
+        They are white."#]]
+    .assert_eq(&markdown(&document));
+    assert_eq!((document.pages.len(), document.total_pages), (2, Some(2)));
+}
+
+#[test]
+fn a_book_gives_its_chapters_in_order() {
+    let body = epub(&[
+        "<h1>Herons</h1><p>They wade; see <a href=\"c2.xhtml\">egrets</a>.</p>",
+        "<h1>Egrets</h1><p>They are white.</p>",
+    ]);
+    let document = read_as(FileType::Epub, &body).unwrap();
+    expect![[r#"
+        # Herons
+
+        They wade; see [egrets](https://a.test/file#c2).
+
+        # Egrets
+
+        They are white."#]]
+    .assert_eq(&markdown(&document));
+    let properties = [("title", "Of herons"), ("author", "A. Wader")];
+    assert_eq!(
+        document.properties,
+        properties.map(|(name, value)| (name.to_owned(), value.to_owned()))
+    );
+}
+
+#[test]
+fn a_protected_file_says_so() {
+    let pdf = Pdf {
+        pages: vec![line(12, 700, "secret")],
+        protected: true,
+        ..Pdf::default()
+    };
+    assert_eq!(read_as(FileType::Pdf, &pdf.bytes()), Err(FileError::Encrypted));
+    let odt = archive(&[
+        ("mimetype", "application/vnd.oasis.opendocument.text"),
+        (
+            "META-INF/manifest.xml",
+            "<manifest:manifest><manifest:encryption-data/></manifest:manifest>",
+        ),
+        ("content.xml", "scrambled"),
+    ]);
+    assert_eq!(read_as(FileType::Odt, &odt), Err(FileError::Encrypted));
+    let mut office = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".to_vec();
+    office.resize(2048, 0);
+    office.extend("EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes));
+    for kind in [FileType::Docx, FileType::Xlsx, FileType::Pptx] {
+        assert_eq!(read_as(kind, &office), Err(FileError::Encrypted), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_file_cut_short_at_any_place_is_read_or_refused() {
+    let files = [
+        (FileType::Pdf, pdf(&[vec![(12, 700, "They wade.")]])),
+        (FileType::Docx, docx(&paragraph("Heading1", "Herons"))),
+        (
+            FileType::Xlsx,
+            xlsx(&[("Birds", "visible", "<row><c><v>1</v></c></row>")]),
+        ),
+        (FileType::Pptx, pptx(&[("Herons", &["They wade."])])),
+        (
+            FileType::Odt,
+            open_document("text", "<text:p>They wade.</text:p>"),
+        ),
+        (FileType::Epub, epub(&["<p>They wade.</p>"])),
+    ];
+    for (kind, body) in files {
+        assert!(read_as(kind, &body).is_ok(), "{kind:?}");
+        assert!(
+            matches!(read_as(kind, b""), Err(FileError::Damaged(_))),
+            "{kind:?}"
+        );
+        assert!(
+            matches!(read_as(kind, b"something else"), Err(FileError::Damaged(_))),
+            "{kind:?}"
+        );
+        for end in (0..body.len()).step_by(body.len() / 40) {
+            // Anything but a panic, which would be `Damaged` with other words.
+            if let Err(FileError::Damaged(what)) = read_as(kind, &body[..end]) {
+                assert!(!what.contains("gave up"), "{kind:?} at {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_archive_that_unpacks_to_far_more_than_it_stores_is_refused() {
+    let bomb = "<text:p>".to_owned() + &" ".repeat(60 << 20);
+    let body = open_document("text", &bomb);
+    assert!(body.len() < 1 << 20);
+    assert!(matches!(
+        read_as(FileType::Odt, &body),
+        Err(FileError::TooLarge(_))
+    ));
+    let body = docx(&(paragraph("", "x") + &" ".repeat(60 << 20)));
+    assert!(matches!(
+        read_as(FileType::Docx, &body),
+        Err(FileError::TooLarge(_))
+    ));
+}

@@ -1,0 +1,275 @@
+//! Files as pages: which responses have to be read first, what is made of a file that was read, and
+//! uploaded files. Reading itself happens elsewhere, under limits of time and memory.
+
+use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
+use harvestman_content::{Page, Selection};
+use serde_json::Value;
+use url::Url;
+
+use super::derived;
+use super::kind::Kind;
+use super::render::{RawPage, Rendered, fill, from_html, selection};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::options::ScrapeOptions;
+use crate::api::page::{DocumentPage, Metadata};
+use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats};
+use crate::api::parser::{Parser, PdfMode, PdfParser};
+use crate::billing;
+use crate::ids::ScrapeId;
+
+const NO_BLOCKS: &str = "`blocks` is not available on this server; the list is empty.";
+const NO_RECOGNITION: &str =
+    "Text recognition is not available on this server; the text is the one that the PDF holds.";
+
+/// What has to be read before this response can be rendered; none where `render` does it all.
+pub fn file_request(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<FileRequest> {
+    match page.kind() {
+        _ if page.status >= 400 => None,
+        Kind::File(FileType::Pdf) if !wants_pdf(options) => None,
+        Kind::File(file_type) => Some(FileRequest {
+            file_type,
+            max_pages: pdf_parser(options).and_then(|pdf| pdf.max_pages),
+        }),
+        Kind::Html | Kind::Text | Kind::Code(_) | Kind::Binary => None,
+    }
+}
+
+fn pdf_parser(options: &ScrapeOptions) -> Option<&PdfParser> {
+    options.parsers.iter().find_map(|parser| match parser {
+        Parser::Pdf(pdf) => Some(pdf),
+        Parser::Image => None,
+    })
+}
+
+/// Whether a PDF is to be read at all.
+pub(super) fn wants_pdf(options: &ScrapeOptions) -> bool {
+    pdf_parser(options).is_some()
+}
+
+/// Makes a document of a file that was read, as [`super::render`] does of a page.
+///
+/// Errors: 500 `SCRAPE_PDF_ERROR` for a PDF and 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for any other file
+/// that could not be read, 400 for selectors that cannot be read.
+pub fn render_file(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    id: ScrapeId,
+    request: &FileRequest,
+    file: Result<FileDocument, FileError>,
+) -> Result<Rendered, ApiError> {
+    let is_pdf = request.file_type == FileType::Pdf;
+    let file = file.map_err(|error| unreadable(is_pdf, &error))?;
+    // All of a file is its content.
+    let selection = Selection {
+        only_main_content: false,
+        ..selection(options)?
+    };
+    let mut rendered = from_html(file.html(), page.url, options, &selection)?;
+    let document = &mut rendered.document;
+    describe(&mut document.metadata, file.properties);
+    for warning in &file.warnings {
+        document.warn(warning);
+    }
+    if file.total_pages.is_some()
+        && let Some(pdf) = pdf_parser(options)
+    {
+        let pages = || file.pages.iter().map(|one| one_page(one, page.url, &selection));
+        if pdf.page_markers && document.markdown.is_some() {
+            document.markdown = Some(with_markers(pages()));
+        }
+        document.pages = pdf.pages.then(|| pages().collect());
+        if pdf.blocks {
+            document.blocks = Some(Vec::new());
+            document.warn(NO_BLOCKS);
+        }
+        if is_pdf && pdf.mode == PdfMode::Ocr {
+            document.warn(NO_RECOGNITION);
+        }
+    }
+    derived::derive(document, options);
+    let count = u32::try_from(file.pages.len()).unwrap_or(u32::MAX);
+    let credits = billing::page(options, if is_pdf { count } else { 1 });
+    let metadata = &mut document.metadata;
+    metadata.total_pages = file.total_pages;
+    metadata.num_pages = file.total_pages.map(|_| count);
+    fill(metadata, page, id, credits);
+    metadata.content_type = Some(request.file_type.content_types()[0].to_owned());
+    rendered.credits = credits;
+    Ok(rendered)
+}
+
+/// Reads and renders in place: for callers that trust their files, or limit themselves.
+///
+/// Errors: those of [`super::render`] and of [`render_file`].
+#[cfg(feature = "files")]
+pub fn read_and_render(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    id: ScrapeId,
+) -> Result<Rendered, ApiError> {
+    match file_request(page, options) {
+        Some(request) => {
+            let file = harvestman_content::files::read(&request, page.body);
+            render_file(page, options, id, &request, file)
+        }
+        None => super::render(page, options, id),
+    }
+}
+
+fn unreadable(is_pdf: bool, error: &FileError) -> ApiError {
+    match is_pdf {
+        true => ApiError::new(
+            ErrorCode::PdfError,
+            format!("The PDF cannot be converted: {error}."),
+        ),
+        false => ApiError::new(
+            ErrorCode::UnsupportedFile,
+            format!("The file cannot be converted: {error}."),
+        ),
+    }
+}
+
+fn one_page(page: &FilePage, url: &Url, selection: &Selection) -> DocumentPage {
+    DocumentPage {
+        page_number: page.number,
+        markdown: Page::parse(&page.html, url).convert(selection).markdown(),
+    }
+}
+
+fn with_markers(pages: impl Iterator<Item = DocumentPage>) -> String {
+    let marked = pages.map(|page| format!("<!-- page {} -->\n\n{}", page.page_number, page.markdown));
+    marked.collect::<Vec<_>>().join("\n\n---\n\n")
+}
+
+/// What the file says about itself.
+fn describe(metadata: &mut Metadata, properties: Vec<(String, String)>) {
+    for (name, value) in properties {
+        match name.as_str() {
+            "title" => metadata.title = Some(value),
+            "description" => metadata.description = Some(value),
+            "language" => metadata.language = Some(value),
+            _ => {
+                metadata.other.insert(name, Value::from(value));
+            }
+        }
+    }
+}
+
+/// Kinds of text that need no reader: name, extensions, content types.
+const TEXTS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "html",
+        &["html", "htm", "xhtml"],
+        &["text/html", "application/xhtml+xml"],
+    ),
+    ("txt", &["txt", "text", "log"], &["text/plain"]),
+    ("md", &["md", "markdown"], &["text/markdown"]),
+    ("json", &["json"], &["application/json"]),
+    ("xml", &["xml"], &["application/xml", "text/xml"]),
+];
+
+/// A file that the caller sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Upload<'a> {
+    /// Its name, without folders.
+    pub name: &'a str,
+    /// The content type that the caller gave.
+    pub content_type: Option<&'a str>,
+    /// The bytes.
+    pub body: &'a [u8],
+}
+
+impl Upload<'_> {
+    /// The content type as which it is converted: by the extension of its name, then by the type that the
+    /// caller gave, then by its bytes.
+    ///
+    /// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for kinds that cannot be converted.
+    pub fn kind(&self) -> Result<&'static str, ApiError> {
+        let extension = self
+            .name
+            .rsplit_once('.')
+            .map(|(_, extension)| extension.to_ascii_lowercase())
+            .unwrap_or_default();
+        let text = |found: &dyn Fn(&[&str], &[&str]) -> bool| {
+            TEXTS
+                .iter()
+                .find(|(_, extensions, types)| found(extensions, types))
+                .map(|(_, _, types)| types[0])
+        };
+        let file = |kind: FileType| kind.content_types()[0];
+        let given = self
+            .content_type
+            .unwrap_or("")
+            .split(';')
+            .next()
+            .unwrap_or("")
+            .trim();
+        let by_bytes = || match Kind::of(None, "", self.body) {
+            Kind::File(kind) => Some(file(kind)),
+            Kind::Html => Some("text/html"),
+            Kind::Text => Some("text/plain"),
+            Kind::Code("xml") => Some("application/xml"),
+            Kind::Code(_) | Kind::Binary => None,
+        };
+        FileType::of_name(self.name)
+            .map(|kind| file(kind.corrected(self.body)))
+            .or_else(|| text(&|extensions, _| extensions.contains(&extension.as_str())))
+            .or_else(|| FileType::of_content_type(given).map(|kind| file(kind.corrected(self.body))))
+            .or_else(|| text(&|_, types| types.iter().any(|kind| kind.eq_ignore_ascii_case(given))))
+            .or_else(by_bytes)
+            .ok_or_else(|| {
+                ApiError::new(
+                    ErrorCode::UnsupportedFile,
+                    format!(
+                        "`{}` is a kind of file that this server cannot convert; GET /v2/parse/formats lists those it can.",
+                        self.name
+                    ),
+                )
+            })
+    }
+
+    /// What the document says instead of where it was fetched.
+    pub fn describe(&self, metadata: &mut Metadata) {
+        metadata.source_url = Some(self.name.to_owned());
+        metadata.url = None;
+        metadata.proxy_used = None;
+        metadata.cache_state = None;
+        metadata
+            .other
+            .insert("sourceFile".to_owned(), Value::from(self.name));
+    }
+
+    /// The address under which it is converted: a name with nothing that links could be resolved against.
+    pub fn url(&self) -> Url {
+        let mut url = Url::parse("upload:file").expect("a constant address parses");
+        url.set_path(self.name);
+        url
+    }
+}
+
+/// The answer of `GET /v2/parse/formats`.
+pub fn parse_formats() -> ParseFormats {
+    let format = |name: &str, extensions: &[&str], types: &[&str]| ParseFormat {
+        format: name.to_owned(),
+        kind: FileKind::Document,
+        extensions: extensions
+            .iter()
+            .map(|extension| format!(".{extension}"))
+            .collect(),
+        mime_types: types.iter().map(|&kind| kind.to_owned()).collect(),
+        available: cfg!(feature = "files"),
+    };
+    let files = FileType::ALL
+        .iter()
+        .map(|kind| format(kind.name(), kind.extensions(), kind.content_types()));
+    let texts = TEXTS.iter().map(|(name, extensions, types)| ParseFormat {
+        available: true,
+        ..format(name, extensions, types)
+    });
+    ParseFormats {
+        success: true,
+        data: ParseFormatList {
+            formats: files.chain(texts).collect(),
+        },
+    }
+}

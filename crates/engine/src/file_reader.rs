@@ -1,0 +1,101 @@
+//! Reads files (PDF, office documents, books) in a process of their own: the server's program again, with
+//! limits of memory and time, killed when the deadline passes. What a hostile file does to its reader
+//! stays there. It never decides what is read.
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::scrape::{FileDocument, FileError, FileRequest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
+
+use crate::limits;
+
+/// The argument that makes the server's program a reader.
+pub const READ_FILE_COMMAND: &str = "read-file";
+
+/// What a reader answers.
+pub type FileAnswer = Result<FileDocument, FileError>;
+
+/// Starts readers, a few at a time; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct FileReader {
+    program: PathBuf,
+    places: Arc<Semaphore>,
+}
+
+impl FileReader {
+    pub(crate) fn new(program: PathBuf, cores: usize) -> Self {
+        let places = Arc::new(Semaphore::new(cores.max(1) * limits::FILE_READERS_PER_CORE));
+        Self { program, places }
+    }
+
+    /// Reads a file. Dropping the future kills the reader.
+    ///
+    /// Errors: 500 when no reader can be started.
+    pub(crate) async fn read(&self, request: &FileRequest, body: &[u8]) -> Result<FileAnswer, ApiError> {
+        let _place = self
+            .places
+            .acquire()
+            .await
+            .expect("the semaphore is never closed");
+        let mut child = self.start().map_err(|error| {
+            tracing::error!(%error, program = %self.program.display(), "no reader of files could be started");
+            ApiError::new(
+                ErrorCode::Unknown,
+                "the file could not be read; the server's log says why",
+            )
+        })?;
+        let answer = converse(&mut child, request, body).await;
+        let _ = child.start_kill();
+        let ended = child.wait().await.ok();
+        Ok(match answer.map(|answer| serde_json::from_slice(&answer)) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(without_answer(ended)),
+        })
+    }
+
+    fn start(&self) -> std::io::Result<Child> {
+        Command::new(&self.program)
+            .arg(READ_FILE_COMMAND)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+    }
+}
+
+/// One line that says what is wanted, then the bytes; the answer comes when all of them are there.
+async fn converse(child: &mut Child, request: &FileRequest, body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let (mut stdin, stdout) = stdin.zip(stdout).ok_or(std::io::ErrorKind::BrokenPipe)?;
+    let mut head = serde_json::to_vec(request)?;
+    head.push(b'\n');
+    let asking = async move {
+        stdin.write_all(&head).await?;
+        stdin.write_all(body).await?;
+        stdin.shutdown().await
+    };
+    let mut answer = Vec::new();
+    let mut limited = stdout.take(limits::FILE_ANSWER_BYTES);
+    let (asked, read) = tokio::join!(asking, limited.read_to_end(&mut answer));
+    read?;
+    // A reader may know enough before it has everything.
+    if answer.is_empty() {
+        asked?;
+    }
+    Ok(answer)
+}
+
+fn without_answer(ended: Option<ExitStatus>) -> FileError {
+    match ended.and_then(|status| status.code()) {
+        Some(_) => FileError::Damaged("its reader gave up on it".to_owned()),
+        // Ended by a signal: out of memory, out of processor time, or out of stack.
+        None => FileError::TooLarge("reading it takes more memory or time than is allowed".to_owned()),
+    }
+}

@@ -1,0 +1,136 @@
+//! Uploaded files: `POST /v2/parse`, `GET /v2/parse/formats` (contract sections 7.3 and 7.4).
+
+use axum::body::{Body, Bytes};
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::header;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::scrape::ScrapeAnswer;
+use harvestman_core::limits::MAX_UPLOAD_BYTES;
+use harvestman_core::scrape::parse_formats;
+use harvestman_engine::UploadedFile;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::{Answer, Failure, json};
+use crate::{body, limits};
+
+/// Uploads whose bytes are held at the same time.
+static PLACES: Semaphore = Semaphore::const_new(limits::UPLOADS_AT_ONCE);
+
+pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, request: Request) -> Answer {
+    let _place = PLACES.acquire().await.expect("the semaphore is never closed");
+    let (file, options) = timeout(limits::UPLOAD_TIME, received(&app, request))
+        .await
+        .map_err(|_| Failure::new(ErrorCode::RequestTimeout, "the file took too long to arrive"))??;
+    let document = app.engine().parse(&who, file, options).await?;
+    json(&ScrapeAnswer::done(document))
+}
+
+pub(crate) async fn formats() -> Answer {
+    json(&parse_formats())
+}
+
+/// The parts `file` and `options`; others are ignored (contract section 3).
+async fn received(app: &App, request: Request) -> Result<(UploadedFile, ParseOptions), Failure> {
+    let mut form = form(app, request).await?;
+    let mut file = None;
+    let mut options = ParseOptions::default();
+    while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
+        match field.name() {
+            Some("file") if file.is_some() => return Err(bad("send one part `file`; there are several")),
+            Some("file") => file = Some(uploaded(field).await?),
+            Some("options") => {
+                let text = field.bytes().await.map_err(|error| unreadable(&error))?;
+                options = ParseOptions::from_json(&text)?;
+            }
+            _ => {}
+        }
+    }
+    let file = file.ok_or_else(|| bad("the part `file` with a file name is required"))?;
+    Ok((file, options))
+}
+
+async fn form(app: &App, request: Request) -> Result<Multipart, Failure> {
+    let (parts, body) = request.into_parts();
+    let kind = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_form = kind.starts_with("multipart/form-data");
+    let most = match is_form {
+        true => MAX_UPLOAD_BYTES + limits::UPLOAD_SLACK_BYTES,
+        false => limits::BODY_BYTES,
+    };
+    let bytes = match body::read(&parts.headers, body, most, app.body_silence()).await {
+        Err(Failure(error)) if error.code == ErrorCode::PayloadTooLarge => return Err(too_large()),
+        read => read?,
+    };
+    if !is_form {
+        return Err(without_form(&bytes));
+    }
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    DefaultBodyLimit::max(most).apply(&mut request);
+    Multipart::from_request(request, app)
+        .await
+        .map_err(|error| bad(&format!("the form cannot be read: {}", error.body_text())))
+}
+
+async fn uploaded(field: Field<'_>) -> Result<UploadedFile, Failure> {
+    let name = field
+        .file_name()
+        .map(own_name)
+        .filter(|name| !name.is_empty())
+        .ok_or_else(|| bad("the part `file` needs a file name"))?;
+    let content_type = field.content_type().map(str::to_owned);
+    let body = field.bytes().await.map_err(|error| unreadable(&error))?;
+    if body.len() > MAX_UPLOAD_BYTES {
+        return Err(too_large());
+    }
+    Ok(UploadedFile {
+        name,
+        content_type,
+        body,
+    })
+}
+
+/// The last part of a path, without control characters. It is shown, never used as a path.
+fn own_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.chars()
+        .filter(|c| !c.is_control())
+        .take(limits::FILE_NAME_CHARS)
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
+/// A body that is no form: uploads by reference are known and not offered.
+fn without_form(body: &Bytes) -> Failure {
+    let by_reference =
+        serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|body| body.get("uploadRef").is_some());
+    match by_reference {
+        true => Failure::new(
+            ErrorCode::NotSupported,
+            "this server does not offer uploads by `uploadRef`; send the file as multipart/form-data",
+        ),
+        false => bad("send multipart/form-data with a part `file` and, if you like, a part `options`"),
+    }
+}
+
+fn bad(sentence: &str) -> Failure {
+    Failure::new(ErrorCode::BadRequest, sentence)
+}
+
+fn too_large() -> Failure {
+    bad(&format!("the file is larger than {} MiB", MAX_UPLOAD_BYTES >> 20))
+}
+
+fn unreadable(error: &MultipartError) -> Failure {
+    bad(&format!("the form cannot be read: {}", error.body_text()))
+}

@@ -1,0 +1,270 @@
+//! Uploads: what a form may hold, what is refused, and text, which needs no reader of files.
+
+use axum::body::Body;
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, TestApp};
+
+const BOUNDARY: &str = "boundary-of-herons";
+
+/// A part: its `Content-Disposition` parameters, its content type or none, its bytes.
+type Part<'a> = (&'a str, &'a str, &'a [u8]);
+
+fn form(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (disposition, content_type, bytes) in parts {
+        let kind = match *content_type {
+            "" => String::new(),
+            kind => format!("Content-Type: {kind}\r\n"),
+        };
+        let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {disposition}\r\n{kind}\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
+}
+
+async fn send(app: &TestApp, content_type: &str, body: Vec<u8>) -> Answer {
+    let request = app
+        .request(Method::POST, "/v2/parse")
+        .header("content-type", content_type);
+    app.send(request.body(Body::from(body)).unwrap()).await
+}
+
+async fn post(app: &TestApp, parts: &[Part<'_>]) -> Answer {
+    send(
+        app,
+        &format!("multipart/form-data; boundary={BOUNDARY}"),
+        form(parts),
+    )
+    .await
+}
+
+async fn parse(
+    app: &TestApp,
+    disposition: &str,
+    content_type: &str,
+    bytes: &[u8],
+    options: &Value,
+) -> Answer {
+    let options = options.to_string();
+    let parts = [
+        (disposition, content_type, bytes),
+        ("name=\"options\"", "", options.as_bytes()),
+    ];
+    post(app, &parts).await
+}
+
+const NOTES: &str = "name=\"file\"; filename=\"notes.md\"";
+
+#[tokio::test]
+async fn text_is_converted_and_kept_under_its_scrape_id() {
+    let app = TestApp::start().await;
+    let file = "name=\"file\"; filename=\"C:\\\\birds\\\\herons.html\"";
+    let page = b"<title>Herons</title><nav>Menu</nav><main><h1>Herons</h1><p>They wade in shallow water all day.</p></main>";
+    let answer = parse(
+        &app,
+        file,
+        "text/html",
+        page,
+        &json!({"formats": ["markdown", "links"]}),
+    )
+    .await;
+    let json = answer.json();
+    assert_eq!(
+        (answer.status.as_u16(), &json["success"]),
+        (200, &json!(true)),
+        "{json}"
+    );
+    let data = &json["data"];
+    assert_eq!(
+        data["markdown"],
+        "# Herons\n\nThey wade in shallow water all day."
+    );
+    assert_eq!(data["links"], json!([]));
+    let mut metadata = data["metadata"].clone();
+    let id = metadata["scrapeId"].take();
+    metadata
+        .as_object_mut()
+        .unwrap()
+        .retain(|name, _| !matches!(name.as_str(), "scrapeId" | "articleTitle"));
+    assert_eq!(
+        metadata,
+        json!({"title": "Herons", "sourceFile": "herons.html", "sourceURL": "herons.html", "statusCode": 200,
+            "contentType": "text/html", "creditsUsed": 1, "concurrencyLimited": false})
+    );
+    let kept = app
+        .get(&format!("/v2/scrape/{}", id.as_str().unwrap()))
+        .await
+        .json();
+    assert_eq!(kept["data"], *data);
+}
+
+#[tokio::test]
+async fn the_kind_comes_from_the_name_then_the_type_then_the_bytes() {
+    let app = TestApp::start().await;
+    let no_options = json!({});
+    let check = async |file: &str, kind: &str, bytes: &[u8], content_type: &str, markdown: &str| {
+        let json = parse(&app, file, kind, bytes, &no_options).await.json();
+        let found = (
+            &json["data"]["metadata"]["contentType"],
+            &json["data"]["markdown"],
+        );
+        assert_eq!(found, (&json!(content_type), &json!(markdown)), "{file} {json}");
+    };
+    check(
+        NOTES,
+        "application/octet-stream",
+        b"# Herons",
+        "text/markdown",
+        "# Herons",
+    )
+    .await;
+    let nameless = "name=\"file\"; filename=\"upload\"";
+    check(nameless, "text/plain; charset=utf-8", b"<b>", "text/plain", "<b>").await;
+    check(
+        nameless,
+        "application/octet-stream",
+        b"<!doctype html><h1>Herons</h1>",
+        "text/html",
+        "# Herons",
+    )
+    .await;
+    let json = "name=\"file\"; filename=\"a.json\"";
+    check(json, "", b"{}", "application/json", "```json\n{}\n```").await;
+}
+
+#[tokio::test]
+async fn a_form_without_a_good_file_is_refused() {
+    let app = TestApp::start().await;
+    let file = (NOTES, "", b"x".as_slice());
+    post(&app, &[]).await.is_error(400, "BAD_REQUEST");
+    post(&app, &[("name=\"options\"", "", b"{}")])
+        .await
+        .is_error(400, "BAD_REQUEST");
+    post(&app, &[("name=\"file\"", "", b"x")])
+        .await
+        .is_error(400, "BAD_REQUEST");
+    post(&app, &[("name=\"file\"; filename=\" \"", "", b"x")])
+        .await
+        .is_error(400, "BAD_REQUEST");
+    post(&app, &[file, file]).await.is_error(400, "BAD_REQUEST");
+    post(
+        &app,
+        &[("name=\"file\"; filename=\"a.mp3\"", "audio/mpeg", b"ID3\0")],
+    )
+    .await
+    .is_error(400, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    // Other parts are passed over.
+    let answer = post(&app, &[("name=\"more\"", "", b"?"), file]).await;
+    assert_eq!(answer.json()["data"]["markdown"], "x");
+}
+
+#[tokio::test]
+async fn what_is_no_form_is_refused() {
+    let app = TestApp::start().await;
+    let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+    let mut cut_short = form(&[(NOTES, "", b"x")]);
+    cut_short.truncate(cut_short.len() - BOUNDARY.len() - 10);
+    send(&app, &kind, cut_short).await.is_error(400, "BAD_REQUEST");
+    send(&app, &kind, b"nothing of a form".to_vec())
+        .await
+        .is_error(400, "BAD_REQUEST");
+    send(&app, "multipart/form-data", form(&[(NOTES, "", b"x")]))
+        .await
+        .is_error(400, "BAD_REQUEST");
+    send(&app, "application/json", b"{}".to_vec())
+        .await
+        .is_error(400, "BAD_REQUEST");
+    send(&app, "application/json", b"{\"uploadRef\":\"x\"}".to_vec())
+        .await
+        .is_error(501, "FEATURE_NOT_SUPPORTED");
+}
+
+#[tokio::test]
+async fn options_are_as_strict_as_those_of_a_scrape() {
+    let app = TestApp::start().await;
+    let check = async |options: &[u8], code: &str| {
+        let answer = post(
+            &app,
+            &[
+                (NOTES, "", b"x"),
+                ("name=\"options\"", "application/json", options),
+            ],
+        )
+        .await;
+        answer.is_error(400, code).json()
+    };
+    check(b"{", "BAD_REQUEST_INVALID_JSON").await;
+    check(b"{\"format\":[]}", "BAD_REQUEST").await;
+    check(b"{\"url\":\"https://a.test\"}", "BAD_REQUEST").await;
+    check(b"{\"timeout\":300001}", "BAD_REQUEST").await;
+    check(
+        b"{\"parsers\":[{\"type\":\"pdf\",\"maxPages\":0}]}",
+        "BAD_REQUEST",
+    )
+    .await;
+    for forbidden in [
+        json!({"actions": [{"type": "wait", "milliseconds": 1}]}),
+        json!({"waitFor": 1}),
+        json!({"location": {"country": "DE"}}),
+        json!({"mobile": true}),
+        json!({"maxAge": 1}),
+        json!({"minAge": 1}),
+        json!({"storeInCache": false}),
+        json!({"lockdown": true}),
+        json!({"profile": {"name": "a"}}),
+        json!({"proxy": "enhanced"}),
+        json!({"formats": ["screenshot"]}),
+        json!({"formats": ["changeTracking", "markdown"]}),
+        json!({"formats": ["branding"]}),
+    ] {
+        let answer = check(forbidden.to_string().as_bytes(), "PARSE_UNSUPPORTED_OPTIONS").await;
+        let name = forbidden["formats"][0]
+            .as_str()
+            .unwrap_or_else(|| forbidden.as_object().unwrap().keys().next().unwrap());
+        assert!(answer["error"].as_str().unwrap().contains(name), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_above_the_limit_is_a_bad_request_and_one_at_it_is_read() {
+    let app = TestApp::start().await;
+    let most = 50 * 1024 * 1024;
+    let mut bytes = vec![b' '; most + 1];
+    post(&app, &[(NOTES, "", &bytes)])
+        .await
+        .is_error(400, "BAD_REQUEST");
+    bytes.resize(most + (2 << 20), b' ');
+    post(&app, &[(NOTES, "", &bytes)])
+        .await
+        .is_error(400, "BAD_REQUEST");
+    bytes.truncate(most);
+    let answer = parse(&app, NOTES, "", &bytes, &json!({"formats": []})).await;
+    assert_eq!(answer.status.as_u16(), 200);
+}
+
+#[tokio::test]
+async fn a_reader_that_cannot_be_started_is_a_fault_of_the_server() {
+    let app = TestApp::start().await;
+    let file = "name=\"file\"; filename=\"a.pdf\"";
+    post(&app, &[(file, "application/pdf", b"%PDF-1.7")])
+        .await
+        .is_error(500, "UNKNOWN_ERROR");
+}
+
+#[tokio::test]
+async fn the_formats_are_listed_and_a_key_is_needed() {
+    let app = TestApp::start().await;
+    let formats = app.get("/v2/parse/formats").await.json();
+    let formats = formats["data"]["formats"].as_array().unwrap();
+    let pdf = formats.iter().find(|format| format["format"] == "pdf").unwrap();
+    assert_eq!(pdf["available"], true);
+    for (method, path) in [(Method::GET, "/v2/parse/formats"), (Method::POST, "/v2/parse")] {
+        let request = app.anonymous(method, path).body(Body::empty()).unwrap();
+        app.send(request).await.is_error(401, "UNAUTHORIZED");
+    }
+}

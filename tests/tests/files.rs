@@ -1,0 +1,262 @@
+//! Files through the real server: linked in a crawl, scraped, sent to `POST /v2/parse`; and hostile ones, which end
+//! their reader and nothing else.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::path::Path;
+
+use harvestman_tests::files::{Pdf, docx, line, open_document, paragraph, scan};
+use harvestman_tests::server::KEY;
+use harvestman_tests::{Answer, Page, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+const PDF: &str = "application/pdf";
+const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+fn pdf() -> Vec<u8> {
+    let page = |bird: &str| line(24, 700, bird) + &line(12, 660, &format!("{bird} wade in shallow water."));
+    Pdf {
+        pages: ["Herons", "Egrets", "Bitterns"].map(page).to_vec(),
+        info: "/Title (Waders)",
+        ..Pdf::default()
+    }
+    .bytes()
+}
+
+fn letter() -> Vec<u8> {
+    docx(&(paragraph("Heading1", "A letter") + &paragraph("", "The herons are back.")))
+}
+
+async fn parse(server: &TestServer, name: &str, bytes: &[u8], options: Value) -> Answer {
+    let head = format!("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
+    let options =
+        format!("\r\n--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n{options}\r\n--x--\r\n");
+    let body = [head.as_bytes(), bytes, options.as_bytes()].concat();
+    let headers = [
+        ("authorization", format!("Bearer {KEY}")),
+        ("content-type", "multipart/form-data; boundary=x".to_owned()),
+    ];
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+    server.ask(Method::POST, "/v2/parse", &headers, body).await
+}
+
+#[tokio::test]
+async fn a_pdf_and_a_word_document_linked_in_a_crawl_become_documents() {
+    let site = Site::new()
+        .page(
+            "/",
+            Page::links("Birds", &["/waders.pdf", "/letter", "/broken.pdf"]),
+        )
+        .page("/waders.pdf", Page::new(PDF, pdf()))
+        .page("/letter", Page::new(DOCX, letter()))
+        .page("/broken.pdf", Page::new(PDF, "%PDF-1.7 and no more"))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let id = server.crawl(&json!({ "url": site.url("/") })).await;
+    let status = server.wait(&id).await;
+    assert_eq!(
+        (&status["status"], &status["completed"]),
+        (&json!("completed"), &json!(3))
+    );
+    // The page, the three pages of the PDF, the letter.
+    assert_eq!(status["creditsUsed"], 5);
+    let (documents, _) = server.documents(&id, 10).await;
+    let at = |path: &str| {
+        let url = site.url(path);
+        documents
+            .iter()
+            .find(|document| document["metadata"]["url"] == url)
+            .unwrap()
+    };
+    let waders = at("/waders.pdf");
+    let pages =
+        ["Herons", "Egrets", "Bitterns"].map(|bird| format!("# {bird}\n\n{bird} wade in shallow water."));
+    assert_eq!(waders["markdown"], pages.join("\n\n"));
+    let metadata = &waders["metadata"];
+    assert_eq!(
+        (&metadata["numPages"], &metadata["totalPages"]),
+        (&json!(3), &json!(3))
+    );
+    assert_eq!(
+        (&metadata["title"], &metadata["contentType"]),
+        (&json!("Waders"), &json!(PDF))
+    );
+    assert_eq!(at("/letter")["markdown"], "# A letter\n\nThe herons are back.");
+    let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+    let errors = errors["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(
+        (&errors[0]["url"], &errors[0]["code"]),
+        (&json!(site.url("/broken.pdf")), &json!("SCRAPE_PDF_ERROR"))
+    );
+}
+
+#[tokio::test]
+async fn a_scraped_pdf_is_read_as_the_parser_says() {
+    let site = Site::new()
+        .page("/waders.pdf", Page::new(PDF, pdf()))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let scrape = async |parsers: Value| {
+        let request = json!({ "url": site.url("/waders.pdf"), "parsers": parsers });
+        server.post("/v2/scrape", &request).await.ok()["data"].clone()
+    };
+    let parser = json!([{ "type": "pdf", "maxPages": 2, "pages": true, "pageMarkers": true }]);
+    let two = scrape(parser.clone()).await;
+    let markdown = two["markdown"].as_str().unwrap();
+    assert!(markdown.starts_with("<!-- page 1 -->\n\n# Herons"), "{markdown}");
+    assert!(
+        markdown.contains("\n\n---\n\n<!-- page 2 -->\n\n# Egrets"),
+        "{markdown}"
+    );
+    assert_eq!(two["pages"][1]["pageNumber"], 2);
+    assert_eq!(two["pages"].as_array().unwrap().len(), 2);
+    let metadata = &two["metadata"];
+    assert_eq!(
+        (&metadata["numPages"], &metadata["totalPages"]),
+        (&json!(2), &json!(3))
+    );
+    assert_eq!(metadata["creditsUsed"], 2);
+    let again = scrape(parser).await;
+    assert_eq!(again["markdown"], two["markdown"]);
+    assert_eq!(
+        (
+            &again["metadata"]["cacheState"],
+            &again["metadata"]["creditsUsed"]
+        ),
+        (&json!("hit"), &json!(1))
+    );
+
+    let unread = scrape(json!([])).await;
+    assert!(
+        unread["markdown"].as_str().unwrap().starts_with("JVBERi0xLjQK"),
+        "{unread}"
+    );
+    assert_eq!(unread["metadata"]["creditsUsed"], 1);
+}
+
+#[tokio::test]
+async fn files_are_parsed() {
+    let server = TestServer::start().await;
+    let check = async |name: &str, bytes: &[u8], markdown: &str, credits: u32| {
+        let data = parse(&server, name, bytes, json!({})).await.ok()["data"].clone();
+        let found = (
+            data["markdown"].as_str(),
+            data["metadata"]["creditsUsed"].as_u64(),
+        );
+        assert_eq!(found, (Some(markdown), Some(u64::from(credits))), "{data}");
+        let metadata = &data["metadata"];
+        assert_eq!(
+            (&metadata["sourceFile"], &metadata["sourceURL"]),
+            (&json!(name), &json!(name))
+        );
+    };
+    check("letter.docx", &letter(), "# A letter\n\nThe herons are back.", 1).await;
+    check(
+        "a.odt",
+        &open_document("text", "<text:p>They wade.</text:p>"),
+        "They wade.",
+        1,
+    )
+    .await;
+    check("a.rtf", br"{\rtf1 They {\b wade}.\par}", "They **wade**.", 1).await;
+    check(
+        "a.csv",
+        b"bird,height\nheron,98\n",
+        "| bird | height |\n| --- | --- |\n| heron | 98 |",
+        1,
+    )
+    .await;
+    check("a.txt", b"They wade.", "They wade.", 1).await;
+    // Office files are told apart by what they are, not by what they are called.
+    check("letter.pptx", &letter(), "# A letter\n\nThe herons are back.", 1).await;
+
+    let scanned = Pdf {
+        pages: vec![scan(), scan()],
+        ..Pdf::default()
+    }
+    .bytes();
+    let data = parse(&server, "scan.pdf", &scanned, json!({})).await.ok()["data"].clone();
+    assert!(
+        data["warning"]
+            .as_str()
+            .unwrap()
+            .starts_with("The PDF is scanned"),
+        "{data}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_says_why() {
+    let server = TestServer::start().await;
+    let check = async |name: &str, bytes: &[u8], status: u16, code: &str, words: &str| {
+        let answer = parse(&server, name, bytes, json!({})).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, code),
+            "{name}: {}",
+            answer.error()
+        );
+        assert!(answer.error().contains(words), "{name}: {}", answer.error());
+    };
+    let protected = Pdf {
+        pages: vec![line(12, 700, "secret")],
+        protected: true,
+        ..Pdf::default()
+    };
+    check("a.pdf", &protected.bytes(), 500, "SCRAPE_PDF_ERROR", "password").await;
+    check("a.pdf", b"no such thing", 500, "SCRAPE_PDF_ERROR", "damaged").await;
+    check(
+        "a.docx",
+        b"no such thing",
+        400,
+        "SCRAPE_UNSUPPORTED_FILE_ERROR",
+        "damaged",
+    )
+    .await;
+    let bomb = open_document("text", &" ".repeat(300 << 20));
+    check("a.odt", &bomb, 400, "SCRAPE_UNSUPPORTED_FILE_ERROR", "too large").await;
+    check(
+        "a.zip",
+        b"PK\x03\x04\x14\0\0\0",
+        400,
+        "SCRAPE_UNSUPPORTED_FILE_ERROR",
+        "formats",
+    )
+    .await;
+}
+
+/// A file that takes its reader more time than there is: the deadline of the request ends it.
+#[tokio::test]
+async fn a_reader_that_does_not_end_is_ended_and_the_server_goes_on() {
+    let server = TestServer::start().await;
+    let slow = Pdf {
+        pages: vec![line(12, 700, "They wade.").repeat(200_000)],
+        ..Pdf::default()
+    }
+    .bytes();
+    let answer = parse(&server, "slow.pdf", &slow, json!({ "timeout": 1000 })).await;
+    assert_eq!((answer.status, answer.code()), (408, "SCRAPE_TIMEOUT"));
+    let data = parse(&server, "letter.docx", &letter(), json!({})).await.ok();
+    assert_eq!(data["data"]["markdown"], "# A letter\n\nThe herons are back.");
+    if Path::new("/proc/self").exists() {
+        assert_eq!(readers_of(server.pid()), 0);
+    }
+}
+
+/// Processes that the server started and that still run.
+fn readers_of(server: u32) -> usize {
+    let is_child = |entry: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // After the name, which may hold anything: state, parent.
+        let mut rest = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, parent) = (rest.next()?, rest.next()?);
+        (state != "Z" && parent == server.to_string()).then_some(())
+    };
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| is_child(entry.ok()?))
+        .count()
+}

@@ -49,13 +49,19 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let mass = Mass::of(dom, &vec![false; dom.nodes.len()]);
     let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
     let mut chances = judge::chances(&blocks);
-    let title = roots
+    let repeated = roots
         .last()
         .and_then(|&root| title::repeated(dom, root, kind, &mass));
+    let chosen = blocks.iter().find(|block| block.is_chosen_heading());
+    let title = chosen
+        .map(|block| block.id)
+        .filter(|&id| !title::names_site(dom, id));
     for (chance, block) in chances.iter_mut().zip(&blocks) {
         // Few words, so the cut hardly weighs them; whether the page's title belongs to its text is asked by itself.
-        if block.is_chosen_heading() {
-            *chance = if title == Some(block.id) { 0 } else { 1000 };
+        if Some(block.id) == repeated {
+            *chance = 0;
+        } else if Some(block.id) == title {
+            *chance = 1000;
         } else if block.is_title() && *chance < 500 {
             *chance = 0;
         }

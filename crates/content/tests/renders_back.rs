@@ -1,5 +1,7 @@
 //! The Markdown of real pages, read by another's parser: nothing is empty, no table is broken, no text is swallowed.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::collections::HashSet;
 use std::fs;
 

@@ -102,6 +102,18 @@ fn an_article_begins_below_the_heading_that_repeats_its_title() {
 }
 
 #[test]
+fn a_heading_that_only_names_the_site_is_no_title() {
+    let bar = "<div class=bar><a href=/>Home</a> <a href=/print>Print</a> <h1>Bird Book</h1> <a href=/fork>Fork</a></div>";
+    let text = markdown(&format!(
+        "<title>Herons - Bird Book</title>{bar}<main><h2>Herons</h2>{TEXT}</main>"
+    ));
+    assert!(
+        text.contains("Herons wade") && !text.contains("# Bird Book"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_picture_stays_with_its_caption() {
     let picture = "<div class=box><img src=/heron.jpg alt=heron><p>A heron at the lake, early in the morning.</p></div>";
     let markdown = markdown(&format!("<title>Herons</title><main>{picture}{TEXT}</main>"));

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use crate::{project::Project, run, tools::Tools};
 
-const VARIABLE: &str = "HARVESTMAN_CORPUS";
+/// Names the folder of a corpus.
+pub(crate) const CORPUS: &str = "HARVESTMAN_CORPUS";
 /// Suites and how their pages are converted: `conv` is clean HTML, all of it content.
 const SUITES: &[(&str, &[&str])] = &[
     ("article", &["--main"]),
@@ -28,11 +29,11 @@ const SUITES: &[(&str, &[&str])] = &[
 /// Converts the corpus, scores it, prints the tables; an error when a figure is short of its bar.
 pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
     let corpus = match arguments {
-        [] => std::env::var_os(VARIABLE).map(PathBuf::from),
+        [] => std::env::var_os(CORPUS).map(PathBuf::from),
         [folder] => Some(PathBuf::from(folder)),
         _ => bail!("one folder only"),
     };
-    let corpus = corpus.with_context(|| format!("which corpus? Give its folder, or set {VARIABLE}"))?;
+    let corpus = corpus.with_context(|| format!("which corpus? Give its folder, or set {CORPUS}"))?;
     let scorer = corpus.join("score.py");
     ensure!(scorer.is_file(), "{} holds no score.py", corpus.display());
     let python = tools.scorer(project)?;

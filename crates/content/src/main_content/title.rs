@@ -59,6 +59,13 @@ fn is_dated(dom: &Dom) -> bool {
     (0..dom.len()).any(|n| dom.tag(n) == Tag::Meta && published(n))
 }
 
+/// True for a heading that says only what site this is: it stands at the end of `title`, behind the page's own name.
+pub(super) fn names_site(dom: &Dom, heading: NodeId) -> bool {
+    let (title, text) = (of_page(dom), of_heading(dom, heading));
+    let own = title.strip_suffix(&text).map(str::trim_end);
+    own.is_some_and(|own| own.ends_with(SEPARATORS))
+}
+
 /// True when a title is this text, with or without the site's name beside it.
 fn is_name(title: &str, text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());

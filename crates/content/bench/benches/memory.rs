@@ -1,0 +1,35 @@
+//! Memory that each way has at its highest, as a multiple of the page: of all pages together, and of the worst page of
+//! 10 kB or more.
+
+use harvestman_content_bench::{WAYS, pages};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATED: PeakAlloc = PeakAlloc;
+
+/// A smaller page says little of the multiple.
+const SMALL_BYTES: usize = 10_000;
+
+fn main() {
+    let pages = pages();
+    let bytes: usize = pages.iter().map(String::len).sum();
+    println!("memory at its highest, in bytes per byte of the page\n");
+    for way in &WAYS {
+        let (mut sum, mut worst) = (0, 0.0f64);
+        for page in &pages {
+            let before = ALLOCATED.current_usage();
+            ALLOCATED.reset_peak_usage();
+            (way.run)(page);
+            let peak = ALLOCATED.peak_usage().saturating_sub(before);
+            sum += peak;
+            if page.len() >= SMALL_BYTES {
+                worst = worst.max(peak as f64 / page.len() as f64);
+            }
+        }
+        println!(
+            "{:<40} {:5.1}   worst {worst:5.1}",
+            way.name,
+            sum as f64 / bytes as f64
+        );
+    }
+}

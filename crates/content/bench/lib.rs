@@ -1,0 +1,151 @@
+//! What the benchmarks run: pages, our outputs, and what peers make of the same bytes (docs/BENCHMARKS.md).
+
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use harvestman_content::{Page, Selection};
+use html5ever::tendril::TendrilSink;
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::RcDom;
+use serde_json::Value;
+use url::Url;
+
+/// Bytes of pages that are measured at most, taken evenly from all there are.
+const PAGES_BYTES: usize = 12_000_000;
+
+/// One way from HTML to something.
+pub struct Way {
+    /// What the table calls it.
+    pub name: &'static str,
+    /// Does it; the result is as good as thrown away.
+    pub run: fn(&str),
+}
+
+/// What is compared, the bare parse first.
+pub const WAYS: [Way; 7] = [
+    Way {
+        name: "html5ever: parse",
+        run: html5ever,
+    },
+    Way {
+        name: "harvestman: parse",
+        run: ours_parsed,
+    },
+    Way {
+        name: "harvestman: whole page to Markdown",
+        run: ours_whole,
+    },
+    Way {
+        name: "htmd: whole page to Markdown",
+        run: htmd,
+    },
+    Way {
+        name: "harvestman: main content to Markdown",
+        run: ours_main,
+    },
+    Way {
+        name: "dom_smoothie: main content to Markdown",
+        run: dom_smoothie,
+    },
+    Way {
+        name: "harvestman: all outputs",
+        run: ours_all,
+    },
+];
+
+/// The pages of `HARVESTMAN_CORPUS` (`pages-*.jsonl.gz`; docs/MARKDOWN.md), else the small ones of the tests.
+pub fn pages() -> Vec<String> {
+    let mut pages = match std::env::var_os("HARVESTMAN_CORPUS") {
+        Some(folder) => corpus(Path::new(&folder)),
+        None => files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/pages"))),
+    };
+    let whole: usize = pages.iter().map(String::len).sum();
+    let mut number = 0;
+    pages.retain(|_| {
+        number += 1;
+        number % whole.div_ceil(PAGES_BYTES) == 0
+    });
+    assert!(!pages.is_empty(), "no pages");
+    pages
+}
+
+fn names(folder: &Path, ends: &str) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder of pages can be read");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(ends));
+    paths.sort();
+    paths
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let read = |path| fs::read_to_string(path).expect("a page is UTF-8");
+    names(folder, ".html").into_iter().map(read).collect()
+}
+
+fn corpus(folder: &Path) -> Vec<String> {
+    let mut pages = Vec::new();
+    for path in names(folder, ".jsonl.gz") {
+        let lines = BufReader::new(MultiGzDecoder::new(File::open(path).expect("a file of pages")));
+        for line in lines.lines() {
+            let row: Value = serde_json::from_str(&line.expect("a line")).expect("a line is JSON");
+            pages.extend(row["html"].as_str().map(str::to_owned));
+        }
+    }
+    pages
+}
+
+fn page(html: &str) -> Page {
+    Page::parse(
+        html,
+        &Url::parse("https://site.test/a/b").expect("it is an address"),
+    )
+}
+
+fn selection(only_main_content: bool) -> Selection {
+    Selection {
+        only_main_content,
+        remove_base64_images: true,
+        ..Selection::default()
+    }
+}
+
+fn html5ever(html: &str) {
+    black_box(parse_document(RcDom::default(), ParseOpts::default()).one(html));
+}
+
+fn ours_parsed(html: &str) {
+    black_box(page(html));
+}
+
+fn ours_whole(html: &str) {
+    black_box(page(html).convert(&selection(false)).markdown());
+}
+
+fn ours_main(html: &str) {
+    black_box(page(html).convert(&selection(true)).markdown());
+}
+
+/// Everything that a page can be asked for.
+fn ours_all(html: &str) {
+    let page = page(html);
+    let content = page.convert(&selection(true));
+    black_box((content.markdown(), content.html()));
+    black_box((page.links(), page.crawl_links(), page.images(), page.metadata()));
+}
+
+fn htmd(html: &str) {
+    black_box(htmd::convert(html).ok());
+}
+
+fn dom_smoothie(html: &str) {
+    let config = dom_smoothie::Config {
+        text_mode: dom_smoothie::TextMode::Markdown,
+        ..dom_smoothie::Config::default()
+    };
+    let reader = dom_smoothie::Readability::new(html, Some("https://site.test/a/b"), Some(config));
+    // A page that it finds no article on is an error to it, after the same work.
+    black_box(reader.ok().and_then(|mut reader| reader.parse().ok()));
+}

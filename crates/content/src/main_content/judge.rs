@@ -1,11 +1,14 @@
 //! Judges each block by what was measured of it: a few dozen small decision trees, grown offline over pages with known
 //! answers, and a cut that makes the expected F1 of the page the best. Whole numbers only, the same on every platform.
 
+use std::sync::LazyLock;
+
 use super::features::Block;
 
 /// Trees: their number, then of each its number of splits, the splits (feature, left, right, threshold), the leaves.
 /// A child below zero is the leaf with that number's complement. Written by `crates/content/score/train.py`.
-const TREES: &[u8] = include_bytes!("judge.trees");
+const FILE: &[u8] = include_bytes!("judge.trees");
+static TREES: LazyLock<Vec<Tree>> = LazyLock::new(read);
 /// Leaf values in one unit of log-odds.
 const UNIT: i32 = 4096;
 /// Chance in per mille at log-odds of 0, 1/4, 1/2, ...; between these a straight line.
@@ -28,10 +31,9 @@ struct Tree {
 
 /// The chance of each block to be content, in per mille.
 pub(super) fn chances(blocks: &[Block]) -> Vec<i32> {
-    let trees = trees();
     blocks
         .iter()
-        .map(|block| chance(trees.iter().map(|tree| tree.value(&block.features)).sum()))
+        .map(|block| chance(TREES.iter().map(|tree| tree.value(&block.features)).sum()))
         .collect()
 }
 
@@ -80,8 +82,8 @@ impl Tree {
     }
 }
 
-fn trees() -> Vec<Tree> {
-    let mut words = TREES
+fn read() -> Vec<Tree> {
+    let mut words = FILE
         .chunks_exact(4)
         .map(|bytes| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let mut next = || words.next().expect("the file was written whole");
@@ -123,9 +125,8 @@ mod tests {
 
     #[test]
     fn every_tree_is_whole() {
-        let trees = trees();
-        assert!(!trees.is_empty());
-        for tree in trees {
+        assert!(!TREES.is_empty());
+        for tree in TREES.iter() {
             for split in &tree.splits {
                 for child in [split.left, split.right] {
                     assert!(if child < 0 {

@@ -381,6 +381,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
             format!("{KEY}=test:test,{OTHER_KEY}=other:other"),
         )
         .env("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")
+        .env("HARVESTMAN_CHROMIUM", "none")
         .env("HARVESTMAN_LOG", "info")
         .envs(settings.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null());

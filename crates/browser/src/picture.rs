@@ -38,6 +38,14 @@ impl PictureFormat {
             PictureFormat::Jpeg => "image/jpeg",
         }
     }
+
+    /// `png` or `jpg`.
+    pub fn extension(self) -> &'static str {
+        match self {
+            PictureFormat::Png => "png",
+            PictureFormat::Jpeg => "jpg",
+        }
+    }
 }
 
 /// Takes a picture of the window or of the whole page.

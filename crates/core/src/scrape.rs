@@ -56,6 +56,12 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
     for format in &options.formats {
         check_format(format, capabilities)?;
     }
+    if options.profile.is_some() {
+        return Err(ApiError::new(
+            ErrorCode::NotConfigured,
+            "`profile` is not available in this version of the server; leave it out.",
+        ));
+    }
     if options.redact_pii.is_some() {
         return Err(ApiError::new(
             ErrorCode::NotConfigured,
@@ -63,6 +69,17 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
         ));
     }
     Ok(())
+}
+
+/// Whether what is asked for only a browser can do.
+pub fn needs_browser(options: &ScrapeOptions) -> bool {
+    !options.actions.is_empty()
+        || options.wait_for > 0
+        || options.mobile
+        || options
+            .formats
+            .iter()
+            .any(|format| matches!(format, Format::Screenshot(_)))
 }
 
 fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
@@ -75,7 +92,6 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
     let option = match options {
         _ if options.wait_for > 0 => "waitFor",
         _ if options.mobile => "mobile",
-        _ if options.profile.is_some() => "profile",
         _ => return Ok(()),
     };
     Err(ApiError::new(
@@ -112,11 +128,8 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
             ErrorCode::NotConfigured,
             "needs a language model, and none is configured on this server",
         ),
-        Format::Screenshot(_)
-        | Format::ChangeTracking(_)
-        | Format::Question { .. }
-        | Format::Query { .. }
-        | Format::Json(_) => (
+        Format::Screenshot(_) => return Ok(()),
+        Format::ChangeTracking(_) | Format::Question { .. } | Format::Query { .. } | Format::Json(_) => (
             ErrorCode::NotConfigured,
             "is not available in this version of the server",
         ),
@@ -195,6 +208,7 @@ mod tests {
             none,
             Some((ErrorCode::NotConfigured, "a browser")),
         );
+        check(r#"{"formats":["screenshot"]}"#, browser, None);
         check(
             r#"{"formats":["branding"]}"#,
             browser,

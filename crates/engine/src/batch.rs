@@ -4,7 +4,7 @@ use harvestman_core::api::batch::{BatchScrapeRequest, StoredBatch};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{Offer, given};
 use harvestman_core::ids::JobId;
-use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
 use harvestman_store::{Added, Created, Idempotency, JobKind, NewJob, Principal};
 
@@ -21,15 +21,16 @@ impl Engine {
         who: &Principal,
         mut request: BatchScrapeRequest,
         idempotency: Option<Idempotency>,
+        base: &str,
     ) -> Result<JobId, ApiError> {
         request.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.options, &Capabilities::default())?;
+        check_supported(&request.options, &self.inner.capabilities())?;
         self.check_receiver(request.webhook.as_ref()).await?;
         self.inner.budget.check(&self.inner.store, who.team).await?;
         let pages = given::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
             Some(batch) => self.add_to_batch(who, batch, request, pages, idempotency).await,
-            None => self.new_batch(who, request, pages, idempotency).await,
+            None => self.new_batch(who, request, pages, idempotency, base).await,
         }
     }
 
@@ -39,6 +40,7 @@ impl Engine {
         request: BatchScrapeRequest,
         pages: Vec<Offer>,
         idempotency: Option<Idempotency>,
+        base: &str,
     ) -> Result<JobId, ApiError> {
         let Some(first) = pages.first().map(|page| page.url.clone()) else {
             return Err(ApiError::new(
@@ -54,6 +56,7 @@ impl Engine {
             .map(|webhook| subscribed(webhook, Family::BatchScrape));
         let zero_data_retention = request.zero_data_retention;
         let job = NewJob {
+            base: base.to_owned(),
             page_limit: count as u64,
             webhook,
             zero_data_retention,

@@ -19,14 +19,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::browser_pages::Taken;
 use crate::clock::{self, Ticker};
 use crate::engine::Inner;
+use crate::files::Place;
 use crate::job_request::JobRequest;
 use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
 use crate::slots::{Asked, Queued, Slot};
-use crate::{limits, tracking};
+use crate::{files, limits, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,6 +216,7 @@ impl Driver {
                 let inner = self.inner.clone();
                 let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
                 let cache = self.cache.clone();
+                let (base, keep) = (self.lease.base.clone(), !self.request.zero_data_retention());
                 let work = async move {
                     let id = clock::new_scrape_id();
                     let failed = |error: ApiError, passing| {
@@ -239,13 +242,23 @@ impl Driver {
                         fallback: task.fallback,
                     };
                     let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
-                    let mut outcome = page.catch_unwind().await.unwrap_or_else(|_| panicked(id));
+                    let (mut outcome, taken) = page
+                        .catch_unwind()
+                        .await
+                        .unwrap_or_else(|_| (panicked(id), Taken::default()));
                     if let PageOutcome::Page(page) = &mut outcome {
                         queued.note(&mut page.document.metadata);
                         let document = &mut page.document;
-                        if let Err(error) =
+                        let place = Place {
+                            store: &inner.store,
+                            base: &base,
+                            keep,
+                        };
+                        let finished = async {
+                            files::attach(place, document, taken).await?;
                             tracking::track(&inner.store, team, &task.url, &options, document).await
-                        {
+                        };
+                        if let Err(error) = finished.await {
                             outcome = failed(error, true);
                         }
                     }

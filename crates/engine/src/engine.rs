@@ -26,6 +26,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::browser_pages::BrowserPages;
 use crate::budget::Budget;
 use crate::changes::Changes;
 use crate::driven::Driven;
@@ -97,10 +98,16 @@ pub(crate) struct Inner {
 
 impl Engine {
     /// Starts the loops that drive stored jobs; crawls that were running go on by themselves.
-    pub fn start(config: EngineConfig, store: Store, fetcher: Fetcher) -> Engine {
+    pub fn start(
+        config: EngineConfig,
+        store: Store,
+        fetcher: Fetcher,
+        browser: Option<BrowserPages>,
+    ) -> Engine {
         let inner = Arc::new(Inner {
             scraper: Scraper::new(
                 fetcher,
+                browser,
                 FileReader::new(config.file_reader.clone(), config.cores),
                 config.cores,
             ),
@@ -137,16 +144,19 @@ impl Engine {
     }
 
     /// Stores a crawl and starts it; the answer comes after the job is stored. The same idempotency
-    /// key with the same body gives the first job's id again.
+    /// key with the same body gives the first job's id again. `base` is this server's address as the
+    /// caller knows it, for links in documents.
     pub async fn start_crawl(
         &self,
         who: &Principal,
         request: CrawlRequest,
         idempotency: Option<Idempotency>,
+        base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
         self.inner.budget.check(&self.inner.store, who.team).await?;
         let job = NewJob {
+            base: base.to_owned(),
             page_limit: request.limit,
             webhook: request
                 .webhook
@@ -176,7 +186,7 @@ impl Engine {
     async fn check_crawl(&self, request: &CrawlRequest) -> Result<(), ApiError> {
         Scope::compile(request)?;
         request.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.scrape_options, &Capabilities::default())
+        check_supported(&request.scrape_options, &self.inner.capabilities())
             .map_err(|error| problem::under("scrapeOptions", error))?;
         if !request.scrape_options.lockdown {
             self.check_target(&request.url.url).await?;
@@ -243,16 +253,21 @@ impl Engine {
         Ok(found)
     }
 
-    /// Scrapes one page and stores the result under its scrape id.
-    pub async fn scrape(&self, who: &Principal, request: ScrapeRequest) -> Result<Document, ApiError> {
+    /// Scrapes one page and stores the result under its scrape id. `base` as for a crawl.
+    pub async fn scrape(
+        &self,
+        who: &Principal,
+        request: ScrapeRequest,
+        base: &str,
+    ) -> Result<Document, ApiError> {
         request.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.options, &Capabilities::default())?;
+        check_supported(&request.options, &self.inner.capabilities())?;
         // With `lockdown` not even the name is resolved.
         if !request.options.lockdown {
             self.check_target(&request.url.url).await?;
         }
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request).await?;
+        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, base).await?;
         let document = scrape.run().await?;
         reserved.spend(document.metadata.credits_used.unwrap_or(0));
         Ok(document)
@@ -316,6 +331,17 @@ impl Engine {
         let loops = std::mem::take(&mut *self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner));
         for handle in loops {
             let _ = handle.await;
+        }
+        self.inner.scraper.stop().await;
+    }
+}
+
+impl Inner {
+    /// What can be done for a page here.
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            browser: self.scraper.has_browser(),
+            ..Capabilities::default()
         }
     }
 }

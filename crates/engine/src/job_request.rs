@@ -33,13 +33,21 @@ impl JobRequest {
 
     /// How each page is fetched and what is made of it.
     pub(crate) fn scrape_options(&self) -> ScrapeOptions {
-        let (options, zero_data_retention) = match self {
-            Self::Crawl(request) => (&request.scrape_options, request.zero_data_retention),
-            Self::Batch(_, batch) => (&batch.0.options, batch.0.zero_data_retention),
+        let options = match self {
+            Self::Crawl(request) => &request.scrape_options,
+            Self::Batch(_, batch) => &batch.0.options,
         };
         let mut options = options.clone();
-        options.store_in_cache &= !zero_data_retention;
+        options.store_in_cache &= !self.zero_data_retention();
         options
+    }
+
+    /// Whether nothing of the job may be kept.
+    pub(crate) fn zero_data_retention(&self) -> bool {
+        match self {
+            Self::Crawl(request) => request.zero_data_retention,
+            Self::Batch(_, batch) => batch.0.zero_data_retention,
+        }
     }
 
     /// The job as the store remembers it.

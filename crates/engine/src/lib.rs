@@ -3,6 +3,7 @@
 
 mod answer;
 mod batch;
+mod browser_pages;
 mod budget;
 mod changes;
 mod clock;
@@ -11,6 +12,7 @@ mod driver;
 mod engine;
 mod expiry;
 mod file_reader;
+mod files;
 mod job_request;
 pub mod limits;
 mod map;
@@ -24,6 +26,7 @@ mod slots;
 mod tracking;
 mod webhooks;
 
+pub use browser_pages::BrowserPages;
 pub use clock::{new_job_id, now};
 pub use engine::{Engine, EngineConfig, UploadedFile};
 pub use file_reader::{FileAnswer, READ_FILE_COMMAND};

@@ -52,6 +52,8 @@ pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
 /// How long results stay readable after the end of a job (contract section 19).
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long a picture of a page can be fetched (contract section 4.2).
+pub const FILE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// Jobs whose events are delivered at the same time.
 pub const WEBHOOK_RECEIVERS: usize = 128;
 /// How long events of one job are delivered before another job gets the place.

@@ -9,7 +9,7 @@ use url::Url;
 use crate::engine::fault;
 use crate::{clock, limits};
 
-/// A job of one page, without a webhook; the caller of this sets what is otherwise.
+/// A job of one page, without a webhook and without an address for links; the caller of this sets what is otherwise.
 pub(crate) fn new_job(
     who: &Principal,
     kind: JobKind,
@@ -24,6 +24,7 @@ pub(crate) fn new_job(
         kind,
         url: url.to_string(),
         request: serde_json::to_string(request).map_err(|error| fault(&error))?,
+        base: String::new(),
         page_limit: 1,
         webhook: None,
         origin: caller.origin.clone(),

@@ -1,5 +1,5 @@
-//! One page: take its bytes from the cache or fetch them, convert them off the async threads. It never
-//! decides what to fetch.
+//! One page: take its bytes from the cache or fetch them, plainly or with the browser, convert them off
+//! the async threads. It never decides what to fetch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{RawPage, Rendered, file_request, render, render_file};
+use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, render, render_file};
 use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
 use harvestman_store::StoreError;
 use tokio::sync::Semaphore;
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::answer::Answer;
+use crate::browser_pages::{BrowserPage, BrowserPages, Taken};
 use crate::engine::unavailable;
 use crate::file_reader::FileReader;
 use crate::limits;
@@ -27,6 +28,7 @@ use crate::page_cache::PageCache;
 #[derive(Clone)]
 pub(crate) struct Scraper {
     fetcher: Fetcher,
+    browser: Option<BrowserPages>,
     conversions: Arc<Semaphore>,
     files: FileReader,
 }
@@ -55,13 +57,20 @@ pub(crate) struct ScrapeFailure {
 pub(crate) struct Scraped {
     pub(crate) answer: Answer,
     pub(crate) rendered: Rendered,
+    pub(crate) taken: Taken,
 }
 
 impl Scraper {
-    pub(crate) fn new(fetcher: Fetcher, files: FileReader, cores: usize) -> Self {
+    pub(crate) fn new(
+        fetcher: Fetcher,
+        browser: Option<BrowserPages>,
+        files: FileReader,
+        cores: usize,
+    ) -> Self {
         let conversions = Arc::new(Semaphore::new(cores.max(1) * limits::RENDERS_PER_CORE));
         Self {
             fetcher,
+            browser,
             conversions,
             files,
         }
@@ -71,7 +80,18 @@ impl Scraper {
         &self.fetcher
     }
 
-    /// One page, from the cache or by plain HTTP, converted to what the options ask for.
+    pub(crate) fn has_browser(&self) -> bool {
+        self.browser.is_some()
+    }
+
+    /// Ends the browser.
+    pub(crate) async fn stop(&self) {
+        if let Some(browser) = &self.browser {
+            browser.stop().await;
+        }
+    }
+
+    /// One page, from the cache, by plain HTTP or by the browser, converted to what the options ask for.
     pub(crate) async fn scrape(
         &self,
         target: Target<'_>,
@@ -101,7 +121,12 @@ impl Scraper {
         {
             (url, fetched) = (plain, Ok(second));
         }
-        let scraped = self.convert(url, fetched?, options, id, deadline).await?;
+        let (answer, taken) = fetched?;
+        let mut scraped = self.convert(url, answer, options, id, deadline).await?;
+        scraped.taken = taken;
+        if scraped.rendered.has_little_text && scraped.answer.status < 400 && !needs_browser(options) {
+            scraped = self.by_scripts(scraped, url, options, id, deadline).await;
+        }
         if cache::keeps(options, scraped.answer.status) {
             let about = &scraped.rendered.document.metadata;
             let key = CacheKey::of_page(url, options);
@@ -110,13 +135,52 @@ impl Scraper {
         Ok(scraped)
     }
 
+    /// The page as its scripts make it where there is a browser, else as it was fetched.
+    async fn by_scripts(
+        &self,
+        fetched: Scraped,
+        url: &Url,
+        options: &Arc<ScrapeOptions>,
+        id: ScrapeId,
+        deadline: Instant,
+    ) -> Scraped {
+        let Some(browser) = &self.browser else {
+            return fetched;
+        };
+        let made = async {
+            match browser.page(url, options, deadline).await?.answer {
+                Some(answer) => self.convert(url, answer, options, id, deadline).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        match made.await {
+            Ok(Some(made)) => made,
+            Ok(None) => fetched,
+            Err(failure) => {
+                tracing::debug!(%url, error = %failure.error, "a page of scripts stays as it was fetched");
+                fetched
+            }
+        }
+    }
+
+    /// The page by the browser where only that will do, else by plain HTTP; what is no page by plain HTTP.
     async fn fetch(
         &self,
         url: &Url,
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
-    ) -> Result<Answer, ScrapeFailure> {
+    ) -> Result<(Answer, Taken), ScrapeFailure> {
+        let taken = match &self.browser {
+            Some(browser) if needs_browser(options) => match browser.page(url, options, deadline).await? {
+                BrowserPage {
+                    answer: Some(answer),
+                    taken,
+                } => return Ok((answer, taken)),
+                BrowserPage { taken, .. } => taken,
+            },
+            _ => Taken::default(),
+        };
         let mut request = FetchRequest::get(url.clone(), deadline.into_std());
         request.headers = request_headers(options);
         request.verify_tls = options.verify_tls();
@@ -124,7 +188,9 @@ impl Scraper {
         request.max_redirects = limits::PAGE_REDIRECTS;
         request.cookies = Some(jar.clone());
         let fetched = self.fetcher.fetch(request).await;
-        fetched.map(Answer::from).map_err(ScrapeFailure::from)
+        fetched
+            .map(|response| (Answer::from(response), taken))
+            .map_err(ScrapeFailure::from)
     }
 
     /// Makes a document of what was received, by the deadline. A file is read first.
@@ -164,7 +230,11 @@ impl Scraper {
                 }
                 metadata.cached_at = answer.kept_since;
                 metadata.cache_state = cache::state(&options, answer.kept_since).map(str::to_owned);
-                Ok(Scraped { answer, rendered })
+                Ok(Scraped {
+                    answer,
+                    rendered,
+                    taken: Taken::default(),
+                })
             });
             converting.await.unwrap_or_else(|panic| {
                 tracing::error!(%panic, "the conversion of a page failed");
@@ -180,7 +250,7 @@ impl Scraper {
         }
     }
 
-    /// One page task of a crawl, as the core wants to hear of it.
+    /// One page task of a crawl, as the core wants to hear of it, and what the browser took.
     pub(crate) async fn page(
         &self,
         target: Target<'_>,
@@ -188,23 +258,33 @@ impl Scraper {
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         jar: &CookieJar,
-    ) -> PageOutcome {
+    ) -> (PageOutcome, Taken) {
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
         match self.scrape(target, cache, options, id, jar, deadline).await {
-            Ok(Scraped { answer, rendered }) => PageOutcome::Page(Box::new(FetchedPage {
-                retry_after_ms: answer.retry_after_ms,
-                final_url: answer.url,
-                status: answer.status,
-                links: rendered.links,
-                document: Box::new(rendered.document),
-                credits: rendered.credits,
-            })),
-            Err(failure) => PageOutcome::Failed(FetchFailure {
-                id,
-                code: failure.error.code,
-                message: failure.error.message,
-                passing: failure.passing,
-            }),
+            Ok(Scraped {
+                answer,
+                rendered,
+                taken,
+            }) => {
+                let page = PageOutcome::Page(Box::new(FetchedPage {
+                    retry_after_ms: answer.retry_after_ms,
+                    final_url: answer.url,
+                    status: answer.status,
+                    links: rendered.links,
+                    document: Box::new(rendered.document),
+                    credits: rendered.credits,
+                }));
+                (page, taken)
+            }
+            Err(failure) => {
+                let failed = PageOutcome::Failed(FetchFailure {
+                    id,
+                    code: failure.error.code,
+                    message: failure.error.message,
+                    passing: failure.passing,
+                });
+                (failed, Taken::default())
+            }
         }
     }
 }

@@ -14,11 +14,12 @@ use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::engine::{Inner, UploadedFile, stopping, unavailable};
+use crate::files::Place;
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
-use crate::scraper::Target;
+use crate::scraper::{Scraped, Target};
 use crate::slots::{Queued, Slot};
-use crate::{clock, limits, tracking};
+use crate::{clock, files, limits, tracking};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
 pub(crate) struct SingleScrape {
@@ -29,6 +30,7 @@ pub(crate) struct SingleScrape {
     upload: Option<(UploadedFile, &'static str)>,
     options: Arc<ScrapeOptions>,
     job: JobId,
+    base: String,
     started: Instant,
     settled: bool,
 }
@@ -38,8 +40,10 @@ impl SingleScrape {
         inner: Arc<Inner>,
         who: Principal,
         request: ScrapeRequest,
+        base: &str,
     ) -> Result<Self, ApiError> {
         let job = NewJob {
+            base: base.to_owned(),
             zero_data_retention: request.zero_data_retention,
             ..new_job(&who, JobKind::Scrape, &request.url.url, &request, &request.caller)?
         };
@@ -58,6 +62,7 @@ impl SingleScrape {
             upload: None,
             options,
             job: job.id,
+            base: job.base,
             started: Instant::now(),
             settled: false,
         })
@@ -118,8 +123,15 @@ impl SingleScrape {
                 deadline,
             )
             .await;
-        let mut document = result.map_err(|failure| failure.error)?.rendered.document;
+        let Scraped { rendered, taken, .. } = result.map_err(|failure| failure.error)?;
+        let mut document = rendered.document;
         queued.note(&mut document.metadata);
+        let place = Place {
+            store: &self.inner.store,
+            base: &self.base,
+            keep: !self.request.zero_data_retention,
+        };
+        files::attach(place, &mut document, taken).await?;
         let url = &self.request.url.url;
         tracking::track(
             &self.inner.store,

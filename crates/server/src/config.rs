@@ -54,6 +54,8 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Private targets that may be reached.
     pub allow_private_hosts: AllowList,
+    /// Chromium; none when there shall be no browser, or there is none.
+    pub chromium: Option<PathBuf>,
     /// DNS servers; empty for the system's.
     pub dns_servers: Vec<SocketAddr>,
     /// Secret that signs webhooks.
@@ -104,6 +106,9 @@ impl Config {
             allow_private_hosts: values
                 .optional("allow_private_hosts", AllowList::parse)?
                 .unwrap_or_default(),
+            chromium: values
+                .optional("chromium", chromium)?
+                .unwrap_or_else(harvestman_browser::find_chromium),
             dns_servers: values.list("dns_servers", |text| {
                 text.parse()
                     .map_err(|_| format!("`{text}` is not ip:port, for example 9.9.9.9:53"))
@@ -137,6 +142,17 @@ impl Config {
                     .map_err(|error| error.to_string())
             })?,
         })
+    }
+}
+
+/// A browser's program; `none` for no browser.
+fn chromium(text: &str) -> Result<Option<PathBuf>, String> {
+    match text {
+        "none" => Ok(None),
+        _ if PathBuf::from(text).is_file() => Ok(Some(PathBuf::from(text))),
+        _ => Err(format!(
+            "`{text}` is not a file; name the program of Chromium, or say `none`"
+        )),
     }
 }
 

@@ -93,3 +93,6 @@ pub const RECORD_HEAD_BYTES: usize = 64 * 1024;
 pub const RECORD_CODINGS: usize = 2;
 /// Buffer of the brotli decoder.
 pub const BROTLI_BUFFER_BYTES: usize = 4096;
+
+/// Folder of the browser's profiles, in the data folder.
+pub const BROWSER_FOLDER: &str = "browser";

@@ -11,7 +11,7 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{batch, console, crawl, health, map, parse, scrape, webhooks};
+use crate::routes::{batch, console, crawl, files, health, map, parse, scrape, webhooks};
 
 mod not_offered;
 
@@ -72,6 +72,8 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/map" => map::start;
         Key POST "/v2/parse" => parse::start;
         Key GET "/v2/parse/formats" => parse::formats;
+
+        Public GET "/files/{name}" => files::file;
 
         // Without a version (1).
         Public GET "/health" => health::live;

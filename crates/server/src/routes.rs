@@ -12,6 +12,7 @@ use crate::error::Failure;
 pub(crate) mod batch;
 pub(crate) mod console;
 pub(crate) mod crawl;
+pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod job;
 pub(crate) mod map;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{Engine, EngineConfig};
+use harvestman_engine::{BrowserPages, Engine, EngineConfig};
 use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
@@ -53,7 +53,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     .context("the store cannot be opened")?;
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
     let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
-    let engine = Engine::start(engine_config(&config), store.clone(), fetcher);
+    let browser = browser(&config, &fetcher).await?;
+    let engine = Engine::start(engine_config(&config), store.clone(), fetcher, browser);
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("the system gave no random bytes for a sign-in code")?;
 
@@ -118,6 +119,20 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     }
     server.abort();
     Ok(())
+}
+
+/// The browser of this machine, behind its proxy.
+async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<BrowserPages>> {
+    let Some(program) = config.chromium.clone() else {
+        tracing::info!("there is no browser: pages are taken as they are fetched");
+        return Ok(None);
+    };
+    let folder = config.data_dir.join(limits::BROWSER_FOLDER);
+    let agent = format!("{AGENT}/{}", env!("CARGO_PKG_VERSION"));
+    BrowserPages::start(fetcher.clone(), program, folder, agent, cores())
+        .await
+        .context("the browser's proxy cannot listen")
+        .map(Some)
 }
 
 fn fetch_config(config: &Config, listening_on: SocketAddr) -> FetchConfig {

@@ -113,6 +113,8 @@ pub struct NewJob {
     pub url: String,
     /// The request as JSON text.
     pub request: String,
+    /// Address of this server as the caller knows it, without a trailing slash.
+    pub base: String,
     /// Pages at most.
     pub page_limit: u64,
     /// Subscribed webhook events; `None` without a webhook. Their receiver is `webhook` of the request.
@@ -193,6 +195,8 @@ pub struct Lease {
     pub url: String,
     /// The request as JSON text.
     pub request: String,
+    /// Address of this server as the caller knows it, without a trailing slash.
+    pub base: String,
     /// Pages at most.
     pub page_limit: u64,
     /// Number of the shard within the job.

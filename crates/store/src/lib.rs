@@ -15,6 +15,7 @@
 mod activity;
 mod cache;
 mod error;
+mod file;
 mod fresh_id;
 mod job;
 mod limits;
@@ -28,6 +29,7 @@ mod team;
 pub use activity::{Activity, ActivityQuery};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use error::{CommitError, Repeated, StoreError};
+pub use file::{NewFile, StoredFile};
 pub use fresh_id::fresh_id;
 pub use job::{
     Added, Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,

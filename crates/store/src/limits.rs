@@ -56,5 +56,7 @@ pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 pub(crate) const EVICTED_AT_ONCE: u32 = 16;
 /// Rows deleted in one transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
+/// Files that one step of expiry deletes: each may be several MiB.
+pub(crate) const FILES_PER_STEP: u32 = 20;
 /// Transactions of one call of expiry.
 pub(crate) const EXPIRY_STEPS: u32 = 2_000;

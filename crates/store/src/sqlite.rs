@@ -10,6 +10,7 @@ mod credits;
 mod damage;
 mod events;
 mod expiry;
+mod files;
 mod folder;
 mod forget;
 mod jobs;

@@ -13,6 +13,7 @@ use harvestman_core::time::Timestamp;
 use crate::activity::{Activity, ActivityQuery};
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::error::{CommitError, StoreError};
+use crate::file::{NewFile, StoredFile};
 use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
 use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
@@ -289,6 +290,16 @@ impl Store {
         key: &VersionKey,
     ) -> Result<Option<PageVersion>, StoreError> {
         on_engine!(self, engine => engine.page_version(team, key).await)
+    }
+
+    /// Stores files made for callers.
+    pub async fn keep_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.keep_files(files).await)
+    }
+
+    /// The file that this token opens, until it expires.
+    pub async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
+        on_engine!(self, engine => engine.file(token, now).await)
     }
 
     // The page cache

@@ -92,6 +92,11 @@ pub const SETTINGS: &[Setting] = &[
         "Private targets that may be reached: host, host:port, CIDR or * [default: none]",
     ),
     text(
+        "chromium",
+        "FILE|none",
+        "Chromium for pages that need a browser [default: the one of this machine, if any]",
+    ),
+    text(
         "dns_servers",
         "IP:PORT,...",
         "DNS servers [default: the system's]",

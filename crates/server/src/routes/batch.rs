@@ -28,7 +28,10 @@ pub(crate) async fn start(
         .await
         .map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))??;
     let left_out = request.take_left_out();
-    let id = app.engine().start_batch(&who, request, idempotency).await?;
+    let id = app
+        .engine()
+        .start_batch(&who, request, idempotency, &base)
+        .await?;
     let url = StatusPath::BatchScrape.url(&base, id);
     json(&BatchStarted::new(id, url, left_out))
 }

@@ -26,7 +26,7 @@ pub(crate) async fn start(
     let request = CrawlRequest::from_json_with_prompt(&body)?;
     let id = app
         .engine()
-        .start_crawl(&who, request, job::idempotency(&headers, &body)?)
+        .start_crawl(&who, request, job::idempotency(&headers, &body)?, &base)
         .await?;
     json(&JobStarted::new(id, StatusPath::Crawl.url(&base, id)))
 }

@@ -10,9 +10,15 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Answer, Failure, json, json_answer};
+use crate::links::Base;
 use crate::routes::PathId;
 
-pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody(body): WholeBody) -> Answer {
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(who): Caller,
+    Base(base): Base,
+    WholeBody(body): WholeBody,
+) -> Answer {
     let request = ScrapeRequest::from_json(&body).map_err(|error| {
         let asked_otherwise = serde_json::from_slice(&body).is_ok_and(|body| is_alexandria(&body));
         if asked_otherwise {
@@ -24,7 +30,7 @@ pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody
             Failure(error)
         }
     })?;
-    let document = app.engine().scrape(&who, request).await?;
+    let document = app.engine().scrape(&who, request, &base).await?;
     json(&ScrapeAnswer::done(document))
 }
 

@@ -112,6 +112,7 @@ impl TestApp {
             },
             store.clone(),
             fetcher,
+            None,
         );
         let (sign_in, code) = SignIn::new(Duration::from_secs(60)).unwrap();
         let mut parts = Parts::new(config, store, engine, sign_in, "127.0.0.1:3002".parse().unwrap());

@@ -10,10 +10,10 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::Sqlite;
 use crate::sqlite::cache::forget_aged;
 use crate::sqlite::forget::forget_ended;
 use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::{Sqlite, files};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -76,6 +76,9 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
         .await?;
     if let Some(row) = ended {
         return sweep(connection, JobId(row.id("id")?)).await;
+    }
+    if files::expire(connection, now).await? > 0 {
+        return Ok(Step::Worked);
     }
     if forget_ended(connection, now).await? {
         return Ok(Step::Forgot);

@@ -172,8 +172,8 @@ pub(crate) async fn insert_job(
 ) -> Result<(), StoreError> {
     query(
         "INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, webhook_events,
-            zero_data_retention, retention_ms, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12)",
+            zero_data_retention, retention_ms, created_at, base)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )
     .bind(blob(job.id.0))
     .bind(blob(job.team.0))
@@ -187,6 +187,7 @@ pub(crate) async fn insert_job(
     .bind(job.zero_data_retention)
     .bind(int(job.retention_ms))
     .bind(int(job.created_at.0))
+    .bind(job.base.clone())
     .execute(&mut *connection)
     .await?;
     if job.webhook.is_some() {

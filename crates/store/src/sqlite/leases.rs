@@ -108,11 +108,12 @@ async fn lease_of(
     epoch: u64,
     until: Timestamp,
 ) -> Result<Lease, StoreError> {
-    let row =
-        query("SELECT team_id, key_id, kind, url, request, page_limit, created_at FROM job WHERE id = ?1")
-            .bind(blob(job.0))
-            .fetch_one(connection)
-            .await?;
+    let row = query(
+        "SELECT team_id, key_id, kind, url, request, base, page_limit, created_at FROM job WHERE id = ?1",
+    )
+    .bind(blob(job.0))
+    .fetch_one(connection)
+    .await?;
     Ok(Lease {
         job,
         team: TeamId(row.id("team_id")?),
@@ -120,6 +121,7 @@ async fn lease_of(
         kind: parse_kind(&row.text("kind")?)?,
         url: row.text("url")?,
         request: row.text("request")?,
+        base: row.text("base")?,
         page_limit: row.count("page_limit")?,
         shard,
         epoch,

@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_receivers.sql"),
     include_str!("migrations/0011_page_versions.sql"),
     include_str!("migrations/0006_page_cache.sql"),
+    include_str!("migrations/0012_file.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

@@ -168,6 +168,7 @@ pub(crate) fn new_job(team: TeamId, kind: JobKind, page_limit: u64) -> NewJob {
         kind,
         url: "http://site.test/".into(),
         request: r#"{"url":"http://site.test/"}"#.into(),
+        base: "http://harvestman.test".into(),
         page_limit,
         webhook: None,
         origin: None,

@@ -5,6 +5,7 @@ mod chapters_of_batches;
 pub(crate) mod chapters_of_cache;
 mod chapters_of_crawls;
 mod chapters_of_events;
+mod chapters_of_files;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
@@ -48,6 +49,7 @@ async fn tell(store: &Store) {
     chapters_of_reading::a_page_of_a_crawl_is_read_by_its_scrape_id(store).await;
     chapters_of_reading::without_retention_nothing_is_kept(store).await;
     chapters_of_versions::the_last_version_of_a_page_is_kept_per_team_and_tag(store).await;
+    chapters_of_files::a_file_is_read_by_its_token_until_it_expires(store).await;
     chapters_of_events::events_are_owed_in_order(store).await;
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;

@@ -1,0 +1,86 @@
+//! Pictures and prints become part of a document: as links to stored files, or in themselves where nothing may be kept.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_browser::{Picture, Steps};
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::page::Document;
+use harvestman_store::{NewFile, Store};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::browser_pages::Taken;
+use crate::engine::unavailable;
+use crate::{clock, limits};
+
+/// Where files of a job are told and kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) store: &'a Store,
+    /// Address of this server as the caller knows it.
+    pub(crate) base: &'a str,
+    /// False where nothing may be kept.
+    pub(crate) keep: bool,
+}
+
+/// Puts what the browser took into the document.
+pub(crate) async fn attach(place: Place<'_>, document: &mut Document, taken: Taken) -> Result<(), ApiError> {
+    let mut files = Vec::new();
+    let mut link = |content_type: &'static str, extension: &str, bytes: Vec<u8>| {
+        if !place.keep {
+            return format!("data:{content_type};base64,{}", STANDARD.encode(bytes));
+        }
+        let token = Uuid::new_v4().simple().to_string();
+        let address = format!("{}/files/{token}.{extension}", place.base);
+        files.push(NewFile {
+            token,
+            content_type,
+            bytes,
+            expires_at: clock::now() + limits::FILE_TIME,
+        });
+        address
+    };
+    let mut picture = |picture: Picture| {
+        link(
+            picture.format.mime_type(),
+            picture.format.extension(),
+            picture.bytes,
+        )
+    };
+    document.screenshot = taken.screenshot.map(&mut picture);
+    if let Some(steps) = taken.steps {
+        let Steps {
+            screenshots,
+            scrapes,
+            script_values,
+            pdfs,
+        } = steps;
+        let screenshots: Vec<String> = screenshots.into_iter().map(&mut picture).collect();
+        let scrapes: Vec<Value> = scrapes
+            .into_iter()
+            .map(|page| json!({ "url": page.url, "html": page.html }))
+            .collect();
+        let script_values: Vec<Value> = script_values
+            .into_iter()
+            .map(|script| json!({ "type": script.kind, "value": script.value }))
+            .collect();
+        let pdfs: Vec<String> = pdfs
+            .into_iter()
+            .map(|bytes| link("application/pdf", "pdf", bytes))
+            .collect();
+        document.actions = Some(json!({
+            "screenshots": screenshots,
+            "scrapes": scrapes,
+            "javascriptReturns": script_values,
+            "pdfs": pdfs,
+        }));
+    }
+    if files.is_empty() {
+        return Ok(());
+    }
+    place
+        .store
+        .keep_files(files)
+        .await
+        .map_err(|error| unavailable(&error))
+}

@@ -1,0 +1,29 @@
+//! Files made for callers, such as pictures of pages: open to who knows the name, until they expire (contract section
+//! 4.2).
+
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::ErrorCode;
+
+use crate::app::App;
+use crate::error::Failure;
+
+pub(crate) async fn file(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Failure> {
+    let token = name.split('.').next().unwrap_or_default();
+    let file = app
+        .store()
+        .file(token, harvestman_engine::now())
+        .await?
+        .ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such file; it may have expired"))?;
+    let headers = [
+        (header::CONTENT_TYPE, file.content_type),
+        // Whatever the bytes are, they run nothing.
+        (header::CONTENT_SECURITY_POLICY, "sandbox".to_owned()),
+        (
+            header::CACHE_CONTROL,
+            "private, max-age=86400, immutable".to_owned(),
+        ),
+    ];
+    Ok((headers, file.bytes).into_response())
+}

@@ -1,0 +1,60 @@
+//! Files made for callers.
+
+use sqlx::Row;
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::file::{NewFile, StoredFile};
+use crate::limits;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::int;
+
+impl Sqlite {
+    pub(crate) async fn keep_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    for file in files {
+                        query("INSERT INTO file (token, content_type, bytes, expires_at) VALUES (?1, ?2, ?3, ?4)")
+                            .bind(file.token)
+                            .bind(file.content_type)
+                            .bind(file.bytes)
+                            .bind(int(file.expires_at.0))
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
+        let row = query("SELECT content_type, bytes FROM file WHERE token = ?1 AND expires_at > ?2")
+            .bind(token)
+            .bind(int(now.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        row.map(|row| {
+            Ok(StoredFile {
+                content_type: row.try_get("content_type")?,
+                bytes: row.try_get("bytes")?,
+            })
+        })
+        .transpose()
+    }
+}
+
+/// Deletes some of the files whose time is over; how many.
+pub(super) async fn expire(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
+    let deleted =
+        query("DELETE FROM file WHERE token IN (SELECT token FROM file WHERE expires_at <= ?1 LIMIT ?2)")
+            .bind(int(now.0))
+            .bind(limits::FILES_PER_STEP)
+            .execute(connection)
+            .await?;
+    Ok(deleted.rows_affected())
+}

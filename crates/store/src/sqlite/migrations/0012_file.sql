@@ -1,0 +1,11 @@
+-- Files made for callers, such as pictures of pages: read by whoever knows the token, for a day.
+CREATE TABLE file (
+    token TEXT PRIMARY KEY,
+    content_type TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX file_expiry ON file (expires_at);
+
+-- The address under which the caller knows this server, for links in documents.
+ALTER TABLE job ADD COLUMN base TEXT NOT NULL DEFAULT '';

@@ -1,0 +1,190 @@
+//! Pages that need a browser, through the whole product with a real Chromium.
+
+#![allow(clippy::unwrap_used)]
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
+use http::{HeaderValue, Method};
+use serde_json::{Value, json};
+
+const APP: &str = "<!doctype html><title>App</title><div id=root></div><script>
+    fetch('/api').then(answer => answer.text()).then(name => {
+        document.getElementById('root').innerHTML = '<h1>Herons</h1><p>This page was made by a script for '
+            + name + ', and says a few things about herons.</p><a href=\"/second\">on</a>';
+    });
+</script>";
+const FORM: &str = "<!doctype html><title>Form</title>
+    <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
+        'Hello ' + document.querySelector('input').value\">
+    <input name=name><button>Send</button><output></output></form>
+    <p>A form that says hello to whoever fills it in and sends it.</p>";
+
+async fn site() -> RunningSite {
+    Site::new()
+        .page("/app", Page::html(APP))
+        .page("/api", Page::new("text/plain", "everybody"))
+        .page("/second", Page::links("Second", &["/app"]))
+        .page("/form", Page::html(FORM))
+        .page("/data", Page::new("application/json", "{\"a\":1}"))
+        .page(
+            "/blue",
+            Page::html("<!doctype html><body style='background:#0000ff'><p>Blue all over.</p>"),
+        )
+        .serve()
+        .await
+}
+
+async fn server(settings: &[(&str, &str)]) -> TestServer {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let mut all = vec![("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    all.extend(settings);
+    TestServer::start_with(&all).await
+}
+
+async fn scrape(server: &TestServer, request: Value) -> Value {
+    let mut answer = server.post("/v2/scrape", &request).await.ok();
+    answer["data"].take()
+}
+
+#[tokio::test]
+async fn a_page_made_by_a_script_gives_its_text_in_scrapes_and_crawls() {
+    let (site, server) = (site().await, server(&[]).await);
+    let page = scrape(
+        &server,
+        json!({ "url": site.url("/app"), "formats": ["markdown", "links"] }),
+    )
+    .await;
+    let markdown = page["markdown"].as_str().unwrap();
+    assert!(
+        markdown.contains("# Herons") && markdown.contains("a script for everybody"),
+        "{page}"
+    );
+    assert_eq!(page["links"], json!([site.url("/second")]));
+    assert_eq!(page["metadata"]["statusCode"], 200);
+
+    let crawl = server
+        .crawl(&json!({ "url": site.url("/app"), "sitemap": "skip" }))
+        .await;
+    server.wait(&crawl).await;
+    let (documents, _) = server.documents(&crawl, 10).await;
+    let titles: Vec<_> = documents.iter().map(|page| &page["metadata"]["title"]).collect();
+    assert_eq!(titles, ["App", "Second"], "the script's link was followed");
+    assert!(documents[0]["markdown"].as_str().unwrap().contains("# Herons"));
+}
+
+#[tokio::test]
+async fn actions_fill_and_send_a_form_and_their_results_come_back() {
+    let (site, server) = (site().await, server(&[]).await);
+    let page = scrape(
+        &server,
+        json!({ "url": site.url("/form"), "formats": ["markdown"], "actions": [
+            { "type": "click", "selector": "input" },
+            { "type": "write", "text": "Ada" },
+            { "type": "press", "key": "Enter" },
+            { "type": "wait", "selector": "output" },
+            { "type": "scrape" },
+            { "type": "executeJavascript", "script": "document.title.length" },
+            { "type": "screenshot" },
+            { "type": "pdf" },
+        ] }),
+    )
+    .await;
+    assert!(page["markdown"].as_str().unwrap().contains("Hello Ada"), "{page}");
+    let actions = &page["actions"];
+    assert_eq!(
+        actions["javascriptReturns"],
+        json!([{ "type": "number", "value": 4 }])
+    );
+    assert_eq!(actions["scrapes"][0]["url"], site.url("/form"));
+    assert!(
+        actions["scrapes"][0]["html"]
+            .as_str()
+            .unwrap()
+            .contains("Hello Ada")
+    );
+    let file = async |address: &Value| {
+        let base = format!("http://{}", server.address());
+        let path = address.as_str().unwrap().strip_prefix(&base).unwrap();
+        server.ask(Method::GET, path, &[], Bytes::new()).await
+    };
+    let picture = file(&actions["screenshots"][0]).await;
+    assert_eq!(
+        (picture.status, &picture.headers["content-type"]),
+        (200, &HeaderValue::from_static("image/png"))
+    );
+    assert_eq!(picture.headers["content-security-policy"], "sandbox");
+    assert!(picture.body.starts_with(b"\x89PNG"));
+    assert!(file(&actions["pdfs"][0]).await.body.starts_with(b"%PDF-"));
+
+    let failed = server
+        .post(
+            "/v2/scrape",
+            &json!({ "url": site.url("/form"), "timeout": 5_000, "actions": [
+                { "type": "wait", "milliseconds": 1 }, { "type": "click", "selector": "#nowhere" }] }),
+        )
+        .await;
+    assert_eq!((failed.status, failed.code()), (500, "SCRAPE_ACTION_ERROR"));
+    assert_eq!(failed.json["details"], json!({ "index": 1, "type": "click" }));
+}
+
+#[tokio::test]
+async fn a_picture_shows_the_page_and_is_told_in_itself_where_nothing_is_kept() {
+    let (site, server) = (
+        site().await,
+        server(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await,
+    );
+    let viewport = json!({ "width": 300, "height": 200 });
+    let request = json!({ "url": site.url("/blue"),
+        "formats": [{ "type": "screenshot", "viewport": viewport }], "zeroDataRetention": true });
+    let page = scrape(&server, request).await;
+    let data = page["screenshot"].as_str().unwrap();
+    let bytes = STANDARD
+        .decode(data.strip_prefix("data:image/png;base64,").unwrap())
+        .unwrap();
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!(
+        (number(16), number(20)),
+        (300, 200),
+        "the size in the PNG's header"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_page_is_taken_as_it_is_fetched() {
+    let (site, server) = (site().await, server(&[]).await);
+    let page = scrape(&server, json!({ "url": site.url("/data"), "waitFor": 10 })).await;
+    assert_eq!(page["markdown"], "```json\n{\"a\":1}\n```");
+}
+
+#[tokio::test]
+async fn the_browser_reaches_no_more_than_the_server() {
+    let inner = Site::new().page("/", Page::html("<p>secret</p>")).serve().await;
+    let there = inner.url("/").replace("127.0.0.1", "localhost");
+    let app = format!(
+        "<!doctype html><title>Probe</title><p id=told>Nothing is told here.</p><script>
+         fetch('{there}').then(answer => answer.text()).then(text => {{ told.textContent = text; }})
+             .catch(() => {{ told.textContent = 'refused by the proxy'; }});</script>"
+    );
+    let site = Site::new().page("/", Page::html(app)).serve().await;
+    let server = server(&[]).await;
+    let page = scrape(&server, json!({ "url": site.url("/"), "waitFor": 300 })).await;
+    assert!(
+        page["markdown"]
+            .as_str()
+            .unwrap()
+            .contains("refused by the proxy"),
+        "{page}"
+    );
+    assert_eq!(inner.hits().len(), 0);
+}
+
+#[tokio::test]
+async fn without_a_browser_what_needs_one_is_refused() {
+    let site = site().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await;
+    let shot = json!({ "url": site.url("/blue"), "formats": ["screenshot"] });
+    let refused = server.post("/v2/scrape", &shot).await;
+    assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
+}

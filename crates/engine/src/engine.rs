@@ -301,7 +301,8 @@ impl Engine {
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };
-        SingleScrape::begin(self.inner.clone(), who.clone(), request)
+        // An upload has no pictures, so nothing of it is told by an address.
+        SingleScrape::begin(self.inner.clone(), who.clone(), request, "")
             .await?
             .of_upload(file, content_type)
             .run()

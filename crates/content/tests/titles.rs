@@ -44,6 +44,14 @@ fn a_small_page_keeps_its_title() {
 #[test]
 fn a_page_that_is_no_article_keeps_its_title() {
     check(
+        "<title>Birds - Herons</title><h1>Herons</h1><p>They wade.</p>",
+        true,
+    );
+    check(
+        &format!("<title>Birds - Herons</title><main><h1>Herons</h1>{TEXT}</main>"),
+        true,
+    );
+    check(
         &format!("<title>Herons</title><main><h1>Herons</h1>{TEXT}</main>"),
         true,
     );

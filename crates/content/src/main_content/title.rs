@@ -59,16 +59,24 @@ fn is_dated(dom: &Dom) -> bool {
     (0..dom.len()).any(|n| dom.tag(n) == Tag::Meta && published(n))
 }
 
-/// True for a heading that says only what site this is: it stands at the end of `title`, behind the page's own name.
+/// True for a heading that says only what site this is: it ends `title`, and another heading says what comes before.
 pub(super) fn names_site(dom: &Dom, heading: NodeId) -> bool {
     let (title, text) = (of_page(dom), of_heading(dom, heading));
-    let own = title.strip_suffix(&text).map(str::trim_end);
-    own.is_some_and(|own| own.ends_with(SEPARATORS))
+    let Some(own) = title.strip_suffix(&text).map(bare).filter(|own| !own.is_empty()) else {
+        return false;
+    };
+    let is_heading = |n: NodeId| n != heading && dom.tag(n).heading_level().is_some();
+    (0..dom.len()).any(|n| is_heading(n) && bare(&of_heading(dom, n)) == own)
+}
+
+/// A text without the signs at its end.
+fn bare(text: &str) -> &str {
+    text.trim_end_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// True when a title is this text, with or without the site's name beside it.
 fn is_name(title: &str, text: &str) -> bool {
-    let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let text = bare(text);
     let parts = |rest: &str| rest.is_empty() || rest.trim_start().starts_with(SEPARATORS);
     let ends = |rest: &str| rest.is_empty() || rest.trim_end().ends_with(SEPARATORS);
     !text.is_empty()

@@ -76,7 +76,9 @@ fn pages_of_a_sitemap_come_before_the_links_of_the_start_page() {
     assert_eq!(visited(&crawl(&case, 1)), expected);
     // A crawl of one page waits for nothing.
     case["request"] = json!({"url": "http://site.test/", "limit": 1});
-    assert_eq!(visited(&crawl(&case, 1)), expected[..1]);
+    let trace = crawl(&case, 1);
+    assert_eq!(visited(&trace), expected[..1]);
+    assert!(trace.times_of("http://site.test/sitemap.xml").is_empty());
 }
 
 #[test]

@@ -141,7 +141,8 @@ impl Crawl {
     }
 
     fn name_sitemaps(&mut self, now: Timestamp) -> bool {
-        if self.sitemap == SitemapMode::Skip {
+        let no_place_left = self.counts.completed + self.counts.failed >= self.limit;
+        if self.sitemap == SitemapMode::Skip || no_place_left {
             return self.sitemaps_done();
         }
         let host = HostKey::of(self.scope.root());

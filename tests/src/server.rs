@@ -74,6 +74,17 @@ impl TestServer {
         self.started.child.id()
     }
 
+    /// The most memory that its process had at once.
+    ///
+    /// # Panics
+    /// Where the system does not tell (it does on Linux).
+    pub fn most_memory_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        1024 * kilobytes.expect("the system tells the memory of a process")
+    }
+
     /// Its data folder.
     pub fn data_dir(&self) -> &Path {
         &self.folder.path

@@ -224,3 +224,32 @@ async fn a_slow_sitemap_holds_a_crawl_up_only_where_a_depth_depends_on_it() {
         .await
         .assert_visited(&site, &["/", "/a", "/below"]);
 }
+
+#[tokio::test]
+async fn many_sitemaps_that_unpack_to_much_are_read_in_bounded_memory() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let text = format!(
+        "<urlset><url><loc>/a</loc></url>{}</urlset>",
+        " ".repeat(60 << 20)
+    );
+    let site = Site::new()
+        .graph(&[("/", &[]), ("/a", &[])])
+        .page(
+            "/sitemap.xml",
+            Page::new("application/gzip", gzip(text.as_bytes())),
+        )
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let mut ids = Vec::new();
+    site.hold_after(0);
+    for _ in 0..12 * cores {
+        ids.push(server.crawl(&json!({ "url": site.url("/") })).await);
+    }
+    site.release();
+    for id in ids {
+        server.read_crawl(id).await.assert_visited(&site, &["/", "/a"]);
+    }
+    let most = server.most_memory_bytes();
+    assert!(most < (150 + 100 * cores as u64) << 20, "{} MiB", most >> 20);
+}

@@ -85,7 +85,7 @@ impl Driver {
         let options = request.scrape_options();
         let team = lease.team;
         let cache = PageCache::new(inner.store.clone(), team);
-        let files = SiteFiles::of_job(inner.scraper.fetcher().clone(), cache.clone(), &options);
+        let files = SiteFiles::of_job(&inner, cache.clone(), &options);
         Ok(Self {
             inner,
             lease,

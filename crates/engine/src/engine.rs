@@ -86,6 +86,8 @@ pub(crate) struct Inner {
     pub(crate) budget: Budget,
     /// Places for maps, which hold many addresses in memory.
     pub(crate) maps: Arc<Semaphore>,
+    /// Places for sitemaps being read.
+    pub(crate) sitemaps: Arc<Semaphore>,
     pub(crate) changes: Changes,
     pub(crate) driven: Driven,
     /// This process among others on the same store.
@@ -114,6 +116,7 @@ impl Engine {
             slots: Slots::new(config.max_concurrency),
             budget: Budget::new(config.credit_budget),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
+            sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
             changes: Changes::default(),
             driven: Driven::default(),
             node: clock::new_job_id().to_string(),

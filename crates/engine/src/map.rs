@@ -52,7 +52,7 @@ struct Look {
 impl Mapping {
     pub(crate) fn new(inner: Arc<Inner>, team: TeamId, request: MapRequest) -> Self {
         let cache = PageCache::new(inner.store.clone(), team);
-        let files = SiteFiles::of_map(inner.scraper.fetcher().clone(), cache.clone(), &request);
+        let files = SiteFiles::of_map(&inner, cache.clone(), &request);
         Self {
             inner,
             request,

@@ -2,6 +2,7 @@
 //! kept in the page cache, robots.txt never is.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use harvestman_core::api::map::MapRequest;
@@ -13,10 +14,12 @@ use harvestman_core::limits::SITEMAP_CACHE_MS;
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
 use crate::answer::Answer;
+use crate::engine::Inner;
 use crate::page_cache::PageCache;
 use crate::{clock, limits};
 
@@ -24,6 +27,8 @@ use crate::{clock, limits};
 #[derive(Clone)]
 pub(crate) struct SiteFiles {
     fetcher: Fetcher,
+    /// Places for sitemaps of all jobs being unpacked and read: a small file may unpack to a large one.
+    places: Arc<Semaphore>,
     cache: PageCache,
     /// Kept sitemaps that will do.
     copies: Option<Ages>,
@@ -37,9 +42,10 @@ pub(crate) struct SiteFiles {
 
 impl SiteFiles {
     /// For a job that fetches its pages with these options.
-    pub(crate) fn of_job(fetcher: Fetcher, cache: PageCache, options: &ScrapeOptions) -> Self {
+    pub(crate) fn of_job(inner: &Inner, cache: PageCache, options: &ScrapeOptions) -> Self {
         Self {
-            fetcher,
+            fetcher: inner.scraper.fetcher().clone(),
+            places: inner.sitemaps.clone(),
             cache,
             copies: wanted_sitemap_ages(options),
             keep: options.stores_in_cache(),
@@ -49,11 +55,12 @@ impl SiteFiles {
     }
 
     /// For a map. Its headers go to its host, and to no other.
-    pub(crate) fn of_map(fetcher: Fetcher, cache: PageCache, request: &MapRequest) -> Self {
+    pub(crate) fn of_map(inner: &Inner, cache: PageCache, request: &MapRequest) -> Self {
         let plain = request.headers.is_empty();
         let headers = || request.headers.clone().into_iter().collect();
         Self {
-            fetcher,
+            fetcher: inner.scraper.fetcher().clone(),
+            places: inner.sitemaps.clone(),
             cache,
             copies: (plain && !request.ignore_cache).then_some(Ages {
                 min_ms: 0,
@@ -116,7 +123,7 @@ impl SiteFiles {
         if let Some(ages) = self.copies
             && let Ok(Some(copy)) = self.cache.copy(key, ages).await
         {
-            return parsed(&copy).await;
+            return self.parsed(&copy).await;
         }
         if self.cache_only {
             return None;
@@ -127,18 +134,23 @@ impl SiteFiles {
         let answer = answer.filter(|answer| answer.status < 300)?;
         let keep = self.keep && !answer.truncated;
         let answer = Answer::from(answer);
-        let sitemap = parsed(&answer).await?;
+        let sitemap = self.parsed(&answer).await?;
         if keep {
             self.cache.keep_sitemap(key, &answer).await;
         }
         Some(sitemap)
     }
-}
 
-async fn parsed(answer: &Answer) -> Option<Sitemap> {
-    let (body, url) = (answer.body.clone(), answer.url.clone());
-    let parse = move || Sitemap::parse(&gunzipped(body)?, &url);
-    tokio::task::spawn_blocking(parse).await.ok().flatten()
+    async fn parsed(&self, answer: &Answer) -> Option<Sitemap> {
+        let (body, url) = (answer.body.clone(), answer.url.clone());
+        let place = self.places.clone().acquire_owned().await;
+        let place = place.expect("the semaphore is never closed");
+        let parse = move || {
+            let _place = place;
+            Sitemap::parse(&gunzipped(body)?, &url)
+        };
+        tokio::task::spawn_blocking(parse).await.ok().flatten()
+    }
 }
 
 /// `sitemap.xml.gz` comes as a gzip file, not as a coded answer.

@@ -59,9 +59,7 @@ const PAGES: &[&str] = &[
     "page", "url", "article", "post", "document", "result", "link", "entries",
 ];
 const LEVELS: &[&str] = &["level", "deep", "depth", "hop", "click", "layer"];
-const BOUNDS: &[&str] = &[
-    "limit", "max", "maximum", "most", "first", "to", "than", "top", "only",
-];
+const BOUNDS: &[&str] = &["limit", "max", "maximum", "most", "first", "up", "top", "only"];
 const SECTIONS: &[&str] = &["section", "director", "folder", "subfolder", "path"];
 const PLACES_BESIDE: &[&str] = &["page", "post", "section", "area", "director", "folder", "entries"];
 const WHOLE: &[&str] = &["whole", "entire", "full", "complete", "all"];
@@ -85,16 +83,12 @@ impl CrawlRequest {
     /// Reads a request body; what its `prompt` asks for is filled in where the body sets nothing itself.
     /// Errors: 400 with every problem in `details`.
     pub fn from_json_with_prompt(bytes: &[u8]) -> Result<Self, ApiError> {
-        let mut request = Self::from_json(bytes)?;
+        let request = Self::from_json(bytes)?;
         let (Some(prompt), Value::Object(mut body)) = (&request.prompt, parse(bytes)?) else {
             return Ok(request);
         };
-        let before = body.len();
         propose(&request.url.url, request.url.given(), prompt).fill(&mut body);
-        if body.len() > before {
-            request = Self::from_value(Value::Object(body))?;
-        }
-        Ok(request)
+        Self::from_value(Value::Object(body))
     }
 }
 

@@ -45,6 +45,7 @@ fn counts_and_depths() {
     check("one click away", json!({ "maxDiscoveryDepth": 1 }));
     check("0 pages", json!({}));
     check("everything from 2024 about 5.5 things", json!({}));
+    check("what has more than 20 comments", json!({}));
 }
 
 #[test]
@@ -120,6 +121,9 @@ fn a_prompt_fills_what_the_body_leaves_out() {
         (SitemapMode::Only, 2)
     );
     assert!(request.prompt.is_some());
+    let body = json!({ "url": "https://site.test", "prompt": "sitemap only", "sitemap": null });
+    let request = CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).unwrap();
+    assert_eq!(request.sitemap, SitemapMode::Only);
     let body = json!({ "url": "https://site.test", "prompt": "2 levels deep", "colour": 1 });
     assert!(CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).is_err());
 }

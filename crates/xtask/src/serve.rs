@@ -18,6 +18,7 @@ const KEY_BYTES: usize = 32;
 /// Never returns unless something went wrong or the server could not be started.
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
     console::build(project, tools)?;
+    let chromium = tools.chromium(project);
     tools.release()?;
     run::run(
         project
@@ -28,6 +29,10 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     let mut server = run::command(project.target().join("release/harvestman"));
     let flags = flags.strip_prefix(&["--".to_owned()]).unwrap_or(flags);
     server.arg("serve").args(flags);
+    match chromium {
+        Ok(program) => drop(server.env("HARVESTMAN_CHROMIUM", program)),
+        Err(error) => run::say(&format!("{error:#}; what needs a browser is refused")),
+    }
     if std::env::var_os(KEYS_VARIABLE).is_none_or(|keys| keys.is_empty()) {
         let key = development_key(&tools.state().join("development.key"))?;
         println!("\n    API key for development: {key}\n");

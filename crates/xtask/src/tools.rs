@@ -119,7 +119,7 @@ impl Tools {
         python::ensure(self, project, "scorer", "crates/content/score/requirements.txt")
     }
 
-    /// A Chromium for page tests.
+    /// A Chromium, for the server and for page tests.
     pub(crate) fn chromium(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         chromium::ensure(self, project)

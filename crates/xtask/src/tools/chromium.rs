@@ -24,7 +24,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
     if let Some(found) = in_path().or_else(|| downloaded(tools)) {
         return Ok(found);
     }
-    let by_apt = apt::install(&["chromium"], "run the page tests");
+    let by_apt = apt::install(&["chromium"], "render pages");
     if let Some(found) = in_path() {
         return Ok(found);
     }

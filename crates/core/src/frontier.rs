@@ -2,7 +2,7 @@
 //! hosts, under the pace of each host. It never decides what belongs (the scope does) nor what is
 //! admitted (the store).
 //!
-//! A crawl may have a million of them, so what waits is kept small: see [`queue`].
+//! A crawl may have a million of them, so what waits is kept small.
 
 mod queue;
 

@@ -306,3 +306,30 @@ impl JobInCommit {
         self.account.add_to_month(connection, self.charged, now).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sqlx::{AssertSqlSafe, Connection};
+
+    use super::*;
+    use crate::sqlite::migrate::{self, MIGRATIONS};
+
+    #[tokio::test]
+    async fn changing_urls_of_a_job_never_looks_at_the_others() {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
+            .await
+            .unwrap();
+        for statement in [outcomes::CLOSE, urls::BLOCK] {
+            let plan = query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}")))
+                .fetch_all(&mut connection)
+                .await
+                .unwrap();
+            let plan: Vec<String> = plan.iter().map(|step| step.text("detail").unwrap()).collect();
+            let by_key = "SEARCH job_url USING PRIMARY KEY (job_id=? AND url_key=?)";
+            assert_eq!(plan[0], by_key, "{plan:?}");
+        }
+    }
+}

@@ -17,6 +17,11 @@ use crate::sqlite::events::Event;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 
+/// `IN`, not `UPDATE FROM`: a join with a list would look at every URL of the job.
+pub(super) const CLOSE: &str = "UPDATE job_url SET state = ?3
+    WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
+    RETURNING url_key";
+
 /// A page to be stored under its number. Without a document only that there was one.
 pub(crate) struct NewPage {
     pub(crate) seq: u64,
@@ -85,17 +90,12 @@ impl JobInCommit {
         }
         let mut open = HashSet::new();
         for (state, keys) in keys {
-            // `IN`, not `FROM`: a join with a list would look at every URL of the job.
-            let rows = query(
-                "UPDATE job_url SET state = ?3
-                 WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
-                 RETURNING url_key",
-            )
-            .bind(blob(self.account.job.0))
-            .bind(json_text(&keys)?)
-            .bind(state)
-            .fetch_all(&mut *connection)
-            .await?;
+            let rows = query(CLOSE)
+                .bind(blob(self.account.job.0))
+                .bind(json_text(&keys)?)
+                .bind(state)
+                .fetch_all(&mut *connection)
+                .await?;
             for row in rows {
                 open.insert(row.url_key("url_key")?.to_bytes());
             }

@@ -13,6 +13,12 @@ use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::snapshot::admitted;
 
+/// As with outcomes, only the named URLs are looked at.
+pub(super) const BLOCK: &str =
+    "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
+        url = coalesce(url, (SELECT value ->> 1 FROM json_each(?2) WHERE unhex(value ->> 0) = url_key))
+    WHERE job_id = ?1 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))";
+
 /// How a URL that the job did not know arrives.
 #[derive(Clone, Copy)]
 enum New {
@@ -81,15 +87,11 @@ impl JobInCommit {
         if blocked.len == 0 {
             return Ok(());
         }
-        query(
-            "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
-                url = coalesce(url, (SELECT value ->> 1 FROM json_each(?2) WHERE unhex(value ->> 0) = url_key))
-             WHERE job_id = ?1 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))",
-        )
-        .bind(blob(self.account.job.0))
-        .bind(blocked.json.clone())
-        .execute(&mut *connection)
-        .await?;
+        query(BLOCK)
+            .bind(blob(self.account.job.0))
+            .bind(blocked.json.clone())
+            .execute(&mut *connection)
+            .await?;
         self.insert_new(connection, blocked, New::Refused).await
     }
 

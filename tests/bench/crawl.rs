@@ -124,7 +124,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         per_url(resident_after),
         mib(resident_before)
     );
-    if let Some((completed, bytes)) = halfway.filter(|(completed, _)| *completed < pages) {
+    if let Some((completed, bytes)) = halfway.filter(|(completed, _)| kills == 0 && *completed < pages) {
         let more = resident_after as f64 - bytes as f64;
         let of_each = more / (pages - completed) as f64;
         println!(

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::{Value, json};
@@ -18,6 +19,8 @@ use crate::site::GeneratedSite;
 const LARGE: u64 = 20;
 /// Pause between two rounds of looking at all jobs.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// Questions at once within a round, so that all jobs are seen at about the same moment.
+const LOOKS_AT_ONCE: usize = 8;
 /// Lines of the table of progress, about.
 const TABLE_LINES: usize = 12;
 /// Time without any further page after which the run is given up.
@@ -90,9 +93,16 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let mut spread = vec![None; teams];
     let (mut most, mut since) = (0, Instant::now());
     while running.iter().any(|job| !job.ended) {
-        for job in running.iter_mut().filter(|job| !job.ended) {
-            let time = look(&server, job).await?;
-            let times = if job.large { &mut large } else { &mut small };
+        let looks = running
+            .iter_mut()
+            .filter(|job| !job.ended)
+            .map(|job| look(&server, job));
+        let looks: Vec<_> = stream::iter(looks)
+            .buffer_unordered(LOOKS_AT_ONCE)
+            .try_collect()
+            .await?;
+        for (is_large, time) in looks {
+            let times = if is_large { &mut large } else { &mut small };
             if most * 2 < total {
                 times.early.push(time)
             } else {
@@ -215,8 +225,8 @@ async fn ask(server: &TestServer, team: usize, method: Method, path: &str, body:
     server.ask(method, path, &headers, body).await.ok()
 }
 
-/// Reads the status of a job with its newest document; how long that took.
-async fn look(server: &TestServer, job: &mut Job) -> Result<Duration> {
+/// Reads the status of a job with its newest document; whether it is a large one, and how long that took.
+async fn look(server: &TestServer, job: &mut Job) -> Result<(bool, Duration)> {
     let path = format!("/v2/crawl/{}?limit=1&skip={}", job.id, job.completed.max(1) - 1);
     let asked = Instant::now();
     let status = ask(server, job.team, Method::GET, &path, Bytes::new()).await;
@@ -248,7 +258,7 @@ async fn look(server: &TestServer, job: &mut Job) -> Result<Duration> {
             );
         }
     }
-    Ok(took)
+    Ok((job.large, took))
 }
 
 fn pages_of(jobs: &[Job], team: usize) -> u64 {

@@ -337,6 +337,8 @@ export interface PageOptions {
 
 /** GitHub-flavoured Markdown of a page, as the server makes it. */
 export declare function htmlToMarkdown(html: string, options?: PageOptions): string;
+/** The HTML of a page without what is no content, as the server makes it. */
+export declare function cleanHtml(html: string, options?: PageOptions): string;
 /** Every link of a page, absolute, without fragment, each once. */
 export declare function extractLinks(html: string, options?: PageOptions): string[];
 /** Title, description, language, Open Graph and all other metadata. */

@@ -5,7 +5,7 @@ import { calling, guarded, JobTimeoutError, wait } from './failure.js';
 import { environment, pick } from './settings.js';
 
 export { AuthError, HarvestmanError, JobTimeoutError, NetworkError, PaymentRequiredError, RateLimitError, ValidationError } from './failure.js';
-export { extractLinks, extractMetadata, htmlToMarkdown, normalizeUrl, parseSitemap, Robots, Scope, signWebhook, verifyWebhook } from './tools.js';
+export { cleanHtml, extractLinks, extractMetadata, htmlToMarkdown, normalizeUrl, parseSitemap, Robots, Scope, signWebhook, verifyWebhook } from './tools.js';
 
 const DEFAULT_URL = 'http://localhost:3002';
 const DEFAULT_POLL_MS = 1000;

@@ -7,6 +7,9 @@ const bytesOf = (body) => (typeof body === 'string' ? new TextEncoder().encode(b
 /** GitHub-flavoured Markdown of a page, as the server makes it. */
 export const htmlToMarkdown = (html, options) => guarded(() => glue.htmlToMarkdown(html, options));
 
+/** The HTML of a page without what is no content, as the server makes it. */
+export const cleanHtml = (html, options) => guarded(() => glue.cleanHtml(html, options));
+
 /** Every link of a page, absolute, without fragment, each once. */
 export const extractLinks = (html, options) => guarded(() => glue.extractLinks(html, options));
 

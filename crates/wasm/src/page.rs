@@ -18,6 +18,12 @@ pub fn html_to_markdown(html: &str, options: JsValue) -> Result<String, JsValue>
     markdown(html, &json_text(&options)?).map_err(|error| refused(&error))
 }
 
+/// The HTML of a page without what is no content, as the API makes it.
+#[wasm_bindgen(js_name = cleanHtml)]
+pub fn clean_html(html: &str, options: JsValue) -> Result<String, JsValue> {
+    cleaned(html, &json_text(&options)?).map_err(|error| refused(&error))
+}
+
 /// Every link of a page that can be followed, absolute, without fragment, each once.
 #[wasm_bindgen(js_name = extractLinks)]
 pub fn extract_links(html: &str, options: JsValue) -> Result<Vec<String>, JsValue> {
@@ -34,6 +40,12 @@ fn markdown(html: &str, options: &str) -> Result<String, ApiError> {
     let options = PageOptions::from_json(options)?;
     let page = Page::parse(html, &options.url()?);
     Ok(page.convert(&options.selection()?).markdown())
+}
+
+fn cleaned(html: &str, options: &str) -> Result<String, ApiError> {
+    let options = PageOptions::from_json(options)?;
+    let page = Page::parse(html, &options.url()?);
+    Ok(page.convert(&options.selection()?).html())
 }
 
 fn links(html: &str, options: &str) -> Result<Vec<String>, ApiError> {
@@ -84,10 +96,12 @@ mod tests {
     const URL: &str = r#""url":"https://example.com/a""#;
 
     #[test]
-    fn a_page_becomes_markdown_links_and_metadata() {
+    fn a_page_becomes_markdown_html_links_and_metadata() {
         let text = markdown(HTML, &format!("{{{URL}}}")).unwrap();
         assert!(text.contains("# Spiders") && text.contains("**legs**"), "{text}");
         assert!(text.contains("(https://example.com/legs#all)"), "{text}");
+        let html = cleaned(HTML, &format!("{{{URL}}}")).unwrap();
+        assert!(html.contains("<b>legs</b>") && !html.contains("Nav"), "{html}");
         let links = links(HTML, &format!("{{{URL}}}")).unwrap();
         assert_eq!(links, ["https://example.com/nav", "https://example.com/legs"]);
         let metadata = metadata(HTML, "{}").unwrap();

@@ -1,9 +1,11 @@
 //! The clients that people already use, unchanged, against the real server.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
+use harvestman_tests::files::{Pdf, line};
 use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::KEY;
 use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
@@ -91,6 +93,24 @@ async fn run_batches(mut client: Command, done: &str) {
     assert_eq!(names, expected);
 }
 
+/// Runs a client's script that sends a file.
+async fn run_files(mut client: Command, done: &str) {
+    let server = TestServer::start().await;
+    let pdf = Pdf {
+        pages: (1..=3)
+            .map(|number| line(12, 700, &format!("Page {number}")))
+            .collect(),
+        ..Pdf::default()
+    };
+    let path = server.data_dir().join("of-three-pages.pdf");
+    std::fs::write(&path, pdf.bytes()).unwrap();
+    client
+        .arg(format!("http://{}", server.address()))
+        .arg(KEY)
+        .arg(path);
+    tools::run(client, done, &server).await;
+}
+
 /// Pages that lead from one to the next, each of some megabytes.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -151,4 +171,14 @@ async fn the_python_client_scrapes_batches() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_scrapes_batches() {
     run_batches(javascript("javascript_batches.mjs"), "javascript batches: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_sends_files() {
+    run_files(python("python_files.py"), "python files: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_sends_files() {
+    run_files(javascript("javascript_files.mjs"), "javascript files: ok").await;
 }

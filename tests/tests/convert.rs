@@ -8,6 +8,7 @@ use std::thread;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use harvestman_tests::files::{Pdf, docx, line, paragraph};
 use harvestman_tests::server;
 use serde_json::{Value, json};
 
@@ -123,6 +124,33 @@ fn a_file_and_standard_input_give_the_document_of_the_api() {
             .unwrap()
             .starts_with("file:///")
     );
+}
+
+#[test]
+fn files_that_are_no_pages_are_converted_too() {
+    let pdf = Pdf {
+        pages: ["One", "Two"].map(|title| line(24, 700, title)).to_vec(),
+        ..Pdf::default()
+    };
+    let convert = |name: &str, bytes: &[u8], more: &[&str]| {
+        let file = TempFile::new(name, bytes);
+        run(&[&["convert", file.path()], more].concat(), b"")
+    };
+    let document = |output: Output| serde_json::from_slice::<Value>(&output.stdout).unwrap();
+    let whole = document(convert("a.pdf", &pdf.bytes(), &[]));
+    assert_eq!(whole["markdown"], "One\n\nTwo");
+    assert_eq!(whole["metadata"]["totalPages"], 2);
+    let parsers = "[{\"type\":\"pdf\",\"maxPages\":1}]";
+    let part = document(convert("b.pdf", &pdf.bytes(), &["--parsers", parsers]));
+    assert_eq!(part["markdown"], "One");
+    let letter = docx(&paragraph("Heading1", "A letter"));
+    assert_eq!(
+        document(convert("a.docx", &letter, &[]))["markdown"],
+        "# A letter"
+    );
+    let broken = convert("broken.docx", b"PK\x03\x04", &[]);
+    assert!(!broken.status.success());
+    assert!(String::from_utf8_lossy(&broken.stderr).contains("damaged"));
 }
 
 #[test]

@@ -109,6 +109,39 @@ fn running_headers_and_page_numbers_of_a_pdf_are_left_out_and_paragraphs_run_on(
 }
 
 #[test]
+fn pages_of_a_pdf_that_say_nearly_the_same_keep_it() {
+    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(12, 700, text)]));
+    check(
+        FileType::Pdf,
+        &body,
+        expect![[r#"
+        Page 1
+
+        Page 2
+
+        Page 3"#]],
+    );
+    let same = (12, 600, "The same on every page of it.");
+    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(24, 700, text), same]));
+    check(
+        FileType::Pdf,
+        &body,
+        expect![[r#"
+            # Page 1
+
+            The same on every page of it.
+
+            # Page 2
+
+            The same on every page of it.
+
+            # Page 3
+
+            The same on every page of it."#]],
+    );
+}
+
+#[test]
 fn the_outline_of_a_pdf_says_what_is_a_heading() {
     let pages = ["HERONS", "EGRETS"].map(|title| {
         line(14, 700, title)

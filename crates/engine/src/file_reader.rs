@@ -99,3 +99,66 @@ fn without_answer(ended: Option<ExitStatus>) -> FileError {
         None => FileError::TooLarge("reading it takes more memory or time than is allowed".to_owned()),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
+
+    use harvestman_core::scrape::FileType;
+
+    use super::*;
+
+    const REQUEST: FileRequest = FileRequest {
+        file_type: FileType::Pdf,
+        max_pages: None,
+    };
+
+    /// What comes of a reader that is this shell script, given a file that no pipe holds.
+    #[allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+    async fn read_by(name: &str, script: &str) -> Result<FileAnswer, ApiError> {
+        let path = std::env::temp_dir().join(format!("harvestman-reader-{}-{name}", std::process::id()));
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+        let body = vec![b'x'; 1 << 20];
+        let reader = FileReader::new(path.clone(), 1);
+        let reading = reader.read(&REQUEST, &body);
+        let answer = tokio::time::timeout(Duration::from_secs(60), reading).await;
+        std::fs::remove_file(path).unwrap();
+        answer.unwrap()
+    }
+
+    #[tokio::test]
+    async fn whatever_becomes_of_a_reader_there_is_an_answer() {
+        let document = r#"{"Ok":{"pages":[],"total_pages":3,"properties":[],"warnings":[]}}"#;
+        let good = read_by("good", &format!("cat >/dev/null; echo '{document}'")).await;
+        assert_eq!(good.unwrap().unwrap().total_pages, Some(3));
+        let hasty = read_by("hasty", &format!("echo '{document}'")).await;
+        assert!(hasty.unwrap().is_ok());
+        let refused = read_by("refused", "cat >/dev/null; echo '{\"Err\":\"Encrypted\"}'").await;
+        assert_eq!(refused.unwrap(), Err(FileError::Encrypted));
+        for (name, script) in [
+            ("silent", "exit 0"),
+            ("failing", "exit 1"),
+            ("odd", "cat >/dev/null; echo what"),
+        ] {
+            let answer = read_by(name, script).await.unwrap();
+            assert!(matches!(answer, Err(FileError::Damaged(_))), "{name}: {answer:?}");
+        }
+        for (name, script) in [
+            ("killed", "kill -9 $$"),
+            ("aborted", "cat >/dev/null; kill -6 $$"),
+        ] {
+            let answer = read_by(name, script).await.unwrap();
+            assert!(
+                matches!(answer, Err(FileError::TooLarge(_))),
+                "{name}: {answer:?}"
+            );
+        }
+        let missing = FileReader::new("/nowhere/at/all".into(), 1);
+        assert_eq!(
+            missing.read(&REQUEST, b"").await.unwrap_err().code,
+            ErrorCode::Unknown
+        );
+    }
+}

@@ -21,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(output.flush()?)
 }
 
-/// Memory, processor time, no files, no core dump; and no life after the server's.
+/// Memory, processor time, nothing opened or written to disk, no core dump; and no life after the server's.
 #[cfg(unix)]
 fn limit() {
     use harvestman_engine::limits::{FILE_READER_CPU_S, FILE_READER_MEMORY_BYTES};
@@ -30,6 +30,7 @@ fn limit() {
     for (resource, most) in [
         (Resource::As, FILE_READER_MEMORY_BYTES),
         (Resource::Cpu, FILE_READER_CPU_S),
+        (Resource::Nofile, 0),
         (Resource::Fsize, 0),
         (Resource::Core, 0),
     ] {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::block::{Block, Page};
+use super::block::{Block, Page, Text};
 use super::contents::is_page_number;
 use super::headings::PART_WORDS;
 use crate::limits::PDF_MARGIN_BLOCKS;
@@ -38,21 +38,21 @@ pub(super) fn remove(pages: &mut [Page]) {
             !numbers.contains(&(at - 1))
         });
         let is_running = |block: &&Block| line(block).is_some_and(|line| line == NUMBER || runs(&line));
-        let bottom = page
-            .blocks
+        let count = page.blocks.len();
+        let edge = |blocks: &mut dyn Iterator<Item = &Block>| {
+            blocks.take(PDF_MARGIN_BLOCKS).take_while(is_running).count()
+        };
+        let top = edge(&mut page.blocks.iter());
+        let bottom = edge(&mut page.blocks.iter().rev());
+        // What is all that a page says, but for its title, is no margin of it.
+        let says_more = page.blocks[..count - bottom]
             .iter()
-            .rev()
-            .take(PDF_MARGIN_BLOCKS)
-            .take_while(is_running)
-            .count();
-        page.blocks.truncate(page.blocks.len() - bottom);
-        let top = page
-            .blocks
-            .iter()
-            .take(PDF_MARGIN_BLOCKS)
-            .take_while(is_running)
-            .count();
-        page.blocks.drain(..top);
+            .skip(top)
+            .any(|block| !block.as_text().is_some_and(Text::is_heading));
+        if says_more {
+            page.blocks.truncate(count - bottom);
+            page.blocks.drain(..top);
+        }
     }
 }
 
@@ -62,16 +62,18 @@ fn margin(page: &Page) -> impl Iterator<Item = usize> {
     (0..count).filter(move |&at| at < PDF_MARGIN_BLOCKS || at + PDF_MARGIN_BLOCKS >= count)
 }
 
-/// A line as it is on every page: numbers count as alike.
+/// A line as it is on every page: numbers count as alike, but for those of headings.
 fn line(block: &Block) -> Option<String> {
-    let text = block.as_text()?.plain();
+    let block = block.as_text()?;
+    let text = block.plain();
     // `CHAPTER` above the titles of chapters belongs to them.
     if text.chars().count() > RUNNING_CHARS || PART_WORDS.contains(&text.to_lowercase().as_str()) {
         return None;
     }
     let words = text.split(' ').map(|word| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if is_page_number(bare) { NUMBER } else { word }
+        let is_number = is_page_number(bare) && !block.is_heading();
+        if is_number { NUMBER } else { word }
     });
     Some(words.collect::<Vec<_>>().join(" ").to_lowercase())
 }

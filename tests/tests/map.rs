@@ -304,7 +304,7 @@ async fn every_page_of_a_site_with_a_sitemap_is_found() {
 }
 
 #[tokio::test]
-async fn sitemaps_are_kept_unless_told_otherwise() {
+async fn sitemaps_and_the_page_are_kept_unless_told_otherwise() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     for (options, fetched) in [
@@ -315,7 +315,8 @@ async fn sitemaps_are_kept_unless_told_otherwise() {
         (json!({ "sitemap": "only" }), 3),
     ] {
         map(&server, &site, options.clone()).await;
-        assert_eq!(site.count("/sitemap.xml"), fetched, "{options}");
+        let counts = ["/sitemap.xml", "/"].map(|path| site.count(path));
+        assert_eq!(counts, [fetched; 2], "{options}");
     }
     let changed = Page::new("application/xml", "<urlset><url><loc>/new</loc></url></urlset>");
     site.change("/sitemap.xml", Some(changed));

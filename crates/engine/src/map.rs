@@ -222,6 +222,7 @@ impl Mapping {
             formats: Vec::new(),
             headers: self.request.headers.clone(),
             location: self.request.location.clone(),
+            max_age: self.request.ignore_cache.then_some(0),
             ..ScrapeOptions::default()
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);

@@ -31,6 +31,8 @@ pub(crate) struct Scraper {
     browser: Option<BrowserPages>,
     conversions: Arc<Semaphore>,
     files: FileReader,
+    /// Places for bodies that come from the cache.
+    copies: Arc<Semaphore>,
 }
 
 /// Where a page is.
@@ -67,11 +69,12 @@ impl Scraper {
         files: FileReader,
         cores: usize,
     ) -> Self {
-        let conversions = Arc::new(Semaphore::new(cores.max(1) * limits::RENDERS_PER_CORE));
+        let places = cores.max(1) * limits::RENDERS_PER_CORE;
         Self {
             fetcher,
             browser,
-            conversions,
+            conversions: Arc::new(Semaphore::new(places)),
+            copies: Arc::new(Semaphore::new(places)),
             files,
         }
     }
@@ -101,8 +104,9 @@ impl Scraper {
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
-        let copies = cache::wanted_ages(options);
-        if let Some(ages) = copies {
+        if let Some(ages) = cache::wanted_ages(options) {
+            let place = self.copies.acquire().await;
+            let _place = place.expect("the semaphore is never closed");
             for url in std::iter::once(target.url).chain(&target.fallback) {
                 let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
                 if let Some(answer) = copy.map_err(ScrapeFailure::of_store)? {

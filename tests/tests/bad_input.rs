@@ -477,7 +477,7 @@ async fn targets_that_must_not_or_cannot_be_reached_have_their_own_codes() {
 #[tokio::test]
 async fn what_the_operator_has_not_enabled_is_refused_before_anything_is_fetched() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "/nonexistent")]).await;
+    let server = TestServer::start().await;
     for (field, value) in [
         ("ignoreRobotsTxt", json!(true)),
         ("robotsUserAgent", json!("me")),

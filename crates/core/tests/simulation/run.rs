@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use harvestman_core::crawl::batch::{Batch, Committed, JobEnd, Snapshot};
-use harvestman_core::crawl::{
-    Crawl, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome, given, limits,
-};
+use harvestman_core::crawl::batch::{Batch, Committed, JobEnd};
+use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, RobotsOutcome, given, limits};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
@@ -119,7 +117,7 @@ impl Run {
         };
         let mut store = ModelStore::new(limit);
         let (epoch, snapshot) = store.lease();
-        let crawl = crawl(&world, snapshot);
+        let crawl = world.crawl(snapshot);
         Run {
             root: world.root(),
             crashes_left: if faults == Faults::None { 0 } else { rng.below(6) },
@@ -502,7 +500,7 @@ impl Run {
         }
         self.epoch = epoch;
         let begun = snapshot.progress.begun.clone();
-        self.crawl = crawl(&self.world, snapshot);
+        self.crawl = self.world.crawl(snapshot);
         self.events.clear();
         for key in begun.keys() {
             assert_eq!(self.store.state(*key), Some(State::Open), "begun and not settled");
@@ -589,21 +587,5 @@ impl Run {
             failed: set(self.store.errors.iter().map(|(url, _)| url).collect()),
             blocked: set(self.store.robots_blocked.iter().collect()),
         }
-    }
-}
-
-fn crawl(world: &World, snapshot: Snapshot) -> Crawl {
-    let request = &world.request;
-    match world.given.first() {
-        Some(first) => Crawl::of_given(&first.url, request.max_concurrency, policy(world), snapshot),
-        None => Crawl::restore(request, policy(world), snapshot),
-    }
-    .unwrap()
-}
-
-fn policy(world: &World) -> Policy {
-    Policy {
-        robots_agent: "harvestman".to_owned(),
-        max_concurrency: world.concurrency,
     }
 }

@@ -8,7 +8,8 @@ use harvestman_core::api::TargetUrl;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::Document;
-use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome, RobotsOutcome};
+use harvestman_core::crawl::batch::Snapshot;
+use harvestman_core::crawl::{Crawl, FetchFailure, FetchedPage, PageOutcome, Policy, RobotsOutcome};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::robots::Robots;
@@ -420,6 +421,19 @@ impl World {
                 kind: Kind::Status(404),
             },
         }
+    }
+
+    /// The crawl or batch of this world as an owner loads it.
+    pub(crate) fn crawl(&self, snapshot: Snapshot) -> Crawl {
+        let policy = Policy {
+            robots_agent: "harvestman".to_owned(),
+            max_concurrency: self.concurrency,
+        };
+        match self.given.first() {
+            Some(first) => Crawl::of_given(&first.url, self.request.max_concurrency, policy, snapshot),
+            None => Crawl::restore(&self.request, policy, snapshot),
+        }
+        .unwrap()
     }
 }
 

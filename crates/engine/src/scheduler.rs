@@ -29,12 +29,16 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
                 Vec::new()
             }
         };
+        // As many as were asked for: more may wait, also when many jobs began with one notice.
+        let more = wanted > 0 && leases.len() >= wanted as usize;
         for lease in leases {
             let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
             drivers.spawn(drive(inner.clone(), lease, stop.clone()).instrument(span));
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => break,
+            () = std::future::ready(()), if more => {}
             () = inner.new_work.notified() => {}
             () = tokio::time::sleep(limits::LEASE_POLL) => {}
         }

@@ -217,7 +217,7 @@ export interface StatusOptions extends CallOptions {
 }
 
 declare class Job {
-  private constructor();
+  protected constructor();
   readonly id: string;
   readonly url: string;
   /** Every document once, in order of completion, as soon as it is ready; ends when the job has ended. */

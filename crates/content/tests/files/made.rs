@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 /// A PDF of whole pages.
 #[derive(Default)]
 pub struct Pdf<'a> {
-    /// The content of each page; see [`line`].
+    /// The content of each page; see [`line()`].
     pub pages: Vec<String>,
     /// Entries of the information dictionary.
     pub info: &'a str,

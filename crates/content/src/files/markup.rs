@@ -64,6 +64,16 @@ impl Markup {
             .raw("</code></pre>\n")
     }
 
+    /// The footnotes of what stands before, when there are any; they are taken.
+    pub(super) fn footnotes(&mut self, notes: &mut Markup) -> &mut Self {
+        if notes.0.is_empty() {
+            return self;
+        }
+        self.raw("<section class=\"footnotes\"><ol>")
+            .raw(&std::mem::take(&mut notes.0))
+            .raw("</ol></section>\n")
+    }
+
     /// Bytes so far.
     pub(super) fn len(&self) -> usize {
         self.0.len()

@@ -151,14 +151,7 @@ struct Writer {
 impl Writer {
     /// What was written since the last page.
     fn page(&mut self, number: u32) -> FilePage {
-        let notes = std::mem::take(&mut self.notes);
-        if notes.len() > 0 {
-            let notes = notes.into_html();
-            self.html
-                .raw("<section class=\"footnotes\"><ol>")
-                .raw(&notes)
-                .raw("</ol></section>\n");
-        }
+        self.html.footnotes(&mut self.notes);
         FilePage {
             number,
             html: std::mem::take(&mut self.html).into_html(),

@@ -505,14 +505,7 @@ impl Writer {
     }
 
     fn end_page(&mut self, number: u32) {
-        let notes = std::mem::take(&mut self.notes);
-        if notes.len() > 0 {
-            let notes = notes.into_html();
-            self.html
-                .raw("<section class=\"footnotes\"><ol>")
-                .raw(&notes)
-                .raw("</ol></section>\n");
-        }
+        self.html.footnotes(&mut self.notes);
         self.class.clear();
         self.pages.push(FilePage {
             number,

@@ -73,16 +73,10 @@ impl Blocks {
     }
 
     /// The HTML, with the footnotes at its end.
-    pub(super) fn into_html(mut self, notes: Markup) -> String {
+    pub(super) fn into_html(mut self, mut notes: Markup) -> String {
         self.end_table();
         self.end_lists(0);
-        if notes.len() > 0 {
-            let notes = notes.into_html();
-            self.html
-                .raw("<section class=\"footnotes\"><ol>")
-                .raw(&notes)
-                .raw("</ol></section>\n");
-        }
+        self.html.footnotes(&mut notes);
         self.html.into_html()
     }
 }

@@ -55,42 +55,36 @@ pub(crate) const METADATA_VALUE_BYTES: usize = 65_536;
 /// Bytes of one JSON-LD block that are read.
 pub(crate) const JSON_LD_BYTES: usize = 1024 * 1024;
 
-/// Bytes of HTML that a file may become.
 #[cfg(feature = "files")]
-pub(crate) const FILE_HTML_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes that an archive may hold in all when it is unpacked.
+pub(crate) use files::*;
+
+/// Of files, which only the server reads.
 #[cfg(feature = "files")]
-pub(crate) const ARCHIVE_BYTES: u64 = 200 * 1024 * 1024;
-/// Entries of an archive.
-#[cfg(feature = "files")]
-pub(crate) const ARCHIVE_ENTRIES: usize = 20_000;
-/// Times that one entry of an archive may be larger than what is stored of it, once it has some MiB.
-#[cfg(feature = "files")]
-pub(crate) const ARCHIVE_RATIO: u64 = 500;
-/// Characters of text that an office file may give.
-#[cfg(feature = "files")]
-pub(crate) const OFFICE_TEXT_CHARS: usize = 32 * 1024 * 1024;
-/// Memory that converting an office file may take for what a small file can multiply, in bytes.
-#[cfg(feature = "files")]
-pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
-/// Pages of a PDF that are read, whatever is asked.
-#[cfg(feature = "files")]
-pub(crate) const PDF_PAGES: u32 = 10_000;
-/// Blocks at the top and at the bottom of a page among which running headers and footers are looked for.
-#[cfg(feature = "files")]
-pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
-/// Entries of a PDF's outline that are looked at.
-#[cfg(feature = "files")]
-pub(crate) const PDF_OUTLINE_ENTRIES: usize = 20_000;
-/// Elements open at one time in the XML of a file.
-#[cfg(feature = "files")]
-pub(crate) const XML_DEPTH: usize = 256;
-/// Times that one row or cell of a sheet is repeated.
-#[cfg(feature = "files")]
-pub(crate) const REPEATED_CELLS: usize = 1000;
-/// Cells of all tables of a file.
-#[cfg(feature = "files")]
-pub(crate) const FILE_CELLS: usize = 1_000_000;
-/// Groups open at one time in an RTF file.
-#[cfg(feature = "files")]
-pub(crate) const RTF_DEPTH: usize = 256;
+mod files {
+    /// Bytes of HTML that a file may become.
+    pub(crate) const FILE_HTML_BYTES: usize = 64 * 1024 * 1024;
+    /// Bytes that an archive may hold in all when it is unpacked.
+    pub(crate) const ARCHIVE_BYTES: u64 = 200 * 1024 * 1024;
+    /// Entries of an archive.
+    pub(crate) const ARCHIVE_ENTRIES: usize = 20_000;
+    /// Times that one entry of an archive may be larger than what is stored of it, once it has some MiB.
+    pub(crate) const ARCHIVE_RATIO: u64 = 500;
+    /// Characters of text that an office file may give.
+    pub(crate) const OFFICE_TEXT_CHARS: usize = 32 * 1024 * 1024;
+    /// Memory that converting an office file may take for what a small file can multiply, in bytes.
+    pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
+    /// Pages of a PDF that are read, whatever is asked.
+    pub(crate) const PDF_PAGES: u32 = 10_000;
+    /// Blocks at the top and at the bottom of a page among which running headers and footers are looked for.
+    pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
+    /// Entries of a PDF's outline that are looked at.
+    pub(crate) const PDF_OUTLINE_ENTRIES: usize = 20_000;
+    /// Elements open at one time in the XML of a file.
+    pub(crate) const XML_DEPTH: usize = 256;
+    /// Times that one row or cell of a sheet is repeated.
+    pub(crate) const REPEATED_CELLS: usize = 1000;
+    /// Cells of all tables of a file.
+    pub(crate) const FILE_CELLS: usize = 1_000_000;
+    /// Groups open at one time in an RTF file.
+    pub(crate) const RTF_DEPTH: usize = 256;
+}

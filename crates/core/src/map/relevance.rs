@@ -1,6 +1,8 @@
 //! How well an address fits a search: the words of its title, path and description, weighted as in
-//! BM25. A word that begins another counts half. Pure arithmetic; an address without any of the
-//! words has 0.
+//! BM25. A word that begins another counts half. Who searches for an address gets that one first, and
+//! what its path has words in common with. Pure arithmetic; an address without any of the words has 0.
+
+use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use url::Url;
@@ -28,8 +30,10 @@ struct Meeting {
 
 /// The score of each link, in order; larger is better.
 pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f32> {
+    let address = Url::parse(search).ok().filter(Url::has_host);
+    let search = address.as_ref().map_or(search.into(), path);
     let mut wanted: Vec<String> = Vec::new();
-    for word in words(search) {
+    for word in words(&search) {
         if wanted.len() < MAP_SEARCH_WORDS_MAX && !wanted.contains(&word) {
             wanted.push(word);
         }
@@ -37,7 +41,14 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
     let mut met = Vec::new();
     let mut found_in = vec![0.0_f32; wanted.len()];
     let mut lengths = Vec::with_capacity(links.len());
+    let mut same = None;
     for (index, link) in links.enumerate() {
+        if address
+            .as_ref()
+            .is_some_and(|address| address.as_str() == link.url)
+        {
+            same = Some(index);
+        }
         let (weights, length) = weigh(link, &wanted);
         lengths.push(length);
         for (word, weight) in weights
@@ -61,18 +72,23 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
         let length = 1.0 - LENGTH + LENGTH * lengths[link] / average.max(1.0);
         scores[link] += rarity * weight * (SATURATION + 1.0) / (weight + SATURATION * length);
     }
+    if let Some(same) = same {
+        scores[same] = f32::INFINITY;
+    }
     scores
+}
+
+/// The path of an address as people read it.
+fn path(url: &Url) -> Cow<'_, str> {
+    percent_decode_str(url.path()).decode_utf8_lossy()
 }
 
 /// The weight of each wanted word in a link, and how many words the link has.
 fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
     let mut weights = vec![0.0; wanted.len()];
     let mut length = 0.0;
-    let path = Url::parse(&link.url).ok();
-    let path = path
-        .as_ref()
-        .map(|url| percent_decode_str(url.path()).decode_utf8_lossy())
-        .unwrap_or_default();
+    let url = Url::parse(&link.url).ok();
+    let path = url.as_ref().map(path).unwrap_or_default();
     let fields = [
         (TITLE, link.title.as_deref().unwrap_or_default()),
         (PATH, &path),
@@ -150,6 +166,19 @@ mod tests {
     #[test]
     fn the_host_is_no_match() {
         assert_eq!(scores("pricing", [link("/a", "", "")].iter()), [0.0]);
+    }
+
+    #[test]
+    fn an_address_finds_itself_and_its_like() {
+        check(
+            "http://pricing.test/127/9",
+            &[
+                link("/127/9", "", ""),
+                link("/9/127/0", "", ""),
+                link("/9/pricing", "", ""),
+                link("/http/test", "", ""),
+            ],
+        );
     }
 
     #[test]

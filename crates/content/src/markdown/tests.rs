@@ -53,6 +53,11 @@ fn emphasis_keeps_spaces_outside_and_merges() {
 
         **three**"#]],
     );
+    check("<a><b><<a>f", expect!["**<f**"]);
+    check(
+        "<a href=/x><b>one<a href=/y>two",
+        expect!["[**one**](https://site.test/x)**[two](https://site.test/y)**"],
+    );
     check(
         "x<sup>2</sup> H<sub>2</sub>O <q>said</q>",
         expect!["x<sup>2</sup> H<sub>2</sub>O “said”"],

@@ -25,7 +25,7 @@ pub struct Way {
 }
 
 /// What is compared, the bare parse first.
-pub const WAYS: [Way; 7] = [
+pub const WAYS: [Way; 8] = [
     Way {
         name: "html5ever: parse",
         run: html5ever,
@@ -41,6 +41,10 @@ pub const WAYS: [Way; 7] = [
     Way {
         name: "htmd: whole page to Markdown",
         run: htmd,
+    },
+    Way {
+        name: "html-to-markdown: whole page to Markdown",
+        run: html_to_markdown,
     },
     Way {
         name: "harvestman: main content to Markdown",
@@ -138,6 +142,10 @@ fn ours_all(html: &str) {
 
 fn htmd(html: &str) {
     black_box(htmd::convert(html).ok());
+}
+
+fn html_to_markdown(html: &str) {
+    black_box(html_to_markdown_rs::convert(html, None).ok());
 }
 
 fn dom_smoothie(html: &str) {

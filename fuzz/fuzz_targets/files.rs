@@ -1,0 +1,59 @@
+//! Files. The first byte chooses the kind; the rest is the whole file, or the main part of a package that is whole
+//! otherwise. A reader's own panic is kept inside, as in the product, and no finding; one of ours is.
+#![no_main]
+
+#[allow(dead_code)]
+#[path = "../../crates/content/tests/files/made.rs"]
+mod made;
+
+use std::panic;
+use std::process;
+
+use harvestman_content::files::{FileRequest, FileType, read};
+use harvestman_content::{Page, Selection};
+use libfuzzer_sys::fuzz_target;
+use url::Url;
+
+fuzz_target!(
+    init: panic::set_hook(Box::new(|panic| {
+        if panic.location().is_none_or(|place| !place.file().contains("/registry/src/")) {
+            eprintln!("{panic}");
+            process::abort();
+        }
+    })),
+    |data: &[u8]| {
+        let Some((choice, content)) = data.split_first() else {
+            return;
+        };
+        let text = || String::from_utf8_lossy(content);
+        let (file_type, body) = match choice % 14 {
+            0 => (FileType::Docx, made::docx(&text())),
+            1 => (FileType::Xlsx, made::xlsx(&[("a", "visible", &text())])),
+            2 => (FileType::Pptx, made::pptx(&[("a", &[&text()])])),
+            3 => (FileType::Odt, made::open_document("text", &text())),
+            4 => (FileType::Ods, made::open_document("spreadsheet", &text())),
+            5 => (FileType::Odp, made::open_document("presentation", &text())),
+            6 => (FileType::Epub, made::epub(&[&text()])),
+            7 => (FileType::Rtf, [br"{\rtf1 ", content].concat()),
+            8 => (FileType::Csv, content.to_vec()),
+            9 => (FileType::Doc, content.to_vec()),
+            10 => (FileType::Xls, content.to_vec()),
+            11 => (FileType::Ppt, content.to_vec()),
+            12 => (FileType::Docx, content.to_vec()),
+            _ => (FileType::Pdf, content.to_vec()),
+        };
+        let request = FileRequest {
+            file_type,
+            max_pages: Some(10),
+        };
+        let Ok(document) = read(&request, &body) else {
+            return;
+        };
+        assert!(!document.pages.is_empty());
+        assert!(document.pages.is_sorted_by(|before, after| before.number < after.number));
+        let url = Url::parse("https://a.test/file").expect("it is a URL");
+        Page::parse(&document.html(), &url)
+            .convert(&Selection::default())
+            .markdown();
+    }
+);

@@ -257,13 +257,17 @@ fn definitions_and_signatures() {
 #[test]
 fn permalinks_and_controls_are_left_out() {
     check(
-        "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3>",
+        "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3><div class=highlight><span class=copybutton>&gt;&gt;&gt;</span><pre>x</pre></div>",
         expect![[r#"
             ## T
 
             ## U
 
-            ### Fold"#]],
+            ### Fold
+
+            ```
+            x
+            ```"#]],
     );
 }
 

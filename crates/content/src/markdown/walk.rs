@@ -225,8 +225,10 @@ impl<'a> Walk<'a> {
             Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
             Tag::Math if self.formula(id) => return false,
-            // KaTeX draws beside the MathML what that says.
-            Tag::Span if self.dom.has_class(id, "katex-html") => return false,
+            // KaTeX draws beside the MathML what that says; Python's documentation hides prompts by a button.
+            Tag::Span if ["katex-html", "copybutton"].iter().any(|class| self.dom.has_class(id, class)) => {
+                return false;
+            }
             Tag::Button => return self.button(id),
             _ if tag.is_never_text() => return false,
             _ => {}

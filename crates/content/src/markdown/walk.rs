@@ -226,7 +226,11 @@ impl<'a> Walk<'a> {
             Tag::Select | Tag::Textarea => return false,
             Tag::Math if self.formula(id) => return false,
             // KaTeX draws beside the MathML what that says; Python's documentation hides prompts by a button.
-            Tag::Span if ["katex-html", "copybutton"].iter().any(|class| self.dom.has_class(id, class)) => {
+            Tag::Span
+                if ["katex-html", "copybutton"]
+                    .iter()
+                    .any(|class| self.dom.has_class(id, class)) =>
+            {
                 return false;
             }
             Tag::Button => return self.button(id),

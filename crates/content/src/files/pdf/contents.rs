@@ -18,7 +18,7 @@ pub(super) fn mark(pages: &mut [Page]) {
         for block in found {
             match block {
                 Block::Text(text) => match entry(&text.plain()) {
-                    Some(line) if !matches!(text.role, Role::Item(..)) || text.plain().contains("...") => {
+                    Some(line) if !matches!(text.role, Role::Item(..)) || is_led(&text.plain()) => {
                         page.blocks.push(as_entry(&line));
                     }
                     // Chapters often stand among the entries without dots.
@@ -55,8 +55,13 @@ fn entry(line: &str) -> Option<String> {
     let before = &line[..line.len() - number.len()];
     let title = before.trim_end_matches([' ', '.', '\u{2026}', '\u{B7}', '_']);
     let dots = before[title.len()..].chars().filter(|c| *c != ' ').count();
-    let is_led = dots >= 3 || before[title.len()..].contains('\u{2026}');
-    (is_led && !title.is_empty()).then(|| format!("{title} {number}"))
+    let led = dots >= 3 || before[title.len()..].contains('\u{2026}');
+    (led && !title.is_empty()).then(|| format!("{title} {number}"))
+}
+
+/// Dots enough that no sentence has them: an item of a list may end with an ellipsis and a number.
+fn is_led(line: &str) -> bool {
+    line.contains("...") || line.contains(". . .")
 }
 
 /// `3 Duties 9`: a number, words, and the number of a page.

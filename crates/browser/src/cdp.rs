@@ -2,7 +2,8 @@
 //!
 //! A [`Connection`] numbers commands, matches answers, and hands events to the [`Session`] they belong to. Every
 //! command has a deadline; when a page crashes its pending commands fail at once (Chromium never answers them),
-//! and when the pipe ends all do. Unknown events and fields pass unread.
+//! and when the pipe ends all do. Unknown events and fields pass unread. What belongs to clients from outside goes
+//! to them untouched ([`crate::multiplexer`]); never to a [`Session`] of ours, nor ours to them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::BrowserError;
 use crate::limits;
+use crate::multiplexer::Outside;
 
 /// The protocol with one browser; cheap to clone.
 #[derive(Clone)]
@@ -30,6 +32,7 @@ struct Shared {
     last_id: AtomicU64,
     ended: AtomicBool,
     waiting: Mutex<Waiting>,
+    outside: Mutex<Outside>,
 }
 
 #[derive(Default)]
@@ -45,6 +48,23 @@ struct Command {
     name: &'static str,
 }
 
+/// A message of the browser, read no deeper than its kind asks for.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Message<'a> {
+    pub(crate) id: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(crate) session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(crate) params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) error: Option<&'a RawValue>,
+}
+
 /// Something the browser tells without being asked.
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -57,21 +77,6 @@ impl Event {
     pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.params.as_deref()?.get()).ok()
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Message<'a> {
-    id: Option<u64>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    session_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    error: Option<Refusal>,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +96,7 @@ impl Connection {
             last_id: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             waiting: Mutex::default(),
+            outside: Mutex::default(),
         });
         tokio::spawn(write(commands, to_browser));
         tokio::spawn(read(shared.clone(), from_browser));
@@ -106,6 +112,32 @@ impl Connection {
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         self.shared.call(None, method, params, deadline).await
+    }
+
+    /// A command to the browser itself whose answer nobody needs; it is lost when the queue is full.
+    pub(crate) fn post(&self, method: &'static str, params: Value) {
+        self.shared.post(None, method, params);
+    }
+
+    /// The clients from outside.
+    pub(crate) fn outside(&self) -> MutexGuard<'_, Outside> {
+        self.shared.outside()
+    }
+
+    /// A number for a command that is sent by [`Connection::forward`].
+    pub(crate) fn next_id(&self) -> u64 {
+        self.shared.next_id()
+    }
+
+    /// Sends a command of a client from outside: JSON without the zero byte.
+    pub(crate) async fn forward(&self, command: String) -> Result<(), BrowserError> {
+        if self.has_ended() {
+            return Err(BrowserError::Gone);
+        }
+        let mut bytes = command.into_bytes();
+        bytes.push(0);
+        let sent = self.shared.outgoing.send(bytes).await;
+        sent.map_err(|_| BrowserError::Gone)
     }
 
     /// Attaches to a target: a page.
@@ -151,11 +183,7 @@ impl Session {
 
     /// A command whose answer nobody needs; it is lost when the queue is full.
     pub(crate) fn post(&self, method: &'static str, params: Value) {
-        let id = self.shared.next_id();
-        let message = encode(id, Some(&self.id), method, params);
-        if self.shared.outgoing.try_send(message).is_err() {
-            tracing::debug!(method, "a command to the browser was dropped");
-        }
+        self.shared.post(Some(&self.id), method, params);
     }
 }
 
@@ -172,6 +200,17 @@ impl Shared {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outside(&self) -> MutexGuard<'_, Outside> {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn post(&self, session: Option<&str>, method: &'static str, params: Value) {
+        let message = encode(self.next_id(), session, method, params);
+        if self.outgoing.try_send(message).is_err() {
+            tracing::debug!(method, "a command to the browser was dropped");
+        }
     }
 
     async fn call(
@@ -212,6 +251,9 @@ impl Shared {
             Ok(message) => message,
             Err(error) => return tracing::debug!(%error, "an unreadable message of the browser"),
         };
+        if self.outside().receive(&message) {
+            return;
+        }
         if let Some(id) = message.id {
             self.answer(id, message);
         } else if let Some(method) = message.method {
@@ -226,7 +268,8 @@ impl Shared {
         let answer = match (message.error, message.result) {
             (Some(refusal), _) => Err(BrowserError::Refused {
                 command: command.name.to_owned(),
-                reason: refusal.message,
+                reason: serde_json::from_str(refusal.get())
+                    .map_or_else(|_| "no reason given".to_owned(), |Refusal { message }| message),
             }),
             (None, Some(result)) => Ok(result.to_owned()),
             (None, None) => Ok(RawValue::NULL.to_owned()),
@@ -267,6 +310,8 @@ impl Shared {
         let mut waiting = self.waiting();
         waiting.commands.clear();
         waiting.sessions.clear();
+        drop(waiting);
+        self.outside().end();
     }
 }
 

@@ -8,9 +8,11 @@
 mod actions;
 mod browser;
 mod cdp;
+mod cdp_server;
 mod error;
 mod keys;
 pub mod limits;
+mod multiplexer;
 mod page;
 mod picture;
 mod process;
@@ -19,5 +21,7 @@ mod visitor;
 pub use browser::{
     Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, Steps, find_chromium,
 };
+pub use cdp_server::CdpPath;
 pub use error::BrowserError;
+pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};

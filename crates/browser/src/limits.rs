@@ -38,3 +38,21 @@ pub const MAX_SCRIPT_VALUE_BYTES: usize = 1024 * 1024;
 pub const PAGES_PER_PROCESS: u32 = 500;
 /// Pages open at a time for each core.
 pub const PAGES_PER_CORE: usize = 2;
+/// Clients from outside on one browser at once.
+pub const MAX_CLIENTS: usize = 16;
+/// Connections at once to the address where code finds its browser.
+pub const MAX_CDP_CONNECTIONS: usize = 64;
+/// Time for the head of a request there.
+pub const CDP_HEAD_TIME: Duration = Duration::from_secs(10);
+/// One message of a client; the largest are scripts and answers to requests that it holds back.
+pub const MAX_CLIENT_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+/// Commands of one client that the browser has not answered; further ones are refused.
+pub const MAX_CLIENT_COMMANDS: usize = 4_096;
+/// Sessions of one client: pages, frames and workers it is attached to.
+pub const MAX_CLIENT_SESSIONS: usize = 1_024;
+/// Messages on their way to one client; one that reads more slowly is let go.
+pub const MAX_CLIENT_QUEUE: usize = 16_384;
+/// Bytes of them, beside one message that may be larger.
+pub const MAX_CLIENT_QUEUE_BYTES: usize = 64 * 1024 * 1024;
+/// Time in which a client takes one message.
+pub const CLIENT_SEND_TIMEOUT: Duration = Duration::from_secs(30);

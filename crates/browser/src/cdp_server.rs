@@ -1,0 +1,269 @@
+//! The protocol's address for one session's code: the WebSocket and the JSON beside it that libraries know, on a
+//! listener that is handed in. All of it lies below a token; without that there is nothing. Serves no page and
+//! answers no page's script.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use futures_util::{SinkExt, StreamExt};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::Value;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+use crate::limits;
+use crate::multiplexer::{CdpClient, Multiplexer};
+
+/// What a path below a token's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CdpPath<'a> {
+    /// The WebSocket of the whole browser.
+    Browser,
+    /// The WebSocket of one page.
+    Page(&'a str),
+    /// Versions and the address of the first.
+    Version,
+    /// The list of pages.
+    Targets,
+}
+
+impl<'a> CdpPath<'a> {
+    /// Reads what stands behind the token; none when nothing is there.
+    pub fn of(rest: &'a str) -> Option<CdpPath<'a>> {
+        let rest = rest.strip_prefix('/').unwrap_or(rest);
+        match rest.strip_suffix('/').unwrap_or(rest) {
+            "" => Some(CdpPath::Browser),
+            "json/version" => Some(CdpPath::Version),
+            "json" | "json/list" => Some(CdpPath::Targets),
+            other => match other.strip_prefix("devtools/")?.split_once('/')? {
+                ("browser", _) => Some(CdpPath::Browser),
+                ("page", id) => Some(CdpPath::Page(id)),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Serves until it is dropped.
+pub(crate) struct CdpServer {
+    address: String,
+    task: AbortHandle,
+}
+
+impl CdpServer {
+    /// Serves the clients of `multiplexer` on `listener`, below `/{token}`.
+    pub(crate) fn start(
+        listener: TcpListener,
+        multiplexer: Multiplexer,
+        token: &str,
+    ) -> std::io::Result<CdpServer> {
+        let address = format!("ws://{}/{token}", listener.local_addr()?);
+        let door = Arc::new(Door {
+            multiplexer,
+            token: token.to_owned(),
+            address: address.clone(),
+        });
+        let task = tokio::spawn(accept(listener, door)).abort_handle();
+        Ok(CdpServer { address, task })
+    }
+
+    /// The address of the browser's WebSocket. With `http:` for `ws:` it is the one below which the JSON lies.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for CdpServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Door {
+    multiplexer: Multiplexer,
+    token: String,
+    address: String,
+}
+
+/// The connections end with this task.
+async fn accept(listener: TcpListener, door: Arc<Door>) {
+    let places = Arc::new(Semaphore::new(limits::MAX_CDP_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = places
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed");
+        let Ok((stream, _)) = listener.accept().await else {
+            return;
+        };
+        while connections.try_join_next().is_some() {}
+        let door = door.clone();
+        connections.spawn(async move {
+            converse(stream, &door).await;
+            drop(place);
+        });
+    }
+}
+
+/// Answers the requests of one connection, and stays with it when it becomes a socket.
+async fn converse(stream: TcpStream, door: &Door) {
+    let (sockets, mut socket) = tokio::sync::mpsc::channel(1);
+    let service = service_fn(|request: Request<Incoming>| {
+        let sockets = sockets.clone();
+        async move {
+            let answer = match door.answer(request).await {
+                Ok((answer, upgraded)) => {
+                    if let Some(upgraded) = upgraded {
+                        // There is one upgrade a connection, so there is room.
+                        let _first = sockets.try_send(upgraded);
+                    }
+                    answer
+                }
+                Err(status) => plain(status),
+            };
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::CDP_HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = served {
+        return tracing::debug!(%error, "a connection of a session's code ended");
+    }
+    if let Ok((upgrade, client)) = socket.try_recv() {
+        if let Ok(upgraded) = upgrade.await {
+            let io = TokioIo::new(upgraded);
+            let config = WebSocketConfig::default()
+                .max_message_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES))
+                .max_frame_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES));
+            let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+            carry(socket, client).await;
+        }
+    }
+}
+
+type Answered = (
+    Response<Full<Bytes>>,
+    Option<(hyper::upgrade::OnUpgrade, CdpClient)>,
+);
+
+impl Door {
+    async fn answer(&self, request: Request<Incoming>) -> Result<Answered, StatusCode> {
+        let path = request.uri().path();
+        let rest = path
+            .strip_prefix('/')
+            .and_then(|path| path.strip_prefix(self.token.as_str()));
+        let path = rest
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .and_then(CdpPath::of)
+            .ok_or(StatusCode::NOT_FOUND)?;
+        if request.method() != Method::GET {
+            return Err(StatusCode::METHOD_NOT_ALLOWED);
+        }
+        // Programs send none; pages always do.
+        if request.headers().contains_key(header::ORIGIN) {
+            return Err(StatusCode::FORBIDDEN);
+        }
+        let gone = |_| StatusCode::BAD_GATEWAY;
+        let target = match path {
+            CdpPath::Version => {
+                let version = self.multiplexer.version(&self.address).await;
+                return Ok((json(&version.map_err(gone)?), None));
+            }
+            CdpPath::Targets => {
+                let targets = self.multiplexer.targets(&self.address).await;
+                return Ok((json(&targets.map_err(gone)?), None));
+            }
+            CdpPath::Browser => None,
+            CdpPath::Page(target) => Some(target.to_owned()),
+        };
+        let switching = switching(&request).ok_or(StatusCode::UPGRADE_REQUIRED)?;
+        let client = self.multiplexer.client(target.as_deref()).await.map_err(gone)?;
+        Ok((switching, Some((hyper::upgrade::on(request), client))))
+    }
+}
+
+/// The answer to an upgrade to a WebSocket (RFC 6455 section 4.2); none when the request is none.
+fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+    let says = |name: header::HeaderName, word: &str| {
+        let value = request.headers().get(name).and_then(|value| value.to_str().ok());
+        value.is_some_and(|value| {
+            value
+                .split(',')
+                .any(|part| part.trim().eq_ignore_ascii_case(word))
+        })
+    };
+    let upgrade = says(header::CONNECTION, "upgrade") && says(header::UPGRADE, "websocket");
+    if !upgrade || !says(header::SEC_WEBSOCKET_VERSION, "13") {
+        return None;
+    }
+    let accept = derive_accept_key(request.headers().get(header::SEC_WEBSOCKET_KEY)?.as_bytes());
+    let mut response = plain(StatusCode::SWITCHING_PROTOCOLS);
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).ok()?);
+    Some(response)
+}
+
+/// Carries messages both ways until one side ends.
+async fn carry<S>(mut socket: WebSocketStream<S>, mut client: CdpClient)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    loop {
+        tokio::select! {
+            message = socket.next() => match message {
+                Some(Ok(Message::Text(command))) => {
+                    if client.send(&command).await.is_err() {
+                        break;
+                    }
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => break,
+                Some(Ok(_)) => {}
+            },
+            message = client.recv() => {
+                let Some(message) = message else { break };
+                let sent = socket.send(Message::text(message));
+                if !matches!(timeout(limits::CLIENT_SEND_TIMEOUT, sent).await, Ok(Ok(()))) {
+                    return;
+                }
+            }
+        }
+    }
+    // The other side may be gone.
+    let _closed = timeout(limits::CLOSE_TIMEOUT, socket.close(None)).await;
+}
+
+fn plain(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    response
+}
+
+fn json(body: &Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+    let kind = HeaderValue::from_static("application/json; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! Clients of a real browser, through the address that a session's code gets.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_tungstenite::client_async;
+
+use super::*;
+use crate::process::{Process, find_chromium};
+
+const TOKEN: &str = "f00d";
+
+struct Served {
+    process: Process,
+    multiplexer: Multiplexer,
+    server: CdpServer,
+    used: Arc<AtomicU32>,
+}
+
+impl Served {
+    async fn start(name: &str) -> Served {
+        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium);
+        let folder = std::env::temp_dir().join(format!("harvestman-cdp-{}", std::process::id()));
+        // Nothing listens there, and nothing is fetched.
+        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        let process = Process::start(&program.unwrap(), proxy, &folder, name)
+            .await
+            .unwrap();
+        let used = Arc::<AtomicU32>::default();
+        let counter = used.clone();
+        let multiplexer = Multiplexer::new(process.connection.clone(), None, move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let server = CdpServer::start(listener, multiplexer.clone(), TOKEN).unwrap();
+        Served {
+            process,
+            multiplexer,
+            server,
+            used,
+        }
+    }
+
+    fn host(&self) -> &str {
+        let rest = self.server.address().strip_prefix("ws://").unwrap();
+        rest.split('/').next().unwrap()
+    }
+
+    async fn client(&self) -> Client {
+        Client::connect(self.server.address()).await
+    }
+
+    /// Status and body of a plain request.
+    async fn get(&self, path: &str, headers: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.host()).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let status = answer[9..12].parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    }
+}
+
+struct Client {
+    socket: WebSocketStream<TcpStream>,
+    last_id: i64,
+    events: Vec<Value>,
+}
+
+impl Client {
+    async fn connect(address: &str) -> Client {
+        let host = address.strip_prefix("ws://").unwrap().split('/').next().unwrap();
+        let stream = TcpStream::connect(host).await.unwrap();
+        let (socket, _) = client_async(address, stream).await.unwrap();
+        Client {
+            socket,
+            last_id: 0,
+            events: Vec::new(),
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        loop {
+            let message = timeout(limits::COMMAND_TIMEOUT, self.socket.next()).await;
+            if let Message::Text(text) = message.unwrap().unwrap().unwrap() {
+                return serde_json::from_str(&text).unwrap();
+            }
+        }
+    }
+
+    /// The whole answer to a command; events on the way are kept.
+    async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        let mut command = json!({"id": self.last_id, "method": method, "params": params});
+        if let Some(session) = session {
+            command["sessionId"] = session.into();
+        }
+        self.socket
+            .send(Message::text(command.to_string()))
+            .await
+            .unwrap();
+        loop {
+            let message = self.next().await;
+            if message["id"] == self.last_id {
+                assert_eq!(message["sessionId"].as_str(), session);
+                return message;
+            }
+            self.events.push(message);
+        }
+    }
+
+    async fn result(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        let mut answer = self.ask(session, method, params).await;
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    async fn refusal(&mut self, session: Option<&str>, method: &str, params: Value) -> String {
+        let answer = self.ask(session, method, params).await;
+        answer["error"]["message"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{method}: {answer}"))
+            .to_owned()
+    }
+
+    /// A page of its own, and the session of it.
+    async fn open_page(&mut self, title: &str) -> (String, String) {
+        let page = json!({"url": format!("data:text/html,<title>{title}</title>")});
+        let target = self.result(None, "Target.createTarget", page).await;
+        let params = json!({"targetId": target["targetId"], "flatten": true});
+        let attached = self.result(None, "Target.attachToTarget", params).await;
+        let session = attached["sessionId"].as_str().unwrap().to_owned();
+        let loaded = timeout(limits::COMMAND_TIMEOUT, async {
+            while self.value(Some(&session), "document.title").await != title {}
+        });
+        loaded.await.unwrap();
+        (target["targetId"].as_str().unwrap().to_owned(), session)
+    }
+
+    async fn value(&mut self, session: Option<&str>, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true});
+        self.result(session, "Runtime.evaluate", params).await["result"]["value"].take()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_clients_at_once_see_their_own_alone() {
+    let served = Served::start("two").await;
+    let (mut one, mut two) = (served.client().await, served.client().await);
+    let (_, first) = one.open_page("one").await;
+    let (target, second) = two.open_page("two").await;
+    assert!(served.used.load(Ordering::Relaxed) > 0);
+
+    // The same numbers at the same time, answered each to its own.
+    for (client, session, title) in [(&mut one, &first, "one"), (&mut two, &second, "two")] {
+        assert_eq!(client.value(Some(session), "document.title").await, title);
+    }
+    // Events reach the owner of the session and nobody else.
+    for (client, session) in [(&mut one, &first), (&mut two, &second)] {
+        client.result(Some(session), "Runtime.enable", json!({})).await;
+        client.value(Some(session), "console.log('a word'), 1").await;
+    }
+    one.value(Some(&first), "1").await;
+    two.value(Some(&second), "1").await;
+    for (client, session) in [(&one, &first), (&two, &second)] {
+        let said = client
+            .events
+            .iter()
+            .filter(|event| event["method"] == "Runtime.consoleAPICalled");
+        let sessions: Vec<&str> = said.map(|event| event["sessionId"].as_str().unwrap()).collect();
+        assert_eq!(sessions, [session]);
+    }
+    // Another's session does not exist for a client, and neither do ours.
+    let (_ours, _events) = served.process.connection.attach(&target).await.unwrap();
+    let words = one
+        .refusal(Some(&second), "Runtime.evaluate", json!({"expression": "1"}))
+        .await;
+    assert_eq!(words, "Session with given id not found.");
+    // Who goes takes what it is attached to along, and nobody else's.
+    drop(two);
+    assert_eq!(one.value(Some(&first), "document.title").await, "one");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_one_page_speaks_without_a_session() {
+    let served = Served::start("page").await;
+    let mut whole = served.client().await;
+    let (target, _) = whole.open_page("the page").await;
+    let (status, list) = served.get(&format!("/{TOKEN}/json/list"), "").await;
+    assert_eq!(status, 200);
+    let list: Vec<Value> = serde_json::from_str(&list).unwrap();
+    let listed = list.iter().find(|page| page["id"] == target.as_str()).unwrap();
+    assert_eq!(listed["type"], "page");
+
+    let mut page = Client::connect(listed["webSocketDebuggerUrl"].as_str().unwrap()).await;
+    assert_eq!(page.value(None, "document.title").await, "the page");
+    page.result(None, "Page.enable", json!({})).await;
+    page.result(None, "Page.reload", json!({})).await;
+    while !page
+        .events
+        .iter()
+        .any(|event| event["method"] == "Page.loadEventFired")
+    {
+        let event = page.next().await;
+        assert!(event["sessionId"].is_null(), "{event}");
+        page.events.push(event);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_nothing_without_the_token_and_nothing_for_pages() {
+    let served = Served::start("token").await;
+    for path in [
+        "/",
+        "/json/version",
+        "/devtools/browser/x",
+        "/f00",
+        "/f00dx",
+        "/f00d/json/new",
+        "/f00d/x",
+    ] {
+        assert_eq!(served.get(path, "").await.0, 404, "{path}");
+    }
+    assert_eq!(
+        served
+            .get("/f00d/json/version", "Origin: http://a.test\r\n")
+            .await
+            .0,
+        403
+    );
+    assert_eq!(served.get("/f00d", "").await.0, 426);
+    let (status, version) = served.get("/f00d/json/version/", "").await;
+    let version: Value = serde_json::from_str(&version).unwrap();
+    assert_eq!(status, 200);
+    assert_eq!(version["webSocketDebuggerUrl"], served.server.address());
+    assert!(
+        version["Browser"].as_str().unwrap().contains("Chrome/"),
+        "{version}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_cannot_reach_beyond_the_session_nor_end_it() {
+    let served = Served::start("reach").await;
+    let mut client = served.client().await;
+    let (_, session) = client.open_page("mine").await;
+    for (method, params) in [
+        ("Page.navigate", json!({"url": "file:///etc/passwd"})),
+        ("Page.navigate", json!({"url": "chrome://version"})),
+        ("Page.navigate", json!({"url": "view-source:file:///etc/passwd"})),
+        (
+            "DOM.setFileInputFiles",
+            json!({"files": ["/etc/passwd"], "backendNodeId": 1}),
+        ),
+        ("Page.crash", json!({})),
+        ("Tracing.start", json!({})),
+    ] {
+        client.refusal(Some(&session), method, params).await;
+    }
+    for (method, params) in [
+        ("Target.createTarget", json!({"url": "file:///etc/passwd"})),
+        ("Target.createBrowserContext", json!({"proxyServer": "direct://"})),
+        (
+            "Target.sendMessageToTarget",
+            json!({"sessionId": session, "message": "{}"}),
+        ),
+        ("Target.exposeDevToolsProtocol", json!({"targetId": "x"})),
+        ("SystemInfo.getInfo", json!({})),
+        ("Tethering.bind", json!({"port": 1})),
+    ] {
+        client.refusal(None, method, params).await;
+    }
+    let folder = std::env::temp_dir().join("harvestman-no-downloads");
+    let params = json!({"behavior": "allow", "downloadPath": folder});
+    client.result(None, "Browser.setDownloadBehavior", params).await;
+    client.result(None, "Browser.close", json!({})).await;
+    client.result(None, "Browser.crash", json!({})).await;
+    client.socket.send(Message::text("not JSON")).await.unwrap();
+    assert_eq!(client.next().await["error"]["code"], NOT_JSON_CODE);
+    assert_eq!(client.value(Some(&session), "document.title").await, "mine");
+    assert!(!folder.exists());
+}
+
+const NOT_JSON_CODE: i32 = -32_700;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_only_so_many_clients() {
+    let served = Served::start("many").await;
+    let mut clients = Vec::new();
+    for _ in 0..limits::MAX_CLIENTS {
+        clients.push(served.multiplexer.client(None).await.unwrap());
+    }
+    assert!(served.multiplexer.client(None).await.is_err());
+    clients.pop();
+    assert!(served.multiplexer.client(None).await.is_ok());
+    // The last one was let go at once.
+    assert!(served.multiplexer.client(None).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_the_browser_ends_its_clients() {
+    let served = Served::start("end").await;
+    let mut client = served.client().await;
+    client.result(None, "Browser.getVersion", json!({})).await;
+    drop(served.process);
+    let end = timeout(limits::COMMAND_TIMEOUT, async {
+        while let Some(Ok(message)) = client.socket.next().await {
+            if message.is_close() {
+                break;
+            }
+        }
+    });
+    end.await.unwrap();
+}

@@ -1,0 +1,229 @@
+//! Several clients on the one pipe of a browser: Playwright, Puppeteer, whoever speaks the protocol.
+//!
+//! Each [`CdpClient`] believes to be alone. Its commands get numbers of ours and the session that stands for its
+//! connection; what comes back finds it by number or session. A client never sees another's messages, nor those
+//! of the sessions that this crate uses itself, and asks for nothing that [`policy`] refuses. When it goes, all
+//! that it was attached to is detached.
+
+mod outside;
+mod policy;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::cdp::{Connection, text};
+use crate::error::BrowserError;
+use crate::limits;
+use outside::{Answer, Inbox, SERVER_ERROR};
+use policy::{Policy, Verdict};
+
+pub(crate) use outside::Outside;
+
+/// Where clients from outside come to one browser; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Multiplexer {
+    connection: Connection,
+    policy: Arc<Policy>,
+    used: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// A client from outside.
+pub struct CdpClient {
+    connection: Connection,
+    policy: Arc<Policy>,
+    used: Arc<dyn Fn() + Send + Sync>,
+    client: u64,
+    root: String,
+    inbox: Inbox,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Command<'a> {
+    id: i64,
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// Codes of the protocol's errors, as the browser has them.
+const NOT_JSON: i32 = -32_700;
+const NO_SESSION: i32 = -32_001;
+
+impl Multiplexer {
+    /// Downloads and uploads of clients are in `files`, a folder as the browser sees it, or refused; `used` is
+    /// told of every command.
+    pub(crate) fn new(
+        connection: Connection,
+        files: Option<PathBuf>,
+        used: impl Fn() + Send + Sync + 'static,
+    ) -> Multiplexer {
+        Multiplexer {
+            connection,
+            policy: Arc::new(Policy { files }),
+            used: Arc::new(used),
+        }
+    }
+
+    /// A new client, of the whole browser or of one page.
+    ///
+    /// # Errors
+    /// No such target, [`limits::MAX_CLIENTS`] are there already, or the browser is gone.
+    pub(crate) async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
+        let attached = match target {
+            None => {
+                self.connection
+                    .call("Target.attachToBrowserTarget", json!({}))
+                    .await?
+            }
+            Some(target) => {
+                let params = json!({"targetId": target, "flatten": true});
+                self.connection.call("Target.attachToTarget", params).await?
+            }
+        };
+        let root = text(&attached, "sessionId");
+        let added = self.connection.outside().add(&root);
+        let Some((client, inbox)) = added else {
+            detach(&self.connection, &root);
+            return Err(BrowserError::Refused {
+                command: "a further client".to_owned(),
+                reason: format!("{} are connected already", limits::MAX_CLIENTS),
+            });
+        };
+        if self.connection.has_ended() {
+            return Err(BrowserError::Gone);
+        }
+        Ok(CdpClient {
+            connection: self.connection.clone(),
+            policy: self.policy.clone(),
+            used: self.used.clone(),
+            client,
+            root,
+            inbox,
+        })
+    }
+
+    /// The body of `/json/version`: versions, and `address` as the way in.
+    pub(crate) async fn version(&self, address: &str) -> Result<Value, BrowserError> {
+        let version = self.connection.call("Browser.getVersion", json!({})).await?;
+        Ok(json!({
+            "Browser": version["product"],
+            "Protocol-Version": version["protocolVersion"],
+            "User-Agent": version["userAgent"],
+            "V8-Version": version["jsVersion"],
+            "webSocketDebuggerUrl": address,
+        }))
+    }
+
+    /// The body of `/json/list`: the pages, each with its way in below `address`.
+    pub(crate) async fn targets(&self, address: &str) -> Result<Value, BrowserError> {
+        let answer = self.connection.call("Target.getTargets", json!({})).await?;
+        let targets = answer["targetInfos"].as_array().map_or(&[][..], Vec::as_slice);
+        let pages = targets
+            .iter()
+            .filter(|target| target["type"] == "page")
+            .map(|target| {
+                let id = text(target, "targetId");
+                json!({
+                    "webSocketDebuggerUrl": format!("{address}/devtools/page/{id}"),
+                    "id": id,
+                    "type": "page",
+                    "title": target["title"],
+                    "url": target["url"],
+                })
+            });
+        Ok(pages.collect())
+    }
+}
+
+impl CdpClient {
+    /// Takes a message of the client: a command for the browser. What is wrong with it is answered to the client.
+    ///
+    /// # Errors
+    /// The browser is gone, or the client was let go.
+    pub async fn send(&self, message: &str) -> Result<(), BrowserError> {
+        match self.translate(message) {
+            Some(command) => {
+                (self.used)();
+                self.connection.forward(command).await
+            }
+            None if self.connection.outside().serves(self.client) => Ok(()),
+            None => Err(BrowserError::Gone),
+        }
+    }
+
+    /// The next message for the client; none when the browser ended, or when the client was let go because it
+    /// did not take its messages. Dropping the future loses no message.
+    pub async fn recv(&mut self) -> Option<String> {
+        self.inbox.next().await
+    }
+
+    /// The command as it goes to the browser; none when it was answered here.
+    fn translate(&self, message: &str) -> Option<String> {
+        let mut outside = self.connection.outside();
+        let command: Command<'_> = match serde_json::from_str(message) {
+            Ok(command) => command,
+            Err(_) => {
+                let words = "a message is JSON with an integer `id` and the text `method`";
+                outside.answer(self.client, None, None, Err((NOT_JSON, words)));
+                return None;
+            }
+        };
+        let admitted = self.admit(&mut outside, &command);
+        admitted
+            .map_err(|answer| {
+                let session = command.session_id.as_deref();
+                outside.answer(self.client, Some(command.id), session, answer);
+            })
+            .ok()
+    }
+
+    /// The command as it goes to the browser, or the answer in the browser's place.
+    fn admit(&self, outside: &mut Outside, command: &Command<'_>) -> Result<String, Answer> {
+        let session = outside
+            .session(self.client, command.session_id.as_deref())
+            .ok_or(Err((NO_SESSION, "Session with given id not found.")))?;
+        let params = match self.policy.judge(&command.method, command.params) {
+            Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
+            Verdict::With(params) => Cow::from(params.to_string()),
+            Verdict::Done => return Err(Ok(json!({}))),
+            Verdict::Refused(words) => return Err(Err((SERVER_ERROR, words))),
+        };
+        if command.method.starts_with("Target.attachTo") && !outside.may_attach(self.client) {
+            return Err(Err((SERVER_ERROR, "this client is attached to too much")));
+        }
+        let number = self.connection.next_id();
+        let text = format!(
+            "{{\"id\":{number},\"method\":{},\"params\":{params},\"sessionId\":{}}}",
+            Value::from(&*command.method),
+            Value::from(session.as_str()),
+        );
+        match outside.ask(self.client, number, command.id, session) {
+            true => Ok(text),
+            false => Err(Err((
+                SERVER_ERROR,
+                "too many commands are open; wait for their answers",
+            ))),
+        }
+    }
+}
+
+impl Drop for CdpClient {
+    fn drop(&mut self) {
+        self.connection.outside().remove(self.client);
+        detach(&self.connection, &self.root);
+    }
+}
+
+/// Detaches from a client's connection and with it from all that the client was attached to.
+fn detach(connection: &Connection, root: &str) {
+    connection.post("Target.detachFromTarget", json!({"sessionId": root}));
+}

@@ -1,0 +1,256 @@
+//! Who asked what and who owns which session: the table by which messages of one browser find the client from
+//! outside that they are for. Knows numbers and names, never what a message means beyond that.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::cdp::Message;
+use crate::limits;
+
+/// All clients from outside of one browser.
+#[derive(Default)]
+pub(crate) struct Outside {
+    last_client: u64,
+    clients: HashMap<u64, Client>,
+    /// The client that owns a session.
+    sessions: HashMap<String, u64>,
+    asked: HashMap<u64, Asked>,
+}
+
+struct Client {
+    /// The session that stands for the client's connection; messages of it carry no session's name.
+    root: String,
+    queue: mpsc::Sender<String>,
+    queued_bytes: Arc<AtomicUsize>,
+    commands: usize,
+    sessions: usize,
+}
+
+/// A command that the browser has not answered.
+struct Asked {
+    client: u64,
+    id: i64,
+    session: String,
+}
+
+/// A result, or code and words of an error.
+pub(super) type Answer = Result<Value, (i32, &'static str)>;
+
+/// What a client takes its messages from.
+pub(super) struct Inbox {
+    messages: mpsc::Receiver<String>,
+    queued_bytes: Arc<AtomicUsize>,
+}
+
+impl Inbox {
+    /// The next message; none when the browser ended or the client was let go.
+    pub(super) async fn next(&mut self) -> Option<String> {
+        let message = self.messages.recv().await?;
+        self.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
+        Some(message)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfSession<'a> {
+    #[serde(borrow)]
+    session_id: Cow<'a, str>,
+}
+
+impl Outside {
+    /// A client whose connection is the session `root`; none when there are enough.
+    pub(super) fn add(&mut self, root: &str) -> Option<(u64, Inbox)> {
+        if self.clients.len() >= limits::MAX_CLIENTS {
+            return None;
+        }
+        self.last_client += 1;
+        let (queue, messages) = mpsc::channel(limits::MAX_CLIENT_QUEUE);
+        let queued_bytes = Arc::<AtomicUsize>::default();
+        let client = Client {
+            root: root.to_owned(),
+            queue,
+            queued_bytes: queued_bytes.clone(),
+            commands: 0,
+            sessions: 1,
+        };
+        self.clients.insert(self.last_client, client);
+        self.sessions.insert(root.to_owned(), self.last_client);
+        let inbox = Inbox {
+            messages,
+            queued_bytes,
+        };
+        Some((self.last_client, inbox))
+    }
+
+    /// Forgets a client and all that was its own.
+    pub(super) fn remove(&mut self, client: u64) {
+        self.clients.remove(&client);
+        self.sessions.retain(|_, owner| *owner != client);
+        self.asked.retain(|_, asked| asked.client != client);
+    }
+
+    /// Whether a client is still served.
+    pub(super) fn serves(&self, client: u64) -> bool {
+        self.clients.contains_key(&client)
+    }
+
+    /// The browser's session for one that a client names, or for its connection when it names none; none when it
+    /// is not the client's.
+    pub(super) fn session(&self, client: u64, named: Option<&str>) -> Option<String> {
+        match named {
+            Some(named) => (self.sessions.get(named) == Some(&client)).then(|| named.to_owned()),
+            None => Some(self.clients.get(&client)?.root.clone()),
+        }
+    }
+
+    /// Whether a client may attach to one thing more.
+    pub(super) fn may_attach(&self, client: u64) -> bool {
+        let client = self.clients.get(&client);
+        client.is_some_and(|client| client.sessions < limits::MAX_CLIENT_SESSIONS)
+    }
+
+    /// Notes the client's command `id`, sent to the browser as `number`; false when too many are open.
+    pub(super) fn ask(&mut self, client: u64, number: u64, id: i64, session: String) -> bool {
+        match self.clients.get_mut(&client) {
+            Some(asking) if asking.commands < limits::MAX_CLIENT_COMMANDS => asking.commands += 1,
+            _ => return false,
+        }
+        self.asked.insert(number, Asked { client, id, session });
+        true
+    }
+
+    /// Answers a command of a client in the browser's place.
+    pub(super) fn answer(&mut self, client: u64, id: Option<i64>, session: Option<&str>, answer: Answer) {
+        let mut message = match answer {
+            Ok(result) => json!({"result": result}),
+            Err((code, words)) => json!({"error": {"code": code, "message": words}}),
+        };
+        if let Some(id) = id {
+            message["id"] = id.into();
+        }
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        self.deliver(client, message.to_string());
+    }
+
+    /// Takes a message of the browser that is for a client; false when it is for none.
+    pub(crate) fn receive(&mut self, message: &Message<'_>) -> bool {
+        match (message.id, &message.method, &message.session_id) {
+            (Some(number), ..) => self.receive_answer(number, message),
+            (None, Some(method), Some(session)) => self.receive_event(method, session, message.params),
+            (None, ..) => false,
+        }
+    }
+
+    /// The browser has ended: whoever waits is told so by the end of its messages.
+    pub(crate) fn end(&mut self) {
+        self.clients.clear();
+        self.sessions.clear();
+        self.asked.clear();
+    }
+
+    fn receive_answer(&mut self, number: u64, message: &Message<'_>) -> bool {
+        let Some(asked) = self.asked.remove(&number) else {
+            return false;
+        };
+        let Some(client) = self.clients.get_mut(&asked.client) else {
+            return true;
+        };
+        client.commands -= 1;
+        let (kind, content) = match (message.error, message.result) {
+            (Some(error), _) => ("error", error.get()),
+            (None, result) => ("result", result.map_or("{}", RawValue::get)),
+        };
+        let session = name(&client.root, &asked.session);
+        let text = format!("{{\"id\":{},\"{kind}\":{content}{session}}}", asked.id);
+        self.deliver(asked.client, text);
+        true
+    }
+
+    fn receive_event(&mut self, method: &str, session: &str, params: Option<&RawValue>) -> bool {
+        let Some(owner) = self.sessions.get(session).copied() else {
+            return false;
+        };
+        let Some(client) = self.clients.get_mut(&owner) else {
+            return true;
+        };
+        let params = params.map_or("{}", RawValue::get);
+        let named = name(&client.root, session);
+        let text = format!("{{\"method\":{},\"params\":{params}{named}}}", quoted(method));
+        let other = || serde_json::from_str::<OfSession<'_>>(params).ok();
+        match method {
+            "Target.attachedToTarget" => {
+                if let Some(other) = other() {
+                    client.sessions += 1;
+                    self.sessions.insert(other.session_id.into_owned(), owner);
+                }
+            }
+            "Target.detachedFromTarget" => {
+                if let Some(other) = other()
+                    && self.sessions.get(&*other.session_id) == Some(&owner)
+                {
+                    client.sessions -= 1;
+                    self.sessions.remove(&*other.session_id);
+                    self.fail(&other.session_id, "Session with given id was detached.");
+                }
+            }
+            // The browser never answers what a crashed page was asked.
+            "Inspector.targetCrashed" => self.fail(session, "Target crashed"),
+            _ => {}
+        }
+        self.deliver(owner, text);
+        true
+    }
+
+    /// Answers every open command of a session with an error.
+    fn fail(&mut self, session: &str, words: &'static str) {
+        let lost = self.asked.extract_if(|_, asked| asked.session == session);
+        let lost: Vec<Asked> = lost.map(|(_, asked)| asked).collect();
+        for Asked { client, id, session } in lost {
+            let Some(asking) = self.clients.get_mut(&client) else {
+                continue;
+            };
+            asking.commands -= 1;
+            let named = (asking.root != session).then_some(session);
+            self.answer(client, Some(id), named.as_deref(), Err((SERVER_ERROR, words)));
+        }
+    }
+
+    /// Puts a message into a client's queue; a client whose queue is full is let go.
+    fn deliver(&mut self, client: u64, message: String) {
+        let Some(to) = self.clients.get(&client) else {
+            return;
+        };
+        let length = message.len();
+        let before = to.queued_bytes.fetch_add(length, Ordering::AcqRel);
+        let too_much = before > 0 && before + length > limits::MAX_CLIENT_QUEUE_BYTES;
+        if too_much || to.queue.try_send(message).is_err() {
+            tracing::debug!(client, "a client of the browser reads too slowly and is let go");
+            self.remove(client);
+        }
+    }
+}
+
+/// Code of errors that have no better one, as the browser has it.
+pub(super) const SERVER_ERROR: i32 = -32_000;
+
+/// The end of a message: the session's name, unless it stands for the client's connection.
+fn name(root: &str, session: &str) -> String {
+    match session == root {
+        true => String::new(),
+        false => format!(",\"sessionId\":{}", quoted(session)),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}

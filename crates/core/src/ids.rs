@@ -31,13 +31,17 @@ macro_rules! id {
 }
 
 id! {
-    /// A stored run: scrape, crawl, map, batch scrape, extract or agent.
+    /// A stored run: scrape, crawl, map, batch scrape, extract or agent. In activity and ledger also a session.
     JobId
 }
 id! {
     /// One scraped page; the id for `GET /v2/scrape/{id}` and for interact. A single scrape's job
     /// id is its scrape id.
     ScrapeId
+}
+id! {
+    /// A live browser of a team.
+    SessionId
 }
 id! {
     /// Owner of keys, jobs, usage and activity.
@@ -60,6 +64,12 @@ impl From<JobId> for ScrapeId {
 
 impl From<ScrapeId> for JobId {
     fn from(id: ScrapeId) -> Self {
+        Self(id.0)
+    }
+}
+
+impl From<SessionId> for JobId {
+    fn from(id: SessionId) -> Self {
         Self(id.0)
     }
 }

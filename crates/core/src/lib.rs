@@ -11,6 +11,7 @@ pub mod crawl;
 pub mod frontier;
 pub mod host;
 pub mod ids;
+pub mod interact;
 pub mod limits;
 pub mod map;
 pub mod page_version;

@@ -166,7 +166,13 @@ fn path_of(kind: JobKind) -> Option<StatusPath> {
     match kind {
         JobKind::Crawl => Some(StatusPath::Crawl),
         JobKind::BatchScrape => Some(StatusPath::BatchScrape),
-        JobKind::Scrape | JobKind::Map | JobKind::Search | JobKind::Extract | JobKind::Agent => None,
+        JobKind::Scrape
+        | JobKind::Map
+        | JobKind::Search
+        | JobKind::Extract
+        | JobKind::Agent
+        | JobKind::Interact
+        | JobKind::Browser => None,
     }
 }
 

@@ -42,6 +42,10 @@ words! {
         Extract = "extract",
         /// Data from the web by a model.
         Agent = "agent",
+        /// The live browser of a scraped page.
+        Interact = "interact",
+        /// A live browser of its own.
+        Browser = "browser",
     }
 }
 

@@ -22,6 +22,7 @@ mod limits;
 mod outbox;
 mod page;
 mod prepared;
+mod session;
 mod sqlite;
 mod store;
 mod team;
@@ -37,5 +38,6 @@ pub use job::{
 };
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
+pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
 pub use store::{DATABASE_FILE, Store, StoreConfig};
 pub use team::{KeyRow, MonthUsage, Principal};

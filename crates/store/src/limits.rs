@@ -54,6 +54,10 @@ pub(crate) const CACHED_ROW_BYTES: u64 = 256;
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 /// Kept answers that make room for newer ones at once.
 pub(crate) const EVICTED_AT_ONCE: u32 = 16;
+/// Sessions in one list.
+pub(crate) const SESSIONS_LISTED: u32 = 1_000;
+/// Browser profiles of one team; the ones that were saved longest ago go first.
+pub(crate) const PROFILES_PER_TEAM: u32 = 1_000;
 /// Rows deleted in one transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
 /// Files that one step of expiry deletes: each may be several MiB.

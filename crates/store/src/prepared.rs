@@ -137,9 +137,10 @@ pub(crate) fn decompress(body: &[u8], size_bytes: u64) -> Result<String, StoreEr
 }
 
 #[derive(Default)]
-struct Compressed {
-    size_bytes: u64,
-    body: Vec<u8>,
+pub(crate) struct Compressed {
+    /// Length of the text.
+    pub(crate) size_bytes: u64,
+    pub(crate) body: Vec<u8>,
 }
 
 /// What is compressed for a document: its JSON text, and its Markdown when that becomes a version.
@@ -172,7 +173,8 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
     }
 }
 
-async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
+/// Compresses texts off the async threads.
+pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }

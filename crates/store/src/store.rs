@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
-use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId, WebhookId};
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 
@@ -18,6 +18,7 @@ use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, 
 use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
+use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyRow, MonthUsage, Principal};
 
@@ -337,6 +338,82 @@ impl Store {
     /// answered at once and keeps nothing else. Of `call` only what these entries show is used.
     pub async fn record_call(&self, call: &NewJob, credits: u32, now: Timestamp) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.record_call(call, credits, now).await)
+    }
+
+    // Browser sessions and profiles
+
+    /// Where a scrape or a page of a job came from, whichever team's. `None` when unknown or deleted.
+    pub async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
+        on_engine!(self, engine => engine.scrape_origin(id).await)
+    }
+
+    /// Stores a living session and its activity entry.
+    pub async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.begin_session(session).await)
+    }
+
+    /// Makes a living session the one that continues this scrape. False when it continues another or has ended.
+    pub async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.bind_session(id, scrape).await)
+    }
+
+    /// Notes when living sessions were last used.
+    pub async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.touch_sessions(uses).await)
+    }
+
+    /// Ends a session at `at`, but no later than it may live, and charges it in the same transaction. Only the first
+    /// end counts; `None` for any other.
+    pub async fn end_session(
+        &self,
+        id: SessionId,
+        last_activity: Timestamp,
+        at: Timestamp,
+    ) -> Result<Option<SessionRow>, StoreError> {
+        on_engine!(self, engine => engine.end_session(id, last_activity, at).await)
+    }
+
+    /// Ends the sessions that a killed server left, each when it was last used; how many. Only a server that has no
+    /// session yet may ask for it.
+    pub async fn end_lost_sessions(&self) -> Result<u64, StoreError> {
+        on_engine!(self, engine => engine.end_lost_sessions().await)
+    }
+
+    /// A session, whichever team's; `None` a day after its end.
+    pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        on_engine!(self, engine => engine.session(id).await)
+    }
+
+    /// The session that continues this scrape, whichever team's.
+    pub async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
+        on_engine!(self, engine => engine.session_of(scrape).await)
+    }
+
+    /// Sessions of a team that began within the last day, newest first; only those that live or have ended if
+    /// `live` says so.
+    pub async fn sessions(
+        &self,
+        team: TeamId,
+        live: Option<bool>,
+        now: Timestamp,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        on_engine!(self, engine => engine.sessions(team, live, now).await)
+    }
+
+    /// The state of a browser profile, as it was last kept.
+    pub async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
+        on_engine!(self, engine => engine.profile(team, name).await)
+    }
+
+    /// Keeps the state of a browser profile in the place of an older one.
+    pub async fn keep_profile(
+        &self,
+        team: TeamId,
+        name: String,
+        state: String,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.keep_profile(team, name, state, now).await)
     }
 
     // Webhook events

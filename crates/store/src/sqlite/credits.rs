@@ -36,6 +36,18 @@ impl Account {
         self.add_to_month(connection, u64::from(credits), now).await
     }
 
+    /// The entry of a browser session, at its end.
+    pub(crate) async fn charge_session(
+        &self,
+        connection: &mut SqliteConnection,
+        credits: u64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+        self.charge(connection, "session", &[(0, credits)], at).await?;
+        self.add_to_month(connection, u64::from(credits), at).await
+    }
+
     /// The entries of pages (seq, credits). Always written, also for 0 credits: one page, one entry.
     pub(crate) async fn charge_pages(
         &self,

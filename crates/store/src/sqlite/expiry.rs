@@ -13,7 +13,7 @@ use crate::limits;
 use crate::sqlite::cache::forget_aged;
 use crate::sqlite::forget::forget_ended;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::{Sqlite, files};
+use crate::sqlite::{Sqlite, files, sessions};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -129,7 +129,7 @@ async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, St
     Ok(Step::Worked)
 }
 
-/// Deletes idempotency keys, activity and kept answers that are too old to be asked for.
+/// Deletes idempotency keys, activity, ended sessions and kept answers that are too old to be asked for.
 async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
     let idempotency = query(
         "DELETE FROM idempotency WHERE (team_id, key) IN
@@ -146,8 +146,10 @@ async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Ste
     .bind(limits::EXPIRY_ROWS)
     .execute(&mut *connection)
     .await?;
-    let deleted =
-        idempotency.rows_affected() + activity.rows_affected() + forget_aged(connection, now).await?;
+    let deleted = idempotency.rows_affected()
+        + activity.rows_affected()
+        + sessions::forget(connection, now).await?
+        + forget_aged(connection, now).await?;
     Ok(if deleted > 0 { Step::Worked } else { Step::Idle })
 }
 

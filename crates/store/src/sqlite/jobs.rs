@@ -200,7 +200,7 @@ pub(crate) async fn insert_activity(
     connection: &mut SqliteConnection,
     job: &NewJob,
 ) -> Result<(), StoreError> {
-    let target = (!job.zero_data_retention).then(|| job.url.clone());
+    let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
     query(
         "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0011_page_versions.sql"),
     include_str!("migrations/0006_page_cache.sql"),
     include_str!("migrations/0012_file.sql"),
+    include_str!("migrations/0013_session.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

@@ -9,6 +9,7 @@ mod chapters_of_files;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
+mod chapters_of_sessions;
 mod chapters_of_teams;
 mod chapters_of_versions;
 
@@ -50,6 +51,12 @@ async fn tell(store: &Store) {
     chapters_of_reading::without_retention_nothing_is_kept(store).await;
     chapters_of_versions::the_last_version_of_a_page_is_kept_per_team_and_tag(store).await;
     chapters_of_files::a_file_is_read_by_its_token_until_it_expires(store).await;
+    chapters_of_sessions::a_session_ends_once_and_is_charged_once(store).await;
+    chapters_of_sessions::a_session_never_outlives_its_time(store).await;
+    chapters_of_sessions::a_session_that_a_server_lost_ends_when_it_was_last_used(store).await;
+    chapters_of_sessions::a_session_continues_one_scrape_at_most(store).await;
+    chapters_of_sessions::a_scrape_is_known_by_where_it_came_from(store).await;
+    chapters_of_sessions::a_profile_is_the_last_that_was_kept(store).await;
     chapters_of_events::events_are_owed_in_order(store).await;
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;
@@ -60,6 +67,7 @@ async fn tell(store: &Store) {
     chapters_of_cache::the_newest_answer_is_kept_per_team(store).await;
     chapters_of_cache::pages_are_known_by_their_site(store).await;
     chapters_of_versions::versions_outlive_their_jobs_but_not_without_retention(store).await;
+    chapters_of_sessions::sessions_are_listed_newest_first_for_a_day(store).await;
     chapters_of_cache::copies_go_when_nobody_may_get_them(store).await;
 }
 

@@ -283,6 +283,12 @@ pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
         panic!("the page is found");
     };
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), page);
+    let origin = store.scrape_origin(id).await.unwrap().unwrap();
+    assert_eq!((origin.team, origin.kind), (job.team, JobKind::Crawl));
+    assert_eq!(
+        (origin.url, origin.request),
+        (url("/").to_string(), job.request.clone())
+    );
     let stranger = store.ensure_team("stranger").await.unwrap();
     assert_eq!(store.scrape(stranger, id, NOW).await.unwrap(), None);
     store.cancel(job.team, job.id, NOW).await.unwrap();

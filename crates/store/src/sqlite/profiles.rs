@@ -1,0 +1,67 @@
+//! Browser profiles: the last state under each name of a team.
+
+use sqlx::query;
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::prepared::compress;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{blob, int};
+use crate::sqlite::status::texts;
+
+impl Sqlite {
+    pub(crate) async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
+        let row = query("SELECT size_bytes, zstd FROM profile WHERE team_id = ?1 AND name = ?2")
+            .bind(blob(team.0))
+            .bind(name)
+            .fetch_optional(&self.readers)
+            .await?;
+        match row {
+            Some(row) => Ok(texts(vec![row]).await?.pop()),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) async fn keep_profile(
+        &self,
+        team: TeamId,
+        name: String,
+        state: String,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let Some(state) = compress(vec![state]).await?.pop() else {
+            return Ok(());
+        };
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query(
+                        "INSERT INTO profile (team_id, name, size_bytes, zstd, updated_at)
+                         VALUES (?1, ?2, ?3, ?4, ?5)
+                         ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
+                            zstd = excluded.zstd, updated_at = excluded.updated_at",
+                    )
+                    .bind(blob(team.0))
+                    .bind(name)
+                    .bind(int(state.size_bytes))
+                    .bind(state.body)
+                    .bind(int(now.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    query(
+                        "DELETE FROM profile WHERE rowid IN (SELECT rowid FROM profile WHERE team_id = ?1
+                            ORDER BY updated_at DESC, rowid DESC LIMIT -1 OFFSET ?2)",
+                    )
+                    .bind(blob(team.0))
+                    .bind(limits::PROFILES_PER_TEAM)
+                    .execute(connection)
+                    .await?;
+                    Ok(())
+                })
+            })
+            .await
+    }
+}

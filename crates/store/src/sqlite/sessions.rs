@@ -1,0 +1,209 @@
+//! Browser sessions: begun with their activity entry, ended and charged in one step, exactly once.
+
+use sqlx::query;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use harvestman_core::billing;
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::prepared::json_text;
+use crate::session::{NewSession, SessionEnd, SessionRow};
+use crate::sqlite::Sqlite;
+use crate::sqlite::credits::Account;
+use crate::sqlite::jobs::{insert_activity, parse_kind};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+
+impl Sqlite {
+    pub(crate) async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
+        let session = session.clone();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let call = &session.call;
+                    query(
+                        "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
+                            last_activity_at, expires_at)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
+                    )
+                    .bind(blob(call.id.0))
+                    .bind(blob(call.team.0))
+                    .bind(maybe_blob(call.key.map(|key| key.0)))
+                    .bind(call.kind.as_str())
+                    .bind(maybe_blob(session.scrape.map(|scrape| scrape.0)))
+                    .bind(session.stream_web_view)
+                    .bind(int(call.created_at.0))
+                    .bind(int(session.expires_at.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    insert_activity(connection, call).await
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let bound = query(
+                        "UPDATE session SET scrape_id = ?2
+                         WHERE id = ?1 AND scrape_id IS NULL AND ended_at IS NULL",
+                    )
+                    .bind(blob(id.0))
+                    .bind(blob(scrape.0))
+                    .execute(connection)
+                    .await?;
+                    Ok(bound.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
+        let uses = uses.iter().map(|(id, at)| (id.0.simple().to_string(), at.0));
+        let uses = json_text(&uses.collect::<Vec<_>>())?;
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query(
+                        "UPDATE session SET last_activity_at = max(last_activity_at, used.value ->> 1)
+                         FROM json_each(?1) AS used
+                         WHERE session.id = unhex(used.value ->> 0) AND ended_at IS NULL",
+                    )
+                    .bind(uses)
+                    .execute(connection)
+                    .await?;
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn end_session(
+        &self,
+        id: SessionId,
+        last_activity: Timestamp,
+        at: Timestamp,
+    ) -> Result<Option<SessionRow>, StoreError> {
+        self.writer
+            .run(move |connection| Box::pin(end(connection, id, Some((last_activity, at)))))
+            .await
+    }
+
+    pub(crate) async fn end_lost_sessions(&self) -> Result<u64, StoreError> {
+        let lost = query("SELECT id FROM session WHERE ended_at IS NULL")
+            .fetch_all(&self.readers)
+            .await?;
+        let mut ended = 0;
+        for row in lost {
+            let id = SessionId(row.id("id")?);
+            let row = self
+                .writer
+                .run(move |connection| Box::pin(end(connection, id, None)))
+                .await?;
+            ended += u64::from(row.is_some());
+        }
+        Ok(ended)
+    }
+
+    pub(crate) async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        let row = query("SELECT * FROM session WHERE id = ?1")
+            .bind(blob(id.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        row.as_ref().map(session_row).transpose()
+    }
+
+    pub(crate) async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
+        let row = query("SELECT * FROM session WHERE scrape_id = ?1")
+            .bind(blob(scrape.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        row.as_ref().map(session_row).transpose()
+    }
+
+    pub(crate) async fn sessions(
+        &self,
+        team: TeamId,
+        live: Option<bool>,
+        now: Timestamp,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let rows = query(
+            "SELECT * FROM session WHERE team_id = ?1 AND created_at > ?2
+                AND (?3 IS NULL OR (ended_at IS NULL) = ?3)
+             ORDER BY created_at DESC, id DESC LIMIT ?4",
+        )
+        .bind(blob(team.0))
+        .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
+        .bind(live)
+        .bind(limits::SESSIONS_LISTED)
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(session_row).collect()
+    }
+}
+
+/// Ends a session and charges it; `None` when it had ended. Without a time it ends when it was last used.
+async fn end(
+    connection: &mut SqliteConnection,
+    id: SessionId,
+    at: Option<(Timestamp, Timestamp)>,
+) -> Result<Option<SessionRow>, StoreError> {
+    let (last_activity, at) = at.unzip();
+    let row = query(
+        "UPDATE session SET last_activity_at = max(last_activity_at, coalesce(?2, 0)),
+            ended_at = max(created_at, min(expires_at, coalesce(?3, last_activity_at)))
+         WHERE id = ?1 AND ended_at IS NULL RETURNING *",
+    )
+    .bind(blob(id.0))
+    .bind(last_activity.map(|at| int(at.0)))
+    .bind(at.map(|at| int(at.0)))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let account = Account {
+        job: JobId::from(id),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+    };
+    let mut session = session_row(&row)?;
+    if let Some(end) = &mut session.end {
+        end.credits = billing::browser_session(session.created_at, end.at);
+        query("UPDATE session SET credits = ?2 WHERE id = ?1")
+            .bind(blob(id.0))
+            .bind(int(end.credits))
+            .execute(&mut *connection)
+            .await?;
+        account.charge_session(connection, end.credits, end.at).await?;
+    }
+    Ok(Some(session))
+}
+
+/// Deletes sessions that are over for longer than they are listed; how many.
+pub(super) async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
+    let deleted =
+        query("DELETE FROM session WHERE id IN (SELECT id FROM session WHERE ended_at <= ?1 LIMIT ?2)")
+            .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
+            .bind(limits::EXPIRY_ROWS)
+            .execute(connection)
+            .await?;
+    Ok(deleted.rows_affected())
+}
+
+fn session_row(row: &SqliteRow) -> Result<SessionRow, StoreError> {
+    let credits = row.count("credits")?;
+    Ok(SessionRow {
+        id: SessionId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
+        stream_web_view: row.count("stream_web_view")? == 1,
+        created_at: row.time("created_at")?,
+        last_activity_at: row.time("last_activity_at")?,
+        expires_at: row.time("expires_at")?,
+        end: row.maybe_time("ended_at")?.map(|at| SessionEnd { at, credits }),
+    })
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use harvestman_core::api::format::{Format, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -53,7 +53,6 @@ struct Shared {
 
 struct Running {
     process: Process,
-    version: String,
     pages: u32,
 }
 
@@ -166,7 +165,10 @@ impl Shared {
             && running.pages < limits::PAGES_PER_PROCESS
         {
             running.pages += 1;
-            return Ok((running.process.connection.clone(), running.version.clone()));
+            return Ok((
+                running.process.connection.clone(),
+                running.process.version.clone(),
+            ));
         }
         // An old process ends when its last page lets go of it; pages that it still shows lose it here.
         *slot = None;
@@ -179,13 +181,11 @@ impl Shared {
             &name,
         )
         .await?;
-        let version = process.connection.call("Browser.getVersion", json!({})).await?;
-        let running = slot.insert(Running {
-            version: major(&version),
-            process,
-            pages: 1,
-        });
-        Ok((running.process.connection.clone(), running.version.clone()))
+        let running = slot.insert(Running { process, pages: 1 });
+        Ok((
+            running.process.connection.clone(),
+            running.process.version.clone(),
+        ))
     }
 
     async fn render(
@@ -246,11 +246,4 @@ async fn show(
         screenshot,
         steps,
     })
-}
-
-/// `156` of `HeadlessChrome/156.0.1.2`.
-fn major(version: &Value) -> String {
-    let product = version["product"].as_str().unwrap_or_default();
-    let number = product.rsplit('/').next().unwrap_or_default();
-    number.split('.').next().unwrap_or_default().to_owned()
 }

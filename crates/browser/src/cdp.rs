@@ -40,6 +40,8 @@ struct Waiting {
     commands: HashMap<u64, Command>,
     /// Where the events of a session go.
     sessions: HashMap<String, mpsc::Sender<Event>>,
+    /// Where the events of the browser itself go.
+    browser: Option<mpsc::Sender<Event>>,
 }
 
 struct Command {
@@ -147,14 +149,25 @@ impl Connection {
     ) -> Result<(Session, mpsc::Receiver<Event>), BrowserError> {
         let params = json!({"targetId": target, "flatten": true});
         let answer = self.call("Target.attachToTarget", params).await?;
-        let id = text(&answer, "sessionId");
+        Ok(self.adopt(text(&answer, "sessionId")))
+    }
+
+    /// A session that the browser has attached by itself.
+    pub(crate) fn adopt(&self, id: String) -> (Session, mpsc::Receiver<Event>) {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
         self.shared.waiting().sessions.insert(id.clone(), sender);
         let session = Session {
             shared: self.shared.clone(),
             id,
         };
-        Ok((session, events))
+        (session, events)
+    }
+
+    /// The events of the browser itself, from now on; whoever had them before gets no more.
+    pub(crate) fn events(&self) -> mpsc::Receiver<Event> {
+        let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
+        self.shared.waiting().browser = Some(sender);
+        events
     }
 }
 
@@ -165,6 +178,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// A command to the page, answered before [`limits::COMMAND_TIMEOUT`].
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
         self.call_until(method, params, Instant::now() + limits::COMMAND_TIMEOUT)
@@ -179,6 +196,23 @@ impl Session {
         deadline: Instant,
     ) -> Result<Value, BrowserError> {
         self.shared.call(Some(&self.id), method, params, deadline).await
+    }
+
+    /// Commands sent one after the other without waiting for answers in between, and what became of each.
+    pub(crate) async fn call_all(
+        &self,
+        commands: Vec<(&'static str, Value)>,
+    ) -> Result<Vec<Result<Value, BrowserError>>, BrowserError> {
+        let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
+        let mut sent = Vec::with_capacity(commands.len());
+        for (method, params) in commands {
+            sent.push(self.shared.send(Some(&self.id), method, params, deadline).await?);
+        }
+        let mut answers = Vec::with_capacity(sent.len());
+        for pending in sent {
+            answers.push(pending.answer(deadline).await);
+        }
+        Ok(answers)
     }
 
     /// A command whose answer nobody needs; it is lost when the queue is full.
@@ -220,6 +254,17 @@ impl Shared {
         params: Value,
         deadline: Instant,
     ) -> Result<Value, BrowserError> {
+        let pending = self.send(session, method, params, deadline).await?;
+        pending.answer(deadline).await
+    }
+
+    async fn send(
+        &self,
+        session: Option<&str>,
+        method: &'static str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Pending<'_>, BrowserError> {
         let id = self.next_id();
         let (answer, answered) = oneshot::channel();
         let command = Command {
@@ -228,22 +273,20 @@ impl Shared {
             name: method,
         };
         self.waiting().commands.insert(id, command);
-        let _forget = Forget { shared: self, id };
+        let pending = Pending {
+            shared: self,
+            id,
+            answered,
+        };
         if self.ended.load(Ordering::Acquire) {
             return Err(BrowserError::Gone);
         }
         let message = encode(id, session, method, params);
-        let exchange = async {
-            self.outgoing
-                .send(message)
-                .await
-                .map_err(|_| BrowserError::Gone)?;
-            answered.await.unwrap_or(Err(BrowserError::Gone))
-        };
-        let result = timeout_at(deadline, exchange)
+        timeout_at(deadline, self.outgoing.send(message))
             .await
-            .map_err(|_| BrowserError::Timeout)??;
-        Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
+            .map_err(|_| BrowserError::Timeout)?
+            .map_err(|_| BrowserError::Gone)?;
+        Ok(pending)
     }
 
     fn receive(&self, message: &[u8]) {
@@ -279,13 +322,12 @@ impl Shared {
     }
 
     fn event(&self, method: String, session: Option<&str>, params: Option<&RawValue>) {
-        let Some(session) = session else { return };
         let mut waiting = self.waiting();
         if method == "Inspector.targetCrashed" {
             let lost: Vec<u64> = waiting
                 .commands
                 .iter()
-                .filter(|(_, command)| command.session.as_deref() == Some(session))
+                .filter(|(_, command)| command.session.as_deref() == session)
                 .map(|(id, _)| *id)
                 .collect();
             for id in lost {
@@ -294,7 +336,11 @@ impl Shared {
                 }
             }
         }
-        if let Some(events) = waiting.sessions.get(session) {
+        let events = match session {
+            Some(session) => waiting.sessions.get(session),
+            None => waiting.browser.as_ref(),
+        };
+        if let Some(events) = events {
             let event = Event {
                 method,
                 params: params.map(RawValue::to_owned),
@@ -310,18 +356,30 @@ impl Shared {
         let mut waiting = self.waiting();
         waiting.commands.clear();
         waiting.sessions.clear();
+        waiting.browser = None;
         drop(waiting);
         self.outside().end();
     }
 }
 
-/// Takes a command off the list when its caller stops waiting.
-struct Forget<'a> {
+/// A command on its way; it is taken off the list when its caller stops waiting.
+struct Pending<'a> {
     shared: &'a Shared,
     id: u64,
+    answered: oneshot::Receiver<Result<Box<RawValue>, BrowserError>>,
 }
 
-impl Drop for Forget<'_> {
+impl Pending<'_> {
+    async fn answer(mut self, deadline: Instant) -> Result<Value, BrowserError> {
+        let answer = timeout_at(deadline, &mut self.answered)
+            .await
+            .map_err(|_| BrowserError::Timeout)?;
+        let result = answer.unwrap_or(Err(BrowserError::Gone))?;
+        Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
+    }
+}
+
+impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.shared.waiting().commands.remove(&self.id);
     }

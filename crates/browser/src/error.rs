@@ -10,6 +10,9 @@ pub enum BrowserError {
     /// The process could not be started.
     #[error("the browser could not be started: {0}")]
     Start(String),
+    /// The operator has not configured what it needs; the text says what to do.
+    #[error("{0}")]
+    NotConfigured(String),
     /// The process ended while it was needed.
     #[error("the browser ended unexpectedly; try again")]
     Gone,
@@ -60,6 +63,7 @@ impl From<BrowserError> for ApiError {
         let code = match &error {
             BrowserError::Timeout => ErrorCode::ScrapeTimeout,
             BrowserError::Action { .. } => ErrorCode::ActionError,
+            BrowserError::NotConfigured(_) => ErrorCode::NotConfigured,
             BrowserError::Download => ErrorCode::UnsupportedFile,
             BrowserError::Navigation { reason } if reason.contains("ERR_CERT") || reason.contains("SSL") => {
                 ErrorCode::SslError

@@ -12,16 +12,22 @@ mod cdp_server;
 mod error;
 mod keys;
 pub mod limits;
+mod live;
 mod multiplexer;
 mod page;
 mod picture;
 mod process;
+mod sandbox;
 mod visitor;
+mod worker;
 
 pub use browser::{
     Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, Steps, find_chromium,
 };
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;
+pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress, Storage};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
+pub use sandbox::Sandbox;
+pub use worker::Execution;

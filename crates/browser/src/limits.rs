@@ -56,3 +56,13 @@ pub const MAX_CLIENT_QUEUE: usize = 16_384;
 pub const MAX_CLIENT_QUEUE_BYTES: usize = 64 * 1024 * 1024;
 /// Time in which a client takes one message.
 pub const CLIENT_SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// A dialog of a live page waits so long for a viewer or for code before it is dismissed.
+pub const DIALOG_PATIENCE: Duration = Duration::from_secs(1);
+/// From the target of a new page to a page that can be used.
+pub const ADOPT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Origins of one session whose storage is kept.
+pub const MAX_STORED_ORIGINS: usize = 64;
+/// Keys and values of one storage of one origin, UTF-16 code units; larger storages are left out.
+pub const MAX_STORED_CHARS: usize = 5 * 1024 * 1024;
+/// stdout and stderr of one execution, each.
+pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;

@@ -2,23 +2,26 @@
 
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::{Position, Url};
 
-use crate::cdp::{Connection, Session, text};
+use crate::cdp::{Connection, Event, Session, text};
 use crate::error::BrowserError;
 use crate::limits;
 use crate::visitor::Visitor;
-use watch::{DocumentResponse, Watch};
+use watch::{Answers, DocumentResponse, State, Watch};
 
 /// An open page; [`Page::close`] removes everything it left behind in the browser.
 pub(crate) struct Page {
     connection: Connection,
-    context: String,
+    /// Its own context; none for a page of the browser's.
+    context: Option<String>,
+    target: String,
     main_frame: String,
     session: Arc<Session>,
     watch: Arc<Watch>,
@@ -53,7 +56,8 @@ impl Page {
         match Page::open_in(connection, &context, visitor).await {
             Ok(page) => Ok(page),
             Err(error) => {
-                dispose(connection, &context).await;
+                let params = json!({"browserContextId": context});
+                close(connection, "Target.disposeBrowserContext", params).await;
                 Err(error)
             }
         }
@@ -68,21 +72,53 @@ impl Page {
         connection.call("Browser.setDownloadBehavior", deny).await?;
         let target = json!({"url": "about:blank", "browserContextId": context});
         let target = connection.call("Target.createTarget", target).await?;
-        let (session, events) = connection.attach(&text(&target, "targetId")).await?;
+        let target = text(&target, "targetId");
+        let attached = connection.attach(&target).await?;
+        let mut page = Page::adopt(connection, target, attached, visitor, Duration::ZERO).await?;
+        page.context = Some(context.to_owned());
+        Ok(page)
+    }
+
+    /// A page that is there already, seen by `visitor` from now on. Its dialogs are dismissed after `patience`.
+    pub(crate) async fn adopt(
+        connection: &Connection,
+        target: String,
+        (session, events): (Session, mpsc::Receiver<Event>),
+        visitor: &Visitor,
+        patience: Duration,
+    ) -> Result<Page, BrowserError> {
         let session = Arc::new(session);
-        let tree = session.call("Page.getFrameTree", json!({})).await?;
-        let main_frame = text(&tree["frameTree"]["frame"], "id");
-        let watch = Watch::start(&session, main_frame.clone(), visitor.headers().clone(), events);
-        for domain in ["Page.enable", "Network.enable", "Inspector.enable"] {
-            session.call(domain, json!({})).await?;
+        let mut commands = vec![
+            ("Page.getFrameTree", json!({})),
+            ("Page.enable", json!({})),
+            ("Network.enable", json!({})),
+            ("Inspector.enable", json!({})),
+            ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
+        ];
+        commands.extend(visitor.commands());
+        // A page that another has just opened answers only once it runs, and then it must have all of the above.
+        commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
+        let mut main_frame = String::new();
+        for answer in session.call_all(commands).await? {
+            match answer {
+                Ok(answer) if main_frame.is_empty() => {
+                    main_frame = text(&answer["frameTree"]["frame"], "id");
+                }
+                // Of the process, where a page that shares it with this one has set it already.
+                Err(BrowserError::Refused { command, .. }) if command == "Emulation.setLocaleOverride" => {}
+                other => drop(other?),
+            }
         }
-        session
-            .call("Page.setLifecycleEventsEnabled", json!({"enabled": true}))
-            .await?;
-        visitor.apply(&session).await?;
+        let answers = Answers {
+            headers: visitor.headers().clone(),
+            patience,
+        };
+        // What happened meanwhile waits in `events`.
+        let watch = Watch::start(&session, main_frame.clone(), answers, events);
         Ok(Page {
             connection: connection.clone(),
-            context: context.to_owned(),
+            context: None,
+            target,
             main_frame,
             session,
             watch,
@@ -91,6 +127,15 @@ impl Page {
 
     pub(crate) fn session(&self) -> &Session {
         &self.session
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// What the page is at now.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.watch.state()
     }
 
     /// Holds requests to this origin back until they have the visitor's headers. Other origins never see them.
@@ -230,17 +275,21 @@ impl Page {
         })
     }
 
-    /// Closes the page with all it opened, its cookies and its storage.
-    pub(crate) async fn close(self) {
-        dispose(&self.connection, &self.context).await;
+    /// Closes the page, and with its own context all that it opened, its cookies and its storage.
+    pub(crate) async fn close(&self) {
+        let (command, params) = match &self.context {
+            Some(context) => (
+                "Target.disposeBrowserContext",
+                json!({"browserContextId": context}),
+            ),
+            None => ("Target.closeTarget", json!({"targetId": self.target})),
+        };
+        close(&self.connection, command, params).await;
     }
 }
 
-async fn dispose(connection: &Connection, context: &str) {
-    let gone = connection.call(
-        "Target.disposeBrowserContext",
-        json!({"browserContextId": context}),
-    );
+async fn close(connection: &Connection, command: &'static str, params: Value) {
+    let gone = connection.call(command, params);
     if !matches!(tokio::time::timeout(limits::CLOSE_TIMEOUT, gone).await, Ok(Ok(_))) {
         tracing::debug!("a page was not closed in time");
     }

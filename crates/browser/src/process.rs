@@ -5,11 +5,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use command_fds::{CommandFdExt, FdMapping};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -36,8 +37,11 @@ pub fn find_chromium() -> Option<PathBuf> {
 /// A running browser.
 pub(crate) struct Process {
     pub(crate) connection: Connection,
+    /// Its major version, such as `156`.
+    pub(crate) version: String,
     child: Child,
-    profile: PathBuf,
+    /// Removed at the end.
+    profile: Option<PathBuf>,
 }
 
 impl Process {
@@ -51,21 +55,42 @@ impl Process {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
         std::fs::create_dir_all(&profile).map_err(failed)?;
-        let (child, from_browser, to_browser) = spawn(program, proxy, &profile).map_err(failed)?;
-        let process = Process {
+        let pipe = Pipe::open().map_err(failed)?;
+        let mut command = Command::new(program);
+        pipe.theirs.give(&mut command, vec![]).map_err(failed)?;
+        command.args(flags(proxy, &profile, !rustix::process::geteuid().is_root()));
+        command.env("HOME", &profile);
+        let child = command.spawn().map_err(failed)?;
+        Process::greet(child, pipe.ours, Some(profile)).await
+    }
+
+    /// Takes over a process that was just started, once it answers.
+    pub(crate) async fn greet(
+        child: Child,
+        (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
+        profile: Option<PathBuf>,
+    ) -> Result<Process, BrowserError> {
+        let mut process = Process {
             connection: Connection::start(from_browser, to_browser),
+            version: String::new(),
             child,
             profile,
         };
         let first = process.connection.call("Browser.getVersion", json!({}));
-        match timeout(limits::START_TIMEOUT, first).await {
-            Ok(Ok(version)) => {
-                tracing::info!(version = %version["product"], "browser started");
-                Ok(process)
-            }
-            Ok(Err(error)) => Err(BrowserError::Start(format!("it does not answer ({error})"))),
-            Err(_) => Err(BrowserError::Start("it does not answer".to_owned())),
-        }
+        let version = match timeout(limits::START_TIMEOUT, first).await {
+            Ok(Ok(version)) => version,
+            Ok(Err(error)) => return Err(BrowserError::Start(format!("it does not answer ({error})"))),
+            Err(_) => return Err(BrowserError::Start("it does not answer".to_owned())),
+        };
+        tracing::info!(version = %version["product"], "browser started");
+        process.version = major(&version);
+        Ok(process)
+    }
+
+    /// Kills it and waits until it is gone.
+    pub(crate) async fn end(mut self) {
+        // It may have ended by itself.
+        let _ended = self.child.kill().await;
     }
 
     /// Whether it still runs.
@@ -78,51 +103,80 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ended = self.child.start_kill();
-        if let Err(error) = std::fs::remove_dir_all(&self.profile) {
+        if let Some(profile) = &self.profile
+            && let Err(error) = std::fs::remove_dir_all(profile)
+        {
             tracing::debug!(%error, "the profile of a browser could not be removed");
         }
     }
 }
 
-fn spawn(
-    program: &Path,
-    proxy: SocketAddr,
-    profile: &Path,
-) -> io::Result<(Child, pipe::Receiver, pipe::Sender)> {
-    let (commands_in, commands_out) = io::pipe()?;
-    let (answers_in, answers_out) = io::pipe()?;
-    let mut command = Command::new(program);
-    command
-        .args(flags(proxy, profile))
-        .env_clear()
-        .env("HOME", profile)
-        .env("PATH", "/usr/bin:/bin")
-        .env("LANG", "C.UTF-8")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .process_group(0);
-    command
-        .as_std_mut()
-        .fd_mappings(vec![
+/// Both pipes of the protocol.
+pub(crate) struct Pipe {
+    pub(crate) ours: (pipe::Receiver, pipe::Sender),
+    pub(crate) theirs: TheirEnds,
+}
+
+/// The browser's ends: it reads commands from descriptor 3 and answers on 4.
+pub(crate) struct TheirEnds {
+    commands: OwnedFd,
+    answers: OwnedFd,
+}
+
+impl Pipe {
+    pub(crate) fn open() -> io::Result<Pipe> {
+        let (commands_in, commands_out) = io::pipe()?;
+        let (answers_in, answers_out) = io::pipe()?;
+        Ok(Pipe {
+            ours: (
+                pipe::Receiver::from_owned_fd(answers_in.into())?,
+                pipe::Sender::from_owned_fd(commands_out.into())?,
+            ),
+            theirs: TheirEnds {
+                commands: commands_in.into(),
+                answers: answers_out.into(),
+            },
+        })
+    }
+}
+
+impl TheirEnds {
+    /// Makes `command` start with these descriptors and `further` ones, and with nothing else of ours.
+    pub(crate) fn give(self, command: &mut Command, further: Vec<FdMapping>) -> io::Result<()> {
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .process_group(0);
+        let mut mappings = vec![
             FdMapping {
-                parent_fd: commands_in.into(),
+                parent_fd: self.commands,
                 child_fd: 3,
             },
             FdMapping {
-                parent_fd: answers_out.into(),
+                parent_fd: self.answers,
                 child_fd: 4,
             },
-        ])
-        .map_err(io::Error::other)?;
-    let child = command.spawn()?;
-    let from_browser = pipe::Receiver::from_owned_fd(answers_in.into())?;
-    let to_browser = pipe::Sender::from_owned_fd(commands_out.into())?;
-    Ok((child, from_browser, to_browser))
+        ];
+        mappings.extend(further);
+        let mapped = command.as_std_mut().fd_mappings(mappings);
+        mapped.map(drop).map_err(io::Error::other)
+    }
 }
 
-fn flags(proxy: SocketAddr, profile: &Path) -> Vec<String> {
+/// `156` of `HeadlessChrome/156.0.1.2`.
+fn major(version: &Value) -> String {
+    let product = version["product"].as_str().unwrap_or_default();
+    let number = product.rsplit('/').next().unwrap_or_default();
+    number.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// `sandboxed`: whether the browser puts its pages into a sandbox of its own.
+pub(crate) fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
     let fixed = [
         "--headless",
         "--remote-debugging-pipe",
@@ -147,7 +201,7 @@ fn flags(proxy: SocketAddr, profile: &Path) -> Vec<String> {
     let mut flags: Vec<String> = fixed.iter().map(|flag| (*flag).to_owned()).collect();
     flags.push(format!("--proxy-server=http://{proxy}"));
     flags.push(format!("--user-data-dir={}", profile.display()));
-    if rustix::process::geteuid().is_root() {
+    if !sandboxed {
         flags.push("--no-sandbox".to_owned());
     }
     flags.push("about:blank".to_owned());

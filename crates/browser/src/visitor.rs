@@ -76,37 +76,46 @@ impl Visitor {
     }
 
     /// Makes a page see this visitor.
-    pub(crate) async fn apply(&self, session: &Session) -> Result<(), BrowserError> {
-        self.resize(session, None).await?;
+    pub(crate) fn commands(&self) -> Vec<(&'static str, Value)> {
         let agent = json!({
             "userAgent": self.user_agent,
             "acceptLanguage": self.accept_language,
         });
-        session.call("Emulation.setUserAgentOverride", agent).await?;
-        let zone = json!({"timezoneId": self.time_zone});
-        session.call("Emulation.setTimezoneOverride", zone).await?;
-        let locale = json!({"locale": self.locale});
-        session.call("Emulation.setLocaleOverride", locale).await?;
+        let mut commands = vec![
+            self.window(None),
+            ("Emulation.setUserAgentOverride", agent),
+            (
+                "Emulation.setTimezoneOverride",
+                json!({"timezoneId": self.time_zone}),
+            ),
+            ("Emulation.setLocaleOverride", json!({"locale": self.locale})),
+        ];
         if self.mobile {
             let touch = json!({"enabled": true, "maxTouchPoints": 5});
-            session.call("Emulation.setTouchEmulationEnabled", touch).await?;
+            commands.push(("Emulation.setTouchEmulationEnabled", touch));
         }
         if !self.verify_tls {
-            let ignore = json!({"ignore": true});
-            session
-                .call("Security.setIgnoreCertificateErrors", ignore)
-                .await?;
+            commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
         }
         if self.block_ads {
             let patterns: Vec<String> = AD_HOSTS
                 .lines()
                 .flat_map(|host| [format!("*://{host}/*"), format!("*://*.{host}/*")])
                 .collect();
-            session
-                .call("Network.setBlockedURLs", json!({"urls": patterns}))
-                .await?;
+            commands.push(("Network.setBlockedURLs", json!({"urls": patterns})));
         }
-        Ok(())
+        commands
+    }
+
+    fn window(&self, window: Option<Viewport>) -> (&'static str, Value) {
+        let window = window.unwrap_or(self.window);
+        let metrics = json!({
+            "width": window.width,
+            "height": window.height,
+            "deviceScaleFactor": if self.mobile { 2 } else { 1 },
+            "mobile": self.mobile,
+        });
+        ("Emulation.setDeviceMetricsOverride", metrics)
     }
 
     /// Gives the page another window, or its own again.
@@ -115,17 +124,8 @@ impl Visitor {
         session: &Session,
         window: Option<Viewport>,
     ) -> Result<(), BrowserError> {
-        let window = window.unwrap_or(self.window);
-        let metrics = json!({
-            "width": window.width,
-            "height": window.height,
-            "deviceScaleFactor": if self.mobile { 2 } else { 1 },
-            "mobile": self.mobile,
-        });
-        session
-            .call("Emulation.setDeviceMetricsOverride", metrics)
-            .await
-            .map(drop)
+        let (command, metrics) = self.window(window);
+        session.call(command, metrics).await.map(drop)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the events of a page add up to: which document it shows, how far that is, what is still on its way.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, timeout_at};
+use url::Url;
 
 use crate::cdp::{Event, Session};
 use crate::error::BrowserError;
@@ -30,9 +31,22 @@ pub(crate) struct State {
     pub(crate) navigating: bool,
     /// The address turned out to be a download.
     pub(crate) download: bool,
+    /// When it was last gone to or chosen; none for a page that nobody has used.
+    pub(crate) used: Option<Instant>,
+    /// Origins of the documents that were here.
+    pub(crate) origins: BTreeSet<String>,
+    /// Why nothing more can be done with it.
+    pub(crate) ended: Option<BrowserError>,
     in_flight: HashSet<String>,
     quiet_since: Instant,
-    ended: Option<BrowserError>,
+}
+
+/// How a page is answered when it asks.
+pub(crate) struct Answers {
+    /// Added to requests that are held back.
+    pub(crate) headers: Map<String, Value>,
+    /// How long a dialog waits for somebody else before it is dismissed.
+    pub(crate) patience: Duration,
 }
 
 /// Head of the answer of a document.
@@ -50,12 +64,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Follows `events` until they end. Dialogs are dismissed, so that scripts go on; requests that are held
-    /// back go on with `headers`.
+    /// Follows `events` until they end. Dialogs are dismissed, so that scripts go on.
     pub(crate) fn start(
         session: &Arc<Session>,
         main_frame: String,
-        headers: Map<String, Value>,
+        answers: Answers,
         mut events: mpsc::Receiver<Event>,
     ) -> Arc<Watch> {
         let watch = Arc::new(Watch {
@@ -68,9 +81,11 @@ impl Watch {
                 loaded: false,
                 navigating: false,
                 download: false,
+                used: None,
+                origins: BTreeSet::new(),
+                ended: None,
                 in_flight: HashSet::new(),
                 quiet_since: Instant::now(),
-                ended: None,
             }),
             changed: Notify::new(),
         });
@@ -80,7 +95,7 @@ impl Watch {
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 if let Some(session) = session.upgrade()
-                    && answered(&event, &session, &headers)
+                    && answered(&event, &session, &answers)
                 {
                     continue;
                 }
@@ -148,10 +163,18 @@ impl Watch {
 }
 
 /// Answers what the browser waits for; false for an event that asks nothing.
-fn answered(event: &Event, session: &Session, headers: &Map<String, Value>) -> bool {
+fn answered(event: &Event, session: &Arc<Session>, answers: &Answers) -> bool {
+    let headers = &answers.headers;
     match event.method.as_str() {
         "Page.javascriptDialogOpening" => {
-            session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
+            let (session, patience) = (Arc::downgrade(session), answers.patience);
+            tokio::spawn(async move {
+                tokio::time::sleep(patience).await;
+                // Refused when somebody else has answered it.
+                if let Some(session) = session.upgrade() {
+                    session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
+                }
+            });
             true
         }
         "Fetch.requestPaused" => {
@@ -277,9 +300,16 @@ impl State {
         let Some(FrameNavigated { frame }) = event.read() else {
             return;
         };
+        if let Ok(url) = Url::parse(&frame.url)
+            && matches!(url.scheme(), "http" | "https")
+            && self.origins.len() < limits::MAX_STORED_ORIGINS
+        {
+            self.origins.insert(url.origin().ascii_serialization());
+        }
         if frame.id != self.main_frame {
             return;
         }
+        self.used = Some(Instant::now());
         self.loader = frame.loader_id;
         self.url = frame.url + &frame.url_fragment;
         self.dom_ready = false;

@@ -1,0 +1,142 @@
+//! Browsers that live on between requests: a process for each session, and one spare that is started ahead.
+//!
+//! [`LiveBrowsers`] starts and stops them; [`LiveBrowser`] is one. Whose session it is, how long it may live and
+//! what it costs is not known here.
+
+mod browser;
+mod pages;
+mod storage;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use harvestman_core::api::options::ScrapeOptions;
+
+use crate::error::BrowserError;
+use crate::process::Process;
+use crate::sandbox::Sandbox;
+use crate::visitor::Visitor;
+
+pub use browser::LiveBrowser;
+pub use storage::{OriginStorage, Storage};
+
+/// Serves the egress proxy on a listener until the answer is dropped.
+pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync;
+
+/// Settings of live browsers.
+#[derive(Clone)]
+pub struct LiveConfig {
+    /// Chromium or its headless shell.
+    pub program: PathBuf,
+    /// Folder of what a browser without a sandbox keeps; removed with it.
+    pub folder: PathBuf,
+    /// Our name in the user agent, such as `Harvestman/1.0`.
+    pub agent: String,
+    /// How this machine keeps a browser and its code apart from everything else.
+    pub sandbox: Sandbox,
+    /// The program that is started within a sandbox first: the server's.
+    pub init: PathBuf,
+    /// Node.js for code; none: such code is refused.
+    pub node: Option<PathBuf>,
+    /// `node_modules` folders in which playwright-core is looked for before Node.js's own.
+    pub node_modules: Vec<PathBuf>,
+    /// A Python with playwright for code; none: such code is refused.
+    pub python: Option<PathBuf>,
+    /// Run code even where there is no sandbox.
+    pub unsandboxed_code: bool,
+    /// The only network of a browser.
+    pub egress: Arc<ServeEgress>,
+}
+
+/// Starts live browsers; cheap to clone.
+#[derive(Clone)]
+pub struct LiveBrowsers {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: LiveConfig,
+    spare: Mutex<Option<Chromium>>,
+    started: AtomicU64,
+    stopped: AtomicBool,
+}
+
+/// A process with the proxy that is its network.
+struct Chromium {
+    process: Process,
+    _egress: Box<dyn Send + Sync>,
+}
+
+impl LiveBrowsers {
+    /// Browsers with these settings; nothing is started yet.
+    pub fn new(config: LiveConfig) -> Self {
+        let shared = Arc::new(Shared {
+            config,
+            spare: Mutex::default(),
+            started: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        });
+        Self { shared }
+    }
+
+    /// A browser with an empty page that is seen as the visitor of `visit`; another is started ahead meanwhile.
+    ///
+    /// # Errors
+    /// When the browser cannot be started.
+    pub async fn open(&self, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
+        let spare = self.shared.spare().take();
+        let chromium = match spare {
+            Some(chromium) if !chromium.process.connection.has_ended() => chromium,
+            _ => self.shared.start().await?,
+        };
+        let visitor = Visitor::new(visit, None, &chromium.process.version, &self.shared.config.agent);
+        let opened = LiveBrowser::open(chromium, visitor).await;
+        tokio::spawn(self.shared.clone().start_spare());
+        opened
+    }
+
+    /// Ends the spare browser; no other is started ahead any more.
+    pub async fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::Release);
+        self.shared.spare().take();
+    }
+}
+
+impl Shared {
+    fn spare(&self) -> std::sync::MutexGuard<'_, Option<Chromium>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn start(&self) -> Result<Chromium, BrowserError> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let failed = |error: std::io::Error| BrowserError::Start(error.to_string());
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let proxy = listener.local_addr().map_err(failed)?;
+        let egress = (self.config.egress)(listener);
+        let config = &self.config;
+        let name = format!("live-{number}");
+        let process = Process::start(&config.program, proxy, &config.folder, &name).await?;
+        Ok(Chromium {
+            process,
+            _egress: egress,
+        })
+    }
+
+    async fn start_spare(self: Arc<Self>) {
+        if self.spare().is_some() || self.stopped.load(Ordering::Acquire) {
+            return;
+        }
+        match self.start().await {
+            Ok(chromium) => {
+                let mut spare = self.spare();
+                // Checked under the lock, so that `stop` leaves none.
+                if !self.stopped.load(Ordering::Acquire) {
+                    spare.get_or_insert(chromium);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "no browser could be started ahead"),
+        }
+    }
+}

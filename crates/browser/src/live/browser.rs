@@ -1,0 +1,194 @@
+//! One live browser: its pages, its storage, and what is done with it until it ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use harvestman_core::api::interact::Language;
+use harvestman_core::api::options::ScrapeOptions;
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::actions;
+use crate::cdp::Connection;
+use crate::error::BrowserError;
+use crate::page::Page;
+use crate::visitor::Visitor;
+use crate::worker::Execution;
+
+use super::Chromium;
+use super::pages::Pages;
+use super::storage::{self, Storage};
+
+/// A browser that lives until [`LiveBrowser::end`] or until its last copy is dropped; cheap to clone.
+#[derive(Clone)]
+pub struct LiveBrowser {
+    live: Arc<Live>,
+}
+
+struct Live {
+    connection: Connection,
+    pages: Arc<Pages>,
+    chromium: Mutex<Option<Chromium>>,
+    ended: AtomicBool,
+    last_used: Mutex<Instant>,
+    /// What was restored.
+    restored: Mutex<Storage>,
+}
+
+impl LiveBrowser {
+    pub(super) async fn open(chromium: Chromium, visitor: Visitor) -> Result<LiveBrowser, BrowserError> {
+        let connection = chromium.process.connection.clone();
+        let deny = json!({"behavior": "deny"});
+        connection.call("Browser.setDownloadBehavior", deny).await?;
+        let pages = Pages::follow(&connection, visitor).await?;
+        pages.first().await?;
+        let live = Arc::new(Live {
+            connection,
+            pages,
+            chromium: Mutex::new(Some(chromium)),
+            ended: AtomicBool::new(false),
+            last_used: Mutex::new(Instant::now()),
+            restored: Mutex::default(),
+        });
+        Ok(LiveBrowser { live })
+    }
+
+    /// Goes to an address with the current page as a scrape with these options would: headers, rest, `waitFor`,
+    /// actions. What the actions bring is dropped.
+    ///
+    /// # Errors
+    /// Every [`BrowserError`].
+    pub async fn replay(
+        &self,
+        url: &Url,
+        options: &ScrapeOptions,
+        deadline: Instant,
+    ) -> Result<(), BrowserError> {
+        self.touch();
+        let work = async {
+            let page = self.page().await?;
+            let visitor = self.live.pages.visitor();
+            if !visitor.headers().is_empty() {
+                page.send_headers_to(url).await?;
+            }
+            page.navigate(url, deadline).await?;
+            page.rest(deadline).await?;
+            let wait = Duration::from_millis(options.wait_for);
+            page.sleep(wait, deadline).await?;
+            actions::run(&page, visitor, &options.actions, deadline).await?;
+            page.rest(deadline).await
+        };
+        let done = timeout_at(deadline, work).await;
+        self.touch();
+        done.unwrap_or(Err(BrowserError::Timeout))
+    }
+
+    /// Runs code with the current page. An exception or the end of the time given is an [`Execution`], too.
+    ///
+    /// # Errors
+    /// When nothing was run: no worker for the language, or the browser is gone.
+    pub async fn run(
+        &self,
+        _code: &str,
+        language: Language,
+        _timeout: Duration,
+    ) -> Result<Execution, BrowserError> {
+        self.touch();
+        let missing = format!("code in {} is not configured on this server", language.as_str());
+        Err(BrowserError::NotConfigured(missing))
+    }
+
+    /// When it was last used.
+    pub fn last_used(&self) -> Instant {
+        *self.live.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It is used now.
+    pub fn touch(&self) {
+        *self.live.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Whether it was ended or has ended by itself.
+    pub fn has_ended(&self) -> bool {
+        self.live.ended.load(Ordering::Acquire) || self.live.connection.has_ended()
+    }
+
+    /// Cookies and storages as they are now, for a profile.
+    ///
+    /// # Errors
+    /// When the browser is gone or does not answer.
+    pub async fn storage(&self) -> Result<Storage, BrowserError> {
+        let known = self.live.restored().clone();
+        storage::read(&self.live.connection, &self.live.pages, &known).await
+    }
+
+    /// Puts cookies and storages of a profile into the browser. The current page is empty afterwards.
+    ///
+    /// # Errors
+    /// When the browser is gone or does not answer.
+    pub async fn restore(&self, storage: &Storage) -> Result<(), BrowserError> {
+        let page = self.page().await?;
+        storage::write(&self.live.connection, &page, storage).await?;
+        *self.live.restored() = storage.clone();
+        Ok(())
+    }
+
+    /// Ends everything that belongs to it and removes what it left behind. Doing it again is nothing new.
+    pub async fn end(&self) {
+        self.live.ended.store(true, Ordering::Release);
+        let chromium = self
+            .live
+            .chromium
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(chromium) = chromium {
+            chromium.process.end().await;
+        }
+    }
+
+    /// The current page. One that crashed is opened anew at its address; when all are closed an empty one is opened.
+    pub(crate) async fn page(&self) -> Result<Arc<Page>, BrowserError> {
+        if self.has_ended() {
+            return Err(BrowserError::Gone);
+        }
+        let Some(page) = self.live.pages.current() else {
+            return self.live.pages.create().await;
+        };
+        let (crashed, url) = {
+            let state = page.state();
+            (state.ended.is_some(), state.url.clone())
+        };
+        if !crashed {
+            return Ok(page);
+        }
+        let revived = self.live.pages.create().await?;
+        page.close().await;
+        if let Ok(url) = Url::parse(&url) {
+            let deadline = Instant::now() + crate::limits::LOAD_TIMEOUT;
+            // Whatever comes of it, the page is the best there is.
+            if let Err(error) = revived.navigate(&url, deadline).await {
+                tracing::debug!(%error, "a crashed page could not be opened anew");
+            }
+        }
+        Ok(revived)
+    }
+
+    #[allow(dead_code, reason = "for those who drive the browser")]
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.live.connection
+    }
+
+    #[allow(dead_code, reason = "for those who drive the browser")]
+    pub(crate) fn pages(&self) -> &Pages {
+        &self.live.pages
+    }
+}
+
+impl Live {
+    fn restored(&self) -> std::sync::MutexGuard<'_, Storage> {
+        self.restored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,193 @@
+//! What a profile keeps of a browser: cookies, and the storage of each origin.
+//!
+//! The storage of an origin is only reachable from one of its documents. So an empty document stands in for it: the
+//! page goes to the origin and the answer is made here, without any request to the site.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::cdp::{Connection, Session};
+use crate::error::BrowserError;
+use crate::limits;
+use crate::page::{Page, World};
+
+use super::pages::Pages;
+
+/// Cookies and storages of a browser.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Storage {
+    /// As the browser's protocol has them.
+    pub cookies: Vec<Value>,
+    /// By origin, such as `https://example.com`.
+    pub origins: BTreeMap<String, OriginStorage>,
+}
+
+/// Storages of one origin, by key.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OriginStorage {
+    /// `localStorage`.
+    pub local: BTreeMap<String, String>,
+    /// `sessionStorage` of the pages that are open.
+    pub session: BTreeMap<String, String>,
+}
+
+/// What was asked to be kept, as one value of a script.
+const READ: &str = include_str!("storage/read.js");
+const WRITE: &str = include_str!("storage/write.js");
+
+/// Takes everything; `known` is what was restored, whose origins may not have been visited since.
+pub(super) async fn read(
+    connection: &Connection,
+    pages: &Pages,
+    known: &Storage,
+) -> Result<Storage, BrowserError> {
+    let mut cookies = connection.call("Storage.getCookies", json!({})).await?;
+    let cookies: Vec<Value> = serde_json::from_value(cookies["cookies"].take()).unwrap_or_default();
+    let mut origins = known.origins.clone();
+    let open = pages.all();
+    for page in &open {
+        for origin in &page.state().origins {
+            if origins.len() < limits::MAX_STORED_ORIGINS {
+                origins.entry(origin.clone()).or_default();
+            }
+        }
+    }
+    for page in &open {
+        let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
+        let read = format!("({READ})('sessionStorage', {})", limits::MAX_STORED_CHARS);
+        // A page that crashed or hangs keeps what was known of it.
+        if let Ok(found) = page.evaluate(&read, World::Isolated, deadline).await
+            && let Some(kept) = found["origin"]
+                .as_str()
+                .and_then(|origin| origins.get_mut(origin))
+        {
+            kept.session = serde_json::from_value(found["items"].clone()).unwrap_or_default();
+        }
+    }
+    let target = pages.create_hidden().await?;
+    let read = async {
+        let place = StandIn::attach(connection, &target).await?;
+        for (origin, kept) in &mut origins {
+            place.go(origin).await?;
+            let read = format!("({READ})('localStorage', {})", limits::MAX_STORED_CHARS);
+            let found = place.evaluate(&read).await?;
+            if found["origin"].as_str() == Some(origin) {
+                kept.local = serde_json::from_value(found["items"].clone()).unwrap_or_default();
+            }
+        }
+        Ok(())
+    };
+    let result = read.await;
+    let close = connection.call("Target.closeTarget", json!({"targetId": target}));
+    let _closed = close.await;
+    result?;
+    origins.retain(|_, kept| !kept.local.is_empty() || !kept.session.is_empty());
+    Ok(Storage { cookies, origins })
+}
+
+/// Puts everything back. `page` goes from origin to origin and is empty at the end.
+pub(super) async fn write(
+    connection: &Connection,
+    page: &Page,
+    storage: &Storage,
+) -> Result<(), BrowserError> {
+    let cookies: Vec<Value> = storage.cookies.iter().map(settable).collect();
+    connection
+        .call("Storage.setCookies", json!({"cookies": cookies}))
+        .await?;
+    if storage.origins.is_empty() {
+        return Ok(());
+    }
+    let place = StandIn::attach(connection, page.target()).await?;
+    for (origin, kept) in &storage.origins {
+        place.go(origin).await?;
+        let kept = json!([origin, kept.local, kept.session]);
+        place.evaluate(&format!("({WRITE})(...{kept})")).await?;
+    }
+    place.go("about:blank").await?;
+    place.leave(connection).await;
+    let forget = page.session().call("Page.resetNavigationHistory", json!({}));
+    forget.await.map(drop)
+}
+
+/// A cookie as it is set: one of a session has no end.
+fn settable(cookie: &Value) -> Value {
+    let mut cookie = cookie.clone();
+    if let Some(fields) = cookie.as_object_mut() {
+        if fields.get("session") == Some(&Value::Bool(true)) {
+            fields.remove("expires");
+        }
+        fields.remove("session");
+        fields.remove("size");
+    }
+    cookie
+}
+
+/// A page that answers its own requests with empty documents.
+struct StandIn {
+    session: Arc<Session>,
+}
+
+impl StandIn {
+    async fn attach(connection: &Connection, target: &str) -> Result<StandIn, BrowserError> {
+        let (session, mut events) = connection.attach(target).await?;
+        let session = Arc::new(session);
+        let everything = json!({"patterns": [{"urlPattern": "*"}]});
+        session.call("Fetch.enable", everything).await?;
+        let answering = Arc::downgrade(&session);
+        tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                let Some(session) = answering.upgrade() else {
+                    return;
+                };
+                if event.method == "Fetch.requestPaused"
+                    && let Some(paused) = event.read::<Value>()
+                {
+                    let answer = json!({
+                        "requestId": paused["requestId"],
+                        "responseCode": 200,
+                        "responseHeaders": [{"name": "Content-Type", "value": "text/html"}],
+                        "body": "",
+                    });
+                    session.post("Fetch.fulfillRequest", answer);
+                }
+            }
+        });
+        Ok(StandIn { session })
+    }
+
+    /// Goes to an origin, or to `about:blank`.
+    async fn go(&self, address: &str) -> Result<(), BrowserError> {
+        let there = json!({"url": address});
+        self.session.call("Page.navigate", there).await?;
+        let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
+        while Instant::now() < deadline {
+            // The document before it may still answer, or be just gone.
+            if let Ok(Value::String(now)) = self.evaluate("location.href").await
+                && now.starts_with(address)
+            {
+                return Ok(());
+            }
+            tokio::time::sleep(limits::POLL).await;
+        }
+        Err(BrowserError::Timeout)
+    }
+
+    async fn evaluate(&self, expression: &str) -> Result<Value, BrowserError> {
+        let params = json!({"expression": expression, "returnByValue": true});
+        let mut answer = self.session.call("Runtime.evaluate", params).await?;
+        Ok(answer["result"]["value"].take())
+    }
+
+    /// Requests of the page go their way again.
+    async fn leave(self, connection: &Connection) {
+        let detach = json!({"sessionId": self.session.id()});
+        let _gone = connection.call("Target.detachFromTarget", detach).await;
+    }
+}

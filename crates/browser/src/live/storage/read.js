@@ -1,0 +1,13 @@
+(name, most) => {
+  const items = {};
+  let size = 0;
+  try {
+    for (const [key, value] of Object.entries(globalThis[name])) {
+      size += key.length + value.length;
+      items[key] = value;
+    }
+  } catch {
+    // A document without storage.
+  }
+  return { origin: location.origin, items: size > most ? {} : items };
+}

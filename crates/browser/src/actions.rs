@@ -11,6 +11,7 @@ use crate::keys::Key;
 use crate::limits;
 use crate::page::{Page, World};
 use crate::picture;
+use crate::pointer;
 use crate::visitor::Visitor;
 
 /// Runs the actions in order. The first that fails ends it, with its place and type.
@@ -124,6 +125,9 @@ async fn wait_for(page: &Page, selector: &str, deadline: Instant) -> Result<(), 
 async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Result<(), BrowserError> {
     const COUNT: &str = "(selector) => document.querySelectorAll(selector).length";
     const POINT: &str = include_str!("actions/point.js");
+    let point = format!(
+        "(selector, index) => {{ const found = document.querySelectorAll(selector)[index]; return found ? ({POINT})(found) : null; }}"
+    );
     let found = call(page, COUNT, json!([selector]), deadline).await?;
     let found = usize::try_from(found.as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
     if found == 0 && !all {
@@ -131,22 +135,17 @@ async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Res
     }
     let wanted = if all { found.min(limits::MAX_CLICKS) } else { 1 };
     for index in 0..wanted {
-        let point = call(page, POINT, json!([selector, index]), deadline).await?;
+        let point = call(page, &point, json!([selector, index]), deadline).await?;
         if let (Some(x), Some(y)) = (point["x"].as_f64(), point["y"].as_f64()) {
-            for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
-                let button = if kind == "mouseMoved" { "none" } else { "left" };
-                let event = json!({
-                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
-                });
-                page.session().call("Input.dispatchMouseEvent", event).await?;
-            }
+            pointer::click(page.session(), x, y, 1, deadline).await?;
         }
         page.after_input(deadline).await?;
     }
     Ok(())
 }
 
-async fn write(page: &Page, words: &str, deadline: Instant) -> Result<(), BrowserError> {
+/// Types a text into what has the focus, key by key.
+pub(crate) async fn write(page: &Page, words: &str, deadline: Instant) -> Result<(), BrowserError> {
     let mut buffer = [0; 4];
     for character in words.chars() {
         if Instant::now() > deadline {
@@ -180,7 +179,11 @@ async fn scroll(
 }
 
 /// The value of a script: of its last expression, or of its `return`.
-async fn execute(page: &Page, script: &str, deadline: Instant) -> Result<ScriptValue, BrowserError> {
+pub(crate) async fn execute(
+    page: &Page,
+    script: &str,
+    deadline: Instant,
+) -> Result<ScriptValue, BrowserError> {
     let mut result = page.run(script, World::Page, deadline).await;
     if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason.starts_with("SyntaxError")) {
         let body = format!("(async () => {{\n{script}\n}})()");

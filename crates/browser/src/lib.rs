@@ -9,15 +9,20 @@ mod actions;
 mod browser;
 mod cdp;
 mod cdp_server;
+pub mod commands;
+mod element;
 mod error;
+mod frames;
 mod keys;
 pub mod limits;
 mod live;
 mod multiplexer;
 mod page;
 mod picture;
+mod pointer;
 mod process;
 mod sandbox;
+mod snapshot;
 mod visitor;
 mod worker;
 
@@ -30,4 +35,5 @@ pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
 pub use sandbox::Sandbox;
+pub use snapshot::{Snapshot, SnapshotElement};
 pub use worker::Execution;

@@ -66,3 +66,31 @@ pub const MAX_STORED_ORIGINS: usize = 64;
 pub const MAX_STORED_CHARS: usize = 5 * 1024 * 1024;
 /// stdout and stderr of one execution, each.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+/// Text of a snapshot, in bytes; lines beyond it are counted.
+pub const SNAPSHOT_BYTES: usize = 512 * 1024;
+/// Elements of a snapshot that have a reference.
+pub const SNAPSHOT_ELEMENTS: usize = 10_000;
+/// Depth to which the accessibility tree is read.
+pub const SNAPSHOT_DEPTH: usize = 600;
+/// Depth up to which lines of a snapshot are indented.
+pub const SNAPSHOT_INDENTS: usize = 30;
+/// Characters of one name, value or text in a snapshot.
+pub const SNAPSHOT_NAME_CHARS: usize = 500;
+/// Frames of a page that a snapshot holds.
+pub const SNAPSHOT_FRAMES: usize = 50;
+/// Words of one command.
+pub const COMMAND_WORDS: usize = 256;
+/// Pixels of a `scroll` that names none.
+pub const SCROLL_PIXELS: u32 = 300;
+/// Bytes of an address that is opened.
+pub const MAX_ADDRESS_BYTES: usize = 8192;
+/// What `wait` waits for when it names no time.
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long a command looks for its element before it says that there is none.
+pub const ELEMENT_TIMEOUT: Duration = Duration::from_secs(4);
+/// What a snapshot waits for a busy page to come to rest.
+pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Characters of a page that `read` and `get text` give.
+pub const READ_CHARS: usize = 1024 * 1024;
+/// Quality of a JPEG that a command takes.
+pub const SCREENSHOT_QUALITY: u32 = 80;

@@ -125,8 +125,12 @@ impl Page {
         })
     }
 
-    pub(crate) fn session(&self) -> &Session {
+    pub(crate) fn session(&self) -> &Arc<Session> {
         &self.session
+    }
+
+    pub(crate) fn main_frame(&self) -> &str {
+        &self.main_frame
     }
 
     pub(crate) fn target(&self) -> &str {
@@ -247,32 +251,13 @@ impl Page {
             "userGesture": true,
         });
         if world == World::Isolated {
-            // Made anew each time: a context ends with its document.
-            let made = json!({"frameId": self.main_frame, "worldName": "harvestman"});
-            let made = self
-                .session
-                .call_until("Page.createIsolatedWorld", made, deadline)
-                .await?;
-            params["contextId"] = made["executionContextId"].clone();
+            params["contextId"] = isolated(&self.session, &self.main_frame, deadline).await?;
         }
         let answer = self
             .session
             .call_until("Runtime.evaluate", params, deadline)
             .await?;
-        let exception = &answer["exceptionDetails"];
-        if exception.is_null() {
-            return Ok(answer["result"].clone());
-        }
-        let said = exception["exception"]["description"]
-            .as_str()
-            .or(exception["exception"]["value"].as_str())
-            .or(exception["text"].as_str())
-            .unwrap_or("it threw");
-        let reason = said.lines().next().unwrap_or_default().to_owned();
-        Err(BrowserError::Refused {
-            command: "the script".to_owned(),
-            reason,
-        })
+        value(answer)
     }
 
     /// Closes the page, and with its own context all that it opened, its cookies and its storage.
@@ -286,6 +271,37 @@ impl Page {
         };
         close(&self.connection, command, params).await;
     }
+}
+
+/// The world of our own scripts in a frame, made anew each time: it ends with its document.
+pub(crate) async fn isolated(
+    session: &Session,
+    frame: &str,
+    deadline: Instant,
+) -> Result<Value, BrowserError> {
+    let params = json!({"frameId": frame, "worldName": "harvestman"});
+    let mut made = session
+        .call_until("Page.createIsolatedWorld", params, deadline)
+        .await?;
+    Ok(made["executionContextId"].take())
+}
+
+/// The result of a script; one that throws is a refusal with its words.
+pub(crate) fn value(mut answer: Value) -> Result<Value, BrowserError> {
+    let exception = &answer["exceptionDetails"];
+    if exception.is_null() {
+        return Ok(answer["result"].take());
+    }
+    let said = exception["exception"]["description"]
+        .as_str()
+        .or(exception["exception"]["value"].as_str())
+        .or(exception["text"].as_str())
+        .unwrap_or("it threw");
+    let reason = said.lines().next().unwrap_or_default().to_owned();
+    Err(BrowserError::Refused {
+        command: "the script".to_owned(),
+        reason,
+    })
 }
 
 async fn close(connection: &Connection, command: &'static str, params: Value) {

@@ -59,6 +59,19 @@ pub(crate) async fn take(
         visitor.resize(page.session(), wanted.viewport).await?;
         page.rest(deadline).await?;
     }
+    let picture = capture(page, wanted, deadline).await?;
+    if wanted.viewport.is_some() {
+        visitor.resize(page.session(), None).await?;
+    }
+    Ok(picture)
+}
+
+/// Takes a picture of the window as it is, or of the whole page.
+pub(crate) async fn capture(
+    page: &Page,
+    wanted: &Screenshot,
+    deadline: Instant,
+) -> Result<Picture, BrowserError> {
     let (format, name) = match wanted.quality {
         Some(_) => (PictureFormat::Jpeg, "jpeg"),
         None => (PictureFormat::Png, "png"),
@@ -87,9 +100,6 @@ pub(crate) async fn take(
         .session()
         .call_until("Page.captureScreenshot", params, deadline)
         .await?;
-    if wanted.viewport.is_some() {
-        visitor.resize(page.session(), None).await?;
-    }
     Ok(Picture {
         format,
         bytes: data(&answer)?,

@@ -1,7 +1,5 @@
-(selector, index) => {
+(element) => {
   // Where a pointer hits the element; when it cannot be hit it is clicked here and now.
-  const element = document.querySelectorAll(selector)[index];
-  if (!element) return null;
   element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   const boxes = element.getClientRects();
   for (const box of boxes) {

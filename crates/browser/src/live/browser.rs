@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::actions;
 use crate::cdp::Connection;
+use crate::commands::{self, Memory};
 use crate::error::BrowserError;
 use crate::page::Page;
 use crate::visitor::Visitor;
@@ -35,6 +36,8 @@ struct Live {
     last_used: Mutex<Instant>,
     /// What was restored.
     restored: Mutex<Storage>,
+    /// Of browser commands.
+    memory: Memory,
 }
 
 impl LiveBrowser {
@@ -51,6 +54,7 @@ impl LiveBrowser {
             ended: AtomicBool::new(false),
             last_used: Mutex::new(Instant::now()),
             restored: Mutex::default(),
+            memory: Memory::default(),
         });
         Ok(LiveBrowser { live })
     }
@@ -91,11 +95,16 @@ impl LiveBrowser {
     /// When nothing was run: no worker for the language, or the browser is gone.
     pub async fn run(
         &self,
-        _code: &str,
+        code: &str,
         language: Language,
-        _timeout: Duration,
+        timeout: Duration,
     ) -> Result<Execution, BrowserError> {
         self.touch();
+        if language == Language::Bash {
+            // So that a browser that is gone is told before anything was run.
+            self.page().await?;
+            return Ok(commands::run(self, code, Instant::now() + timeout).await);
+        }
         let missing = format!("code in {} is not configured on this server", language.as_str());
         Err(BrowserError::NotConfigured(missing))
     }
@@ -176,12 +185,14 @@ impl LiveBrowser {
         Ok(revived)
     }
 
-    #[allow(dead_code, reason = "for those who drive the browser")]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.live.memory
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.live.connection
     }
 
-    #[allow(dead_code, reason = "for those who drive the browser")]
     pub(crate) fn pages(&self) -> &Pages {
         &self.live.pages
     }

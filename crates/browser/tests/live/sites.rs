@@ -61,6 +61,11 @@ fn page(url: &str, head: &str) -> (&'static str, String) {
             let agent = head.lines().find(|line| line.to_ascii_lowercase().starts_with("user-agent:"));
             format!("<p id=sent>{}</p>", agent.unwrap_or_default())
         }
+        "http://app.test/desk" => include_str!("../commands/desk.html").to_owned(),
+        "http://app.test/desk-next" => "<title>Next desk</title><p>second</p>".to_owned(),
+        "http://other.test/frame" => {
+            "<button onclick=\"this.textContent = 'pressed far'\">Far frame</button>".to_owned()
+        }
         "http://app.test/shop" => "<title>Shop</title>".to_owned(),
         _ => return ("502 Bad Gateway", String::new()),
     };

@@ -1,0 +1,57 @@
+//! Addresses by pattern: `*` is any part without a slash, `**` any part, anything else itself.
+
+/// Whether the whole of `text` is as `pattern` says; a pattern without a star may be any part of it.
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    if !pattern.contains('*') {
+        return text.contains(pattern);
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    // Which beginnings of the text the pattern so far can stand for.
+    let mut reached = vec![false; text.len() + 1];
+    reached[0] = true;
+    let mut at = 0;
+    while at < pattern.len() {
+        let mut next = vec![false; text.len() + 1];
+        if pattern[at] == '*' {
+            let any = pattern.get(at + 1) == Some(&'*');
+            at += if any { 2 } else { 1 };
+            let mut open = false;
+            for place in 0..=text.len() {
+                open |= reached[place];
+                next[place] = open;
+                open &= any || text.get(place) != Some(&'/');
+            }
+        } else {
+            for place in 0..text.len() {
+                next[place + 1] = reached[place] && text[place] == pattern[at];
+            }
+            at += 1;
+        }
+        reached = next;
+    }
+    reached[text.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_parts_of_an_address() {
+        for (pattern, text, fits) in [
+            ("**/done", "https://a.test/x/done", true),
+            ("**/done", "https://a.test/x/done?y", false),
+            ("**/done*", "https://a.test/x/done?y", true),
+            ("https://*/done", "https://a.test/done", true),
+            ("https://*/done", "https://a.test/x/done", false),
+            ("https://a.test/*", "https://a.test/", true),
+            ("/done", "https://a.test/done/2", true),
+            ("/done", "https://a.test/", false),
+            ("**", "", true),
+            ("*", "a/b", false),
+        ] {
+            assert_eq!(matches(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a live browser remembers between commands: the references of the last snapshot.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Target;
+use crate::frames::{Frame, FrameSessions};
+use crate::snapshot::SnapshotElement;
+
+/// Kept in a live browser.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub(super) frames: FrameSessions,
+    last: Mutex<Option<Arc<References>>>,
+}
+
+/// What the references of a snapshot stand for.
+pub(super) struct References {
+    /// The page.
+    pub(super) target: String,
+    /// Its document.
+    pub(super) document: String,
+    pub(super) frames: Vec<Frame>,
+    pub(super) elements: Vec<SnapshotElement>,
+}
+
+impl Memory {
+    /// Forgets the last snapshot for a new one.
+    pub(super) fn keep(&self, references: References) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(references));
+    }
+
+    pub(super) fn references(&self) -> Option<Arc<References>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What an element is called in a sentence.
+    pub(super) fn name(&self, target: &Target) -> String {
+        match target {
+            Target::Find(find) => match &find.name {
+                Some(name) => format!("`{}` with the name `{name}`", find.words),
+                None => format!("`{}`", find.words),
+            },
+            Target::Reference(number) => {
+                let known = self.references();
+                let element = known
+                    .as_ref()
+                    .and_then(|known| known.elements.get(number.checked_sub(1)?));
+                match element {
+                    Some(element) if !element.name.is_empty() => {
+                        format!("@e{number} ({} \"{}\")", element.role, element.name)
+                    }
+                    Some(element) => format!("@e{number} ({})", element.role),
+                    None => format!("@e{number}"),
+                }
+            }
+        }
+    }
+}

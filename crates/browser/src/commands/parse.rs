@@ -1,0 +1,436 @@
+//! From the words of a line to a command.
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::{Act, Asked, Awaited, By, Command, Direction, Find, State, Tab, Target};
+use crate::limits;
+
+/// What is told about a command that nobody knows.
+const KNOWN: &str = "open, snapshot, click, dblclick, hover, focus, fill, type, press, check, uncheck, select, \
+    scroll, scrollintoview, get, is, find, wait, screenshot, eval, read, back, forward, reload, tab";
+
+impl Command {
+    /// Reads the words of one line, with or without `agent-browser` before them.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what would be right.
+    pub fn parse(words: &[String]) -> Result<Command, String> {
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if words.starts_with(&["npx"]) && words.len() > 1 {
+            words.remove(0);
+        }
+        if words.starts_with(&["agent-browser"]) {
+            words.remove(0);
+        }
+        let Some((name, rest)) = words.split_first() else {
+            return Err(format!("`agent-browser` needs a command: {KNOWN}"));
+        };
+        Words::new(name, rest).command()
+    }
+}
+
+/// The words behind the name of a command: options taken out, the rest in order.
+struct Words<'a> {
+    name: &'a str,
+    rest: std::collections::VecDeque<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn new(name: &'a str, rest: &[&'a str]) -> Words<'a> {
+        Words {
+            name,
+            rest: rest.iter().copied().collect(),
+        }
+    }
+
+    fn command(mut self) -> Result<Command, String> {
+        let command = match self.name {
+            "open" | "goto" | "navigate" => Command::Open(address(self.next("an address")?)?),
+            "back" => Command::Back,
+            "forward" => Command::Forward,
+            "reload" => Command::Reload,
+            "snapshot" => Command::Snapshot {
+                interactive: self.flag(&["-i", "--interactive"]),
+            },
+            "press" | "key" => self.press()?,
+            "keyboard" => self.keyboard()?,
+            "scroll" => self.scroll()?,
+            "get" => Command::Get(self.get()?),
+            "is" => {
+                let state = match self.next("visible, enabled or checked")? {
+                    "visible" => State::Visible,
+                    "enabled" => State::Enabled,
+                    "checked" => State::Checked,
+                    other => return Err(format!("`is` knows visible, enabled and checked, not `{other}`")),
+                };
+                Command::Is(state, self.target()?)
+            }
+            "find" => self.find()?,
+            "wait" => self.wait()?,
+            "screenshot" => self.screenshot()?,
+            "eval" => Command::Eval(self.words("a script in quotes")?),
+            "read" => Command::Read((!self.rest.is_empty()).then(|| self.all())),
+            "tab" => Command::Tab(self.tab()?),
+            name => {
+                let Some(needs) = act(name) else {
+                    return Err(format!("there is no command `{name}`; known are {KNOWN}"));
+                };
+                let target = self.target()?;
+                let act = needs(&mut self)?;
+                Command::Act(target, act)
+            }
+        };
+        match self.rest.front() {
+            None => Ok(command),
+            Some(more) if more.starts_with('-') => Err(format!("`{}` has no option `{more}`", self.name)),
+            Some(more) => Err(format!(
+                "`{}` does not take `{more}`; put words that belong together into quotes",
+                self.name
+            )),
+        }
+    }
+
+    fn press(&mut self) -> Result<Command, String> {
+        let first = self.next("a key, such as Enter")?;
+        Ok(match self.rest.pop_front() {
+            Some(key) => Command::Act(target(first)?, Act::Press(key.to_owned())),
+            None => Command::Press(first.to_owned()),
+        })
+    }
+
+    fn keyboard(&mut self) -> Result<Command, String> {
+        match self.next("type or press")? {
+            "type" | "inserttext" => Ok(Command::Type(self.words("a text")?)),
+            "press" => Ok(Command::Press(self.next("a key, such as Enter")?.to_owned())),
+            other => Err(format!("`keyboard` knows type and press, not `{other}`")),
+        }
+    }
+
+    fn scroll(&mut self) -> Result<Command, String> {
+        let selector = self.option(&["-s", "--selector"])?;
+        let direction = match self.rest.pop_front().unwrap_or("down") {
+            "up" => Direction::Up,
+            "down" => Direction::Down,
+            "left" => Direction::Left,
+            "right" => Direction::Right,
+            other => return Err(format!("`scroll` knows up, down, left and right, not `{other}`")),
+        };
+        let mut pixels = limits::SCROLL_PIXELS;
+        if let Some(given) = self.rest.pop_front() {
+            pixels = given
+                .trim_end_matches("px")
+                .parse()
+                .map_err(|_| format!("`{given}` is no number of pixels"))?;
+        }
+        Ok(Command::Scroll {
+            direction,
+            pixels,
+            target: selector.map(target).transpose()?,
+        })
+    }
+
+    fn get(&mut self) -> Result<Asked, String> {
+        Ok(match self.next("text, html, value, attr, url, title or count")? {
+            "text" => Asked::Text(self.some_target()?),
+            "html" => Asked::Html(self.some_target()?),
+            "value" => Asked::Value(self.target()?),
+            "attr" => {
+                // Either order is in use.
+                let (first, second) = (self.next("an element")?, self.next("the name of an attribute")?);
+                if is_reference(second) {
+                    Asked::Attribute(target(second)?, first.to_owned())
+                } else {
+                    Asked::Attribute(target(first)?, second.to_owned())
+                }
+            }
+            "url" => Asked::Url,
+            "title" => Asked::Title,
+            "count" => match self.target()? {
+                Target::Find(find) => Asked::Count(find),
+                Target::Reference(_) => return Err("`get count` takes a selector".to_owned()),
+            },
+            other => {
+                return Err(format!(
+                    "`get` knows text, html, value, attr, url, title and count, not `{other}`"
+                ));
+            }
+        })
+    }
+
+    fn find(&mut self) -> Result<Command, String> {
+        let name = self.option(&["--name"])?.map(str::to_owned);
+        let exact = self.flag(&["--exact"]);
+        let mut nth = 0;
+        let by = match self.next("role, text, label, placeholder, alt, title, testid, first, last or nth")? {
+            "role" => By::Role,
+            "text" => By::Text,
+            "label" => By::Label,
+            "placeholder" => By::Placeholder,
+            "alt" => By::Alt,
+            "title" => By::Title,
+            "testid" => By::TestId,
+            "first" => By::Css,
+            "last" => {
+                nth = -1;
+                By::Css
+            }
+            "nth" => {
+                let given = self.next("a number from 0")?;
+                nth = given.parse().map_err(|_| format!("`{given}` is no number"))?;
+                By::Css
+            }
+            other => {
+                return Err(format!(
+                    "`find` knows role, text, label, placeholder, alt, title, testid, first, last and nth, not `{other}`"
+                ));
+            }
+        };
+        let found = Target::Find(Find {
+            by,
+            words: self.next("what to look for")?.to_owned(),
+            name,
+            exact,
+            nth,
+        });
+        let action = self.rest.pop_front().unwrap_or("click");
+        Ok(match action {
+            "text" => Command::Get(Asked::Text(Some(found))),
+            action => {
+                let needs = act(action).ok_or_else(|| {
+                    format!("`find` can click, fill, type, check, hover, focus ..., not `{action}`")
+                })?;
+                Command::Act(found, needs(self)?)
+            }
+        })
+    }
+
+    fn wait(&mut self) -> Result<Command, String> {
+        let timeout = self.option(&["--timeout"])?.map(milliseconds).transpose()?;
+        let until = if let Some(text) = self.option(&["-t", "--text"])? {
+            Awaited::Text(text.to_owned())
+        } else if let Some(url) = self.option(&["-u", "--url"])? {
+            Awaited::Url(url.to_owned())
+        } else if let Some(script) = self.option(&["-f", "--fn"])? {
+            Awaited::Script(script.to_owned())
+        } else if let Some(state) = self.option(&["-l", "--load"])? {
+            match state {
+                "load" | "domcontentloaded" => Awaited::Load,
+                "networkidle" => Awaited::Rest,
+                other => {
+                    return Err(format!(
+                        "`wait --load` knows load, domcontentloaded and networkidle, not `{other}`"
+                    ));
+                }
+            }
+        } else {
+            let given = self.next("an element, milliseconds, --text, --url, --load or --fn")?;
+            match milliseconds(given) {
+                Ok(time) => Awaited::Time(time),
+                Err(_) => Awaited::Visible(target(given)?),
+            }
+        };
+        Ok(Command::Wait { until, timeout })
+    }
+
+    /// A name for the picture only tells its kind: it is printed, since there are no files.
+    fn screenshot(&mut self) -> Result<Command, String> {
+        let full = self.flag(&["-f", "--full"]);
+        let jpeg = match self.rest.front().filter(|name| !name.starts_with('-')) {
+            Some(name) => {
+                let kind = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+                let jpeg = match kind.as_str() {
+                    "png" => false,
+                    "jpg" | "jpeg" => true,
+                    _ => return Err(format!("`{name}` is neither a .png nor a .jpg")),
+                };
+                self.rest.pop_front();
+                jpeg
+            }
+            None => false,
+        };
+        Ok(Command::Screenshot { full, jpeg })
+    }
+
+    fn tab(&mut self) -> Result<Tab, String> {
+        let number = |word: &str| {
+            let digits = word.strip_prefix('t').unwrap_or(word);
+            digits.parse().ok().filter(|number| *number > 0)
+        };
+        let Some(word) = self.rest.pop_front() else {
+            return Ok(Tab::List);
+        };
+        Ok(match word {
+            "list" => Tab::List,
+            "new" => Tab::New(self.rest.pop_front().map(address).transpose()?),
+            "close" => match self.rest.pop_front() {
+                Some(given) => Tab::Close(Some(
+                    number(given).ok_or_else(|| format!("`{given}` is no number of a tab, from 1"))?,
+                )),
+                None => Tab::Close(None),
+            },
+            other => Tab::Select(number(other).ok_or_else(|| {
+                format!("`tab` knows list, new, close and the number of a tab from 1, not `{other}`")
+            })?),
+        })
+    }
+
+    fn next(&mut self, what: &str) -> Result<&'a str, String> {
+        self.rest
+            .pop_front()
+            .ok_or_else(|| format!("`{}` needs {what}", self.name))
+    }
+
+    fn target(&mut self) -> Result<Target, String> {
+        target(self.next("an element: @e1 of a snapshot, or a selector")?)
+    }
+
+    fn some_target(&mut self) -> Result<Option<Target>, String> {
+        self.rest.pop_front().map(target).transpose()
+    }
+
+    /// One text; several words without quotes are taken together.
+    fn words(&mut self, what: &str) -> Result<String, String> {
+        if self.rest.is_empty() {
+            return Err(format!("`{}` needs {what}", self.name));
+        }
+        Ok(self.all())
+    }
+
+    fn all(&mut self) -> String {
+        let words: Vec<&str> = self.rest.drain(..).collect();
+        words.join(" ")
+    }
+
+    fn flag(&mut self, names: &[&str]) -> bool {
+        let before = self.rest.len();
+        self.rest.retain(|word| !names.contains(word));
+        self.rest.len() < before
+    }
+
+    fn option(&mut self, names: &[&str]) -> Result<Option<&'a str>, String> {
+        let Some(at) = self.rest.iter().position(|word| names.contains(word)) else {
+            return Ok(None);
+        };
+        let name = self.rest.remove(at).unwrap_or_default();
+        let value = self.rest.remove(at);
+        value
+            .map(Some)
+            .ok_or_else(|| format!("`{name}` of `{}` needs a value", self.name))
+    }
+}
+
+/// What an action on an element still needs to know.
+fn act(name: &str) -> Option<fn(&mut Words<'_>) -> Result<Act, String>> {
+    Some(match name {
+        "click" => |_| Ok(Act::Click),
+        "dblclick" => |_| Ok(Act::DoubleClick),
+        "hover" => |_| Ok(Act::Hover),
+        "focus" => |_| Ok(Act::Focus),
+        "check" => |_| Ok(Act::Check),
+        "uncheck" => |_| Ok(Act::Uncheck),
+        "scrollintoview" | "scrollinto" => |_| Ok(Act::ScrollIntoView),
+        "fill" => |words| Ok(Act::Fill(words.words("a text")?)),
+        "type" => |words| Ok(Act::Type(words.words("a text")?)),
+        "press" => |words| Ok(Act::Press(words.next("a key, such as Enter")?.to_owned())),
+        "select" => |words| {
+            let first = words.next("an option")?.to_owned();
+            let more = words.rest.drain(..).map(str::to_owned);
+            Ok(Act::Select(std::iter::once(first).chain(more).collect()))
+        },
+        _ => return None,
+    })
+}
+
+/// Reads `@e1`, `ref=e1`, `e1`, `text=...`, `xpath=...`, `//...` and CSS selectors.
+fn target(word: &str) -> Result<Target, String> {
+    if let Some(number) = reference(word) {
+        return Ok(Target::Reference(number));
+    }
+    if word.starts_with('@') || word.starts_with("ref=") {
+        return Err(format!(
+            "`{word}` is no reference; a snapshot shows them as [ref=e1]"
+        ));
+    }
+    let (by, words) = if let Some(text) = word.strip_prefix("text=") {
+        (By::Text, text)
+    } else if let Some(path) = word.strip_prefix("xpath=") {
+        (By::XPath, path)
+    } else if word.starts_with("//") {
+        (By::XPath, word)
+    } else {
+        (By::Css, word.strip_prefix("css=").unwrap_or(word))
+    };
+    // A text in quotes must be the same.
+    let quoted = words.strip_prefix('"').and_then(|words| words.strip_suffix('"'));
+    let exact = by == By::Text && quoted.is_some();
+    let words = if exact { quoted.unwrap_or(words) } else { words };
+    if words.trim().is_empty() {
+        return Err("an element needs a name: @e1 of a snapshot, or a selector".to_owned());
+    }
+    Ok(Target::Find(Find {
+        by,
+        words: words.to_owned(),
+        name: None,
+        exact,
+        nth: 0,
+    }))
+}
+
+fn reference(word: &str) -> Option<usize> {
+    let name = word.strip_prefix("ref=").unwrap_or(word);
+    let name = name.strip_prefix('@').unwrap_or(name);
+    let digits = name.strip_prefix('e')?;
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+fn is_reference(word: &str) -> bool {
+    word.starts_with('@') || word.starts_with("ref=")
+}
+
+fn milliseconds(word: &str) -> Result<Duration, String> {
+    let time: u64 = word
+        .strip_suffix("ms")
+        .unwrap_or(word)
+        .parse()
+        .map_err(|_| format!("`{word}` is no number of milliseconds"))?;
+    Ok(Duration::from_millis(time))
+}
+
+/// An address that may be opened; one without a scheme is https, or http on this machine.
+fn address(word: &str) -> Result<Url, String> {
+    let wrong = |why: &dyn std::fmt::Display| format!("`{word}` cannot be opened: {why}");
+    let scheme = word.split_once(':').map(|(scheme, rest)| {
+        let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // `localhost:8080` has no scheme.
+        (
+            scheme,
+            !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
+        )
+    });
+    let url = match scheme {
+        Some((scheme, false))
+            if scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) =>
+        {
+            Url::parse(word)
+        }
+        _ if word.starts_with("localhost") || word.starts_with("127.") => {
+            Url::parse(&format!("http://{word}"))
+        }
+        _ => Url::parse(&format!("https://{word}")),
+    };
+    let url = url.map_err(|error| wrong(&error))?;
+    match url.scheme() {
+        "http" | "https" if url.as_str().len() <= limits::MAX_ADDRESS_BYTES => Ok(url),
+        "http" | "https" => Err(wrong(&"it is too long")),
+        "about" if url.as_str() == "about:blank" => Ok(url),
+        _ => Err(wrong(&"only http and https addresses and about:blank can be")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

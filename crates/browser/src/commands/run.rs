@@ -1,0 +1,595 @@
+//! Carrying commands out, one at a time, on the page that is current.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_core::api::format::Screenshot;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::Url;
+
+use super::error::CommandError;
+use super::memory::{Memory, References};
+use super::{Act, Asked, Awaited, By, Command, Direction, Find, State, Target, glob};
+use crate::actions;
+use crate::cdp::Connection;
+use crate::element::Element;
+use crate::error::BrowserError;
+use crate::frames;
+use crate::keys::Key;
+use crate::limits;
+use crate::page::{Page, World};
+use crate::picture;
+use crate::snapshot::Snapshot;
+
+/// What actions print that have nothing to tell.
+const DONE: &str = "✓ Done";
+/// Looks for elements in the page.
+const FIND: &str = include_str!("find.js");
+
+/// Carries out commands on one page until a deadline.
+pub(super) struct Hand<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) page: &'a Page,
+    pub(super) memory: &'a Memory,
+    pub(super) deadline: Instant,
+}
+
+impl Hand<'_> {
+    /// What the command prints. Tabs are not its business.
+    pub(super) async fn run(&self, command: &Command) -> Result<String, CommandError> {
+        match command {
+            Command::Open(url) => self.open(url).await,
+            Command::Back => self.history(-1).await,
+            Command::Forward => self.history(1).await,
+            Command::Reload => {
+                self.call("Page.reload", json!({})).await?;
+                self.arrived().await
+            }
+            Command::Snapshot { interactive } => Ok(self.snapshot(*interactive).await?.text),
+            Command::Act(target, act) => self.act(target, act).await,
+            Command::Press(key) => self.press(key).await,
+            Command::Type(text) => {
+                actions::write(self.page, text, self.deadline).await?;
+                done()
+            }
+            Command::Scroll {
+                direction,
+                pixels,
+                target,
+            } => self.scroll(*direction, *pixels, target.as_ref()).await,
+            Command::Get(asked) => self.get(asked).await,
+            Command::Is(state, target) => {
+                let element = self.element(target).await?;
+                Ok(is(&element, *state, self.deadline).await?.to_string())
+            }
+            Command::Wait { until, timeout } => self.wait(until, *timeout).await,
+            Command::Screenshot { full, jpeg } => self.screenshot(*full, *jpeg).await,
+            Command::Eval(script) => {
+                let value = actions::execute(self.page, script, self.deadline).await?;
+                self.page.after_input(self.deadline).await?;
+                Ok(match value.value {
+                    Value::String(text) => text,
+                    Value::Null if value.kind == "undefined" => String::new(),
+                    other => other.to_string(),
+                })
+            }
+            Command::Read(words) => self.read(words.as_deref()).await,
+            Command::Tab(_) => Err(CommandError::failed("a page has no tabs")),
+        }
+    }
+
+    async fn open(&self, url: &Url) -> Result<String, CommandError> {
+        self.page.navigate(url, self.deadline).await?;
+        self.page.rest(self.deadline).await?;
+        self.arrived().await
+    }
+
+    async fn history(&self, by: i64) -> Result<String, CommandError> {
+        let history = self.call("Page.getNavigationHistory", json!({})).await?;
+        let wanted = history["currentIndex"].as_i64().unwrap_or(0) + by;
+        let entry = usize::try_from(wanted)
+            .ok()
+            .map(|at| &history["entries"][at]["id"]);
+        let Some(entry) = entry.filter(|entry| !entry.is_null()) else {
+            let way = if by < 0 { "back" } else { "forward" };
+            return Err(CommandError::failed(format!("there is no page to go {way} to")));
+        };
+        self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))
+            .await?;
+        self.arrived().await
+    }
+
+    /// Waits for the document and tells which one it is.
+    async fn arrived(&self) -> Result<String, CommandError> {
+        self.page.after_input(self.deadline).await?;
+        let shown = self.evaluate("[document.title, location.href]").await?;
+        let (title, url) = (shown[0].as_str().unwrap_or(""), shown[1].as_str().unwrap_or(""));
+        Ok(match title {
+            "" => format!("✓ {url}"),
+            title => format!("✓ {title}\n  {url}"),
+        })
+    }
+
+    /// The page as text; its references are good until the next one.
+    pub(super) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
+        self.settled().await?;
+        let document = self.page.state().loader.clone();
+        let frames = self
+            .memory
+            .frames
+            .of(self.page, self.connection, self.deadline)
+            .await?;
+        let trees = frames::trees(&frames, self.deadline).await?;
+        let snapshot = Snapshot::of(&trees, interactive);
+        self.memory.keep(References {
+            target: self.page.target().to_owned(),
+            document,
+            frames,
+            elements: snapshot.elements.clone(),
+        });
+        Ok(snapshot)
+    }
+
+    /// Lets a page that is busy come to rest, but not for long.
+    async fn settled(&self) -> Result<(), CommandError> {
+        if self.page.state().loader.is_empty() {
+            // Nothing was ever opened here.
+            return Ok(());
+        }
+        let patience = self.deadline.min(Instant::now() + limits::SETTLE_TIMEOUT);
+        Ok(self.page.rest(patience).await?)
+    }
+
+    async fn act(&self, target: &Target, act: &Act) -> Result<String, CommandError> {
+        let element = self.element(target).await?;
+        let deadline = self.deadline;
+        let usable = matches!(act, Act::Click | Act::DoubleClick | Act::Check | Act::Uncheck);
+        if usable && !is(&element, State::Enabled, deadline).await? {
+            return Err(CommandError::failed(format!(
+                "{} is disabled",
+                self.memory.name(target)
+            )));
+        }
+        let told = |error: BrowserError| match error {
+            BrowserError::Refused { reason, .. } => {
+                let reason = reason.trim_start_matches("Error: ");
+                CommandError::failed(format!("{}: {reason}", self.memory.name(target)))
+            }
+            other => other.into(),
+        };
+        match act {
+            Act::Click => element.click(self.page, 1, deadline).await?,
+            Act::DoubleClick => element.click(self.page, 2, deadline).await?,
+            Act::Hover => element.hover(self.page, deadline).await?,
+            Act::Focus => self.focus(&element).await?,
+            Act::Fill(text) => {
+                let fill = element
+                    .call(include_str!("fill.js"), json!([text]), deadline)
+                    .await;
+                if fill.map_err(told)? == Value::Bool(true) {
+                    self.replace(text).await?;
+                }
+                self.page.after_input(deadline).await?;
+            }
+            Act::Type(text) => {
+                self.focus(&element).await?;
+                actions::write(self.page, text, deadline).await?;
+            }
+            Act::Press(key) => {
+                self.focus(&element).await?;
+                return self.press(key).await;
+            }
+            Act::Check => self.tick(&element, target, true).await?,
+            Act::Uncheck => self.tick(&element, target, false).await?,
+            Act::Select(options) => {
+                let select = include_str!("select.js");
+                let chosen = element
+                    .call(select, json!([options]), deadline)
+                    .await
+                    .map_err(told)?;
+                self.page.after_input(deadline).await?;
+                return Ok(format!("✓ Selected {}", chosen.as_str().unwrap_or_default()));
+            }
+            Act::ScrollIntoView => {
+                const SHOW: &str =
+                    "function () { this.scrollIntoView({ block: 'center', behavior: 'instant' }); }";
+                element.call(SHOW, json!([]), deadline).await?;
+            }
+        }
+        done()
+    }
+
+    async fn focus(&self, element: &Element) -> Result<(), CommandError> {
+        const FOCUS: &str = "function () {
+            const field = this.localName === 'label' && this.control ? this.control : this;
+            field.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+            field.focus();
+        }";
+        element.call(FOCUS, json!([]), self.deadline).await?;
+        Ok(())
+    }
+
+    /// Puts a text in the place of what is marked.
+    async fn replace(&self, text: &str) -> Result<(), CommandError> {
+        if text.is_empty() {
+            if let Some(delete) = Key::parse("Delete") {
+                delete.press(self.page.session()).await?;
+            }
+        } else {
+            self.call("Input.insertText", json!({"text": text})).await?;
+        }
+        Ok(())
+    }
+
+    async fn press(&self, key: &str) -> Result<String, CommandError> {
+        let Some(key) = Key::parse(key) else {
+            return Err(CommandError::failed(format!(
+                "there is no key `{key}`; keys are called Enter, Tab, ArrowDown, a, Control+A ..."
+            )));
+        };
+        key.press(self.page.session()).await?;
+        self.page.after_input(self.deadline).await?;
+        done()
+    }
+
+    async fn tick(&self, element: &Element, target: &Target, ticked: bool) -> Result<(), CommandError> {
+        if is(element, State::Checked, self.deadline).await? == ticked {
+            return Ok(());
+        }
+        element.click(self.page, 1, self.deadline).await?;
+        match is(element, State::Checked, self.deadline).await {
+            // What was ticked may have led to another document.
+            Ok(now) if now == ticked => Ok(()),
+            Err(CommandError::Failed(_)) => Ok(()),
+            Ok(_) => Err(CommandError::failed(format!(
+                "{} did not change when it was clicked",
+                self.memory.name(target)
+            ))),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn scroll(
+        &self,
+        direction: Direction,
+        pixels: u32,
+        target: Option<&Target>,
+    ) -> Result<String, CommandError> {
+        let pixels = i64::from(pixels);
+        let (x, y) = match direction {
+            Direction::Up => (0, -pixels),
+            Direction::Down => (0, pixels),
+            Direction::Left => (-pixels, 0),
+            Direction::Right => (pixels, 0),
+        };
+        let element = match target {
+            Some(target) => Some(self.element(target).await?),
+            None => Element::given(self.page, include_str!("middle.js"), json!([]), self.deadline).await?,
+        };
+        if let Some(element) = element {
+            element
+                .call(include_str!("scroll.js"), json!([x, y]), self.deadline)
+                .await?;
+        }
+        self.page.after_input(self.deadline).await?;
+        done()
+    }
+
+    async fn get(&self, asked: &Asked) -> Result<String, CommandError> {
+        let (target, function) = match asked {
+            Asked::Url => return self.evaluated("location.href").await,
+            Asked::Title => return self.evaluated("document.title").await,
+            Asked::Count(find) => return Ok(self.count(find).await?.to_string()),
+            Asked::Text(None) => return self.read(None).await,
+            Asked::Html(None) => return Ok(self.page.content(self.deadline).await?.html),
+            Asked::Text(Some(target)) => (
+                target,
+                "function () { return this.innerText ?? this.textContent; }",
+            ),
+            Asked::Html(Some(target)) => (target, "function () { return this.innerHTML; }"),
+            Asked::Value(target) => (
+                target,
+                "function () { const e = this.localName === 'label' ? this.control : this; return e?.value ?? ''; }",
+            ),
+            Asked::Attribute(target, _) => (target, "function (name) { return this.getAttribute(name); }"),
+        };
+        let arguments = match asked {
+            Asked::Attribute(_, name) => json!([name]),
+            _ => json!([]),
+        };
+        let element = self.element(target).await?;
+        let value = element.call(function, arguments, self.deadline).await?;
+        Ok(match value {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            other => other.to_string(),
+        })
+    }
+
+    async fn count(&self, find: &Find) -> Result<u64, CommandError> {
+        if find.by == By::Role {
+            return Ok(self.by_role(find).await?.1.len() as u64);
+        }
+        let script = format!("({FIND})(...{})", looked_for(find, None));
+        let found = self
+            .page
+            .evaluate(&script, World::Isolated, self.deadline)
+            .await?;
+        Ok(found.as_u64().unwrap_or(0))
+    }
+
+    async fn wait(&self, until: &Awaited, timeout: Option<Duration>) -> Result<String, CommandError> {
+        let patience = Instant::now() + timeout.unwrap_or(limits::WAIT_TIMEOUT);
+        let end = self.deadline.min(patience);
+        loop {
+            let there = match until {
+                Awaited::Time(time) => {
+                    self.page.sleep(*time, self.deadline).await?;
+                    true
+                }
+                Awaited::Load => {
+                    let state = self.page.state();
+                    state.dom_ready && state.loaded && !state.navigating
+                }
+                Awaited::Rest => {
+                    self.page.rest(end).await?;
+                    Instant::now() < end
+                }
+                Awaited::Visible(target) => match self.look(target).await? {
+                    Some(element) => match is(&element, State::Visible, self.deadline).await {
+                        Err(CommandError::Failed(_)) => false,
+                        seen => seen?,
+                    },
+                    None => false,
+                },
+                Awaited::Text(text) => {
+                    let shown = passing(self.evaluate("document.body?.innerText ?? ''").await)?;
+                    shown.as_str().is_some_and(|shown| shown.contains(text))
+                }
+                Awaited::Url(pattern) => {
+                    let url = self.page.state().url.clone();
+                    glob::matches(pattern, &url)
+                }
+                Awaited::Script(script) => {
+                    let value = self.page.evaluate(script, World::Page, self.deadline).await;
+                    truthy(&passing(value.map_err(CommandError::from))?)
+                }
+            };
+            if there {
+                return done();
+            }
+            if Instant::now() >= end {
+                return match patience < self.deadline {
+                    true => Err(CommandError::failed("what was waited for did not come in time")),
+                    false => Err(CommandError::Timeout),
+                };
+            }
+            tokio::time::sleep_until(end.min(Instant::now() + limits::POLL)).await;
+        }
+    }
+
+    async fn screenshot(&self, full: bool, jpeg: bool) -> Result<String, CommandError> {
+        let wanted = Screenshot {
+            full_page: full,
+            quality: jpeg.then_some(limits::SCREENSHOT_QUALITY),
+            ..Screenshot::default()
+        };
+        let picture = picture::capture(self.page, &wanted, self.deadline).await?;
+        let data = STANDARD.encode(&picture.bytes);
+        Ok(format!("data:{};base64,{data}", picture.format.mime_type()))
+    }
+
+    async fn read(&self, words: Option<&str>) -> Result<String, CommandError> {
+        self.settled().await?;
+        let Some(words) = words else {
+            let script = format!(
+                "(document.body?.innerText ?? '').slice(0, {})",
+                limits::READ_CHARS
+            );
+            return self.evaluated(&script).await;
+        };
+        let script = format!(
+            "({})({}, {})",
+            include_str!("read.js"),
+            Value::from(words),
+            limits::READ_CHARS
+        );
+        match self.evaluate(&script).await? {
+            Value::String(text) => Ok(text),
+            _ => Err(CommandError::failed(format!(
+                "the page says nothing about `{words}`"
+            ))),
+        }
+    }
+
+    /// The element that is meant; one that is looked for may take [`limits::ELEMENT_TIMEOUT`] to appear.
+    async fn element(&self, target: &Target) -> Result<Element, CommandError> {
+        let end = self.deadline.min(Instant::now() + limits::ELEMENT_TIMEOUT);
+        loop {
+            if let Some(element) = self.look(target).await? {
+                return Ok(element);
+            }
+            if Instant::now() >= end {
+                return Err(CommandError::failed(format!(
+                    "nothing on the page matches {}",
+                    self.memory.name(target)
+                )));
+            }
+            tokio::time::sleep_until(end.min(Instant::now() + limits::POLL)).await;
+        }
+    }
+
+    /// One look for an element.
+    async fn look(&self, target: &Target) -> Result<Option<Element>, CommandError> {
+        let found = match target {
+            Target::Reference(number) => return self.referenced(*number).await.map(Some),
+            Target::Find(find) if find.by == By::Role => {
+                let (references, matching) = self.by_role(find).await?;
+                let Some(at) = nth(&matching, find.nth) else {
+                    return Ok(None);
+                };
+                let found = &references.elements[at];
+                Element::numbered(&references.frames, found.frame, found.node, self.deadline)
+                    .await
+                    .map(Some)
+            }
+            Target::Find(find) => {
+                let arguments = looked_for(find, Some(find.nth));
+                Element::given(self.page, FIND, arguments, self.deadline).await
+            }
+        };
+        match found {
+            Ok(found) => Ok(found),
+            Err(BrowserError::Refused { reason, .. })
+                if reason.contains("SyntaxError") || reason.contains("not a valid") =>
+            {
+                let name = self.memory.name(target);
+                Err(CommandError::failed(format!(
+                    "{name} is no selector that can be read"
+                )))
+            }
+            // The document may just be replaced by another.
+            Err(BrowserError::Refused { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn referenced(&self, number: usize) -> Result<Element, CommandError> {
+        let stale = |why: &str| {
+            CommandError::failed(format!(
+                "@e{number} {why}; take a new snapshot for new references"
+            ))
+        };
+        let Some(references) = self.memory.references() else {
+            return Err(stale("is not known: there was no snapshot yet"));
+        };
+        let here = references.target == self.page.target() && references.document == self.page.state().loader;
+        if !here {
+            return Err(stale("is of a page that is no longer shown"));
+        }
+        let found = number.checked_sub(1).and_then(|at| references.elements.get(at));
+        let Some(found) = found else {
+            return Err(stale("is not in the last snapshot"));
+        };
+        let element = Element::numbered(&references.frames, found.frame, found.node, self.deadline).await;
+        let gone = || stale("is no longer on the page");
+        match element {
+            Ok(element) => {
+                let attached = element.call(include_str!("state.js"), json!(["attached"]), self.deadline);
+                match attached.await {
+                    Ok(Value::Bool(true)) => Ok(element),
+                    Ok(_) | Err(BrowserError::Refused { .. }) => Err(gone()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            Err(BrowserError::Refused { .. }) => Err(gone()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Elements of a role, as places in a tree that is read for this alone.
+    async fn by_role(&self, find: &Find) -> Result<(References, Vec<usize>), CommandError> {
+        let frames = self
+            .memory
+            .frames
+            .of(self.page, self.connection, self.deadline)
+            .await?;
+        let trees = frames::trees(&frames, self.deadline).await?;
+        let elements = Snapshot::of(&trees, false).elements;
+        let fits = |name: &str| match &find.name {
+            None => true,
+            Some(wanted) if find.exact => name == wanted,
+            Some(wanted) => name.to_lowercase().contains(&wanted.to_lowercase()),
+        };
+        let matching = elements
+            .iter()
+            .enumerate()
+            .filter(|(_, element)| element.role.eq_ignore_ascii_case(&find.words) && fits(&element.name))
+            .map(|(at, _)| at)
+            .collect();
+        let references = References {
+            target: String::new(),
+            document: String::new(),
+            frames,
+            elements,
+        };
+        Ok((references, matching))
+    }
+
+    async fn call(&self, method: &'static str, params: Value) -> Result<Value, CommandError> {
+        let answer = self.page.session().call_until(method, params, self.deadline);
+        Ok(answer.await?)
+    }
+
+    async fn evaluate(&self, script: &str) -> Result<Value, CommandError> {
+        let value = self.page.evaluate(script, World::Isolated, self.deadline);
+        Ok(value.await?)
+    }
+
+    async fn evaluated(&self, script: &str) -> Result<String, CommandError> {
+        let value = self.evaluate(script).await?;
+        Ok(value.as_str().unwrap_or_default().to_owned())
+    }
+}
+
+async fn is(element: &Element, state: State, deadline: Instant) -> Result<bool, CommandError> {
+    let what = match state {
+        State::Visible => "visible",
+        State::Enabled => "enabled",
+        State::Checked => "checked",
+    };
+    let value = element
+        .call(include_str!("state.js"), json!([what]), deadline)
+        .await?;
+    Ok(value == Value::Bool(true))
+}
+
+/// The arguments of the function that looks for elements.
+fn looked_for(find: &Find, nth: Option<i32>) -> Value {
+    let by = match find.by {
+        By::Css => "css",
+        By::XPath => "xpath",
+        By::Text => "text",
+        By::Label => "label",
+        By::Placeholder => "placeholder",
+        By::Alt => "alt",
+        By::Title => "title",
+        By::TestId => "testid",
+        By::Role => "role",
+    };
+    json!([by, find.words, find.exact, nth])
+}
+
+fn nth(places: &[usize], nth: i32) -> Option<usize> {
+    match usize::try_from(nth) {
+        Ok(nth) => places.get(nth).copied(),
+        Err(_) => places
+            .len()
+            .checked_sub(nth.unsigned_abs() as usize)
+            .map(|at| places[at]),
+    }
+}
+
+/// A refusal while a document is replaced by another is no value yet.
+fn passing(value: Result<Value, CommandError>) -> Result<Value, CommandError> {
+    match value {
+        Err(CommandError::Failed(_)) => Ok(Value::Null),
+        other => other,
+    }
+}
+
+fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+fn done() -> Result<String, CommandError> {
+    Ok(DONE.to_owned())
+}

@@ -1,0 +1,31 @@
+function (wanted) {
+  // Chooses options of a list by value or text, as they are written, in any case, or in part.
+  let list = this.localName === "label" && this.control ? this.control : this;
+  if (list.localName === "option") list = list.closest("select") ?? list;
+  if (list.localName !== "select") list = list.querySelector?.("select") ?? list;
+  if (list.localName !== "select") throw new Error("it is no list of options: click it, and then the option");
+  if (list.disabled) throw new Error("it is disabled");
+  const flat = (text) => text.replace(/\s+/g, " ").trim();
+  const low = (text) => flat(text).toLowerCase();
+  const ways = [
+    (option, words) => option.value === words,
+    (option, words) => flat(option.label) === flat(words),
+    (option, words) => low(option.label) === low(words),
+    (option, words) => low(option.label).includes(low(words)),
+  ];
+  const chosen = wanted.map((words) => {
+    for (const way of ways) {
+      const found = [...list.options].find((option) => !option.disabled && way(option, words));
+      if (found) return found;
+    }
+    const known = [...list.options].slice(0, 20).map((option) => `\`${flat(option.label)}\``);
+    throw new Error(`it has no option \`${words}\`, only ${known.join(", ")}`);
+  });
+  if (chosen.length > 1 && !list.multiple) throw new Error("only one of its options can be chosen");
+  list.focus();
+  if (list.multiple) for (const option of list.options) option.selected = chosen.includes(option);
+  else chosen[0].selected = true;
+  list.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  list.dispatchEvent(new Event("change", { bubbles: true }));
+  return chosen.map((option) => flat(option.label)).join(", ");
+}

@@ -1,0 +1,161 @@
+//! One element of a page: looked at by small functions that run beside it, out of reach of the page's scripts, and
+//! touched as a hand would.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::cdp::{Session, text};
+use crate::error::BrowserError;
+use crate::frames::Frame;
+use crate::page::{self, Page};
+use crate::pointer;
+
+/// An element that the browser holds for us; it is let go of with this value.
+pub(crate) struct Element {
+    session: Arc<Session>,
+    object: String,
+    /// The elements that hold its frame, from the inside out.
+    holders: Vec<Element>,
+}
+
+impl Element {
+    /// The element that a function of the main frame gives; none when it gives null.
+    pub(crate) async fn given(
+        page: &Page,
+        function: &str,
+        arguments: Value,
+        deadline: Instant,
+    ) -> Result<Option<Element>, BrowserError> {
+        let context = page::isolated(page.session(), page.main_frame(), deadline).await?;
+        let params = json!({
+            "functionDeclaration": format!("(...given) => ({function})(...given)"),
+            "executionContextId": context,
+            "arguments": values(&arguments),
+        });
+        let answer = page
+            .session()
+            .call_until("Runtime.callFunctionOn", params, deadline)
+            .await?;
+        let result = page::value(answer)?;
+        Ok(result["objectId"].as_str().map(|object| Element {
+            session: page.session().clone(),
+            object: object.to_owned(),
+            holders: Vec::new(),
+        }))
+    }
+
+    /// The element with the browser's number in a frame; `frames` are the frames of its page.
+    pub(crate) async fn numbered(
+        frames: &[Frame],
+        frame: usize,
+        number: i64,
+        deadline: Instant,
+    ) -> Result<Element, BrowserError> {
+        let mut element = resolve(&frames[frame], number, deadline).await?;
+        let mut inner = frame;
+        while let Some((outer, holder)) = frames[inner].owner {
+            let holder = resolve(&frames[outer], holder, deadline).await?;
+            element.holders.push(holder);
+            inner = outer;
+        }
+        Ok(element)
+    }
+
+    /// The JSON value of a function whose `this` is the element. What it throws is a refusal with its words.
+    pub(crate) async fn call(
+        &self,
+        function: &str,
+        arguments: Value,
+        deadline: Instant,
+    ) -> Result<Value, BrowserError> {
+        let params = json!({
+            "functionDeclaration": function,
+            "objectId": self.object,
+            "arguments": values(&arguments),
+            "returnByValue": true,
+            "awaitPromise": true,
+            "userGesture": true,
+        });
+        let answer = self
+            .session
+            .call_until("Runtime.callFunctionOn", params, deadline)
+            .await?;
+        let mut result = page::value(answer)?;
+        Ok(result["value"].take())
+    }
+
+    /// Clicks where it is seen; what cannot be seen is clicked by script. A second click in time is a double click.
+    pub(crate) async fn click(&self, page: &Page, times: u32, deadline: Instant) -> Result<(), BrowserError> {
+        const POINT: &str = include_str!("actions/point.js");
+        let point = format!("function () {{ return ({POINT})(this); }}");
+        if let Some((x, y)) = self.place(&point, deadline).await? {
+            pointer::click(page.session(), x, y, times, deadline).await?;
+        }
+        page.after_input(deadline).await
+    }
+
+    /// The place in the window that a function tells of the element's own frame, which may scroll.
+    async fn place(&self, function: &str, deadline: Instant) -> Result<Option<(f64, f64)>, BrowserError> {
+        const SHOW: &str = "function () { this.scrollIntoView({ block: 'center', behavior: 'instant' }); }";
+        const CORNER: &str = "function () {
+            const box = this.getBoundingClientRect();
+            const style = getComputedStyle(this);
+            return { x: box.left + this.clientLeft + parseFloat(style.paddingLeft),
+                     y: box.top + this.clientTop + parseFloat(style.paddingTop) };
+        }";
+        for holder in self.holders.iter().rev() {
+            holder.call(SHOW, json!([]), deadline).await?;
+        }
+        let mut place = self.call(function, json!([]), deadline).await.map(point)?;
+        for holder in &self.holders {
+            let corner = holder.call(CORNER, json!([]), deadline).await.map(point)?;
+            place = place.zip(corner).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+        }
+        Ok(place)
+    }
+
+    /// Moves the pointer over it.
+    pub(crate) async fn hover(&self, page: &Page, deadline: Instant) -> Result<(), BrowserError> {
+        const MIDDLE: &str = "function () {
+            this.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+            const box = this.getBoundingClientRect();
+            return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+        }";
+        if let Some((x, y)) = self.place(MIDDLE, deadline).await? {
+            pointer::move_to(page.session(), x, y, deadline).await?;
+        }
+        page.after_input(deadline).await
+    }
+}
+
+impl Drop for Element {
+    fn drop(&mut self) {
+        self.session
+            .post("Runtime.releaseObject", json!({"objectId": self.object}));
+    }
+}
+
+async fn resolve(frame: &Frame, number: i64, deadline: Instant) -> Result<Element, BrowserError> {
+    let context = page::isolated(&frame.session, &frame.id, deadline).await?;
+    let params = json!({"backendNodeId": number, "executionContextId": context});
+    let answer = frame
+        .session
+        .call_until("DOM.resolveNode", params, deadline)
+        .await?;
+    Ok(Element {
+        session: frame.session.clone(),
+        object: text(&answer["object"], "objectId"),
+        holders: Vec::new(),
+    })
+}
+
+fn point(value: Value) -> Option<(f64, f64)> {
+    value["x"].as_f64().zip(value["y"].as_f64())
+}
+
+fn values(arguments: &Value) -> Vec<Value> {
+    let all = arguments.as_array().into_iter().flatten();
+    all.map(|value| json!({"value": value})).collect()
+}

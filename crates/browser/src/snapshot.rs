@@ -1,0 +1,400 @@
+//! A page as text for somebody who cannot see it: its accessibility tree, an element a line, with a reference for
+//! each that can be acted on.
+//!
+//! `- heading "Title" [level=1, ref=e1]`, `- textbox "Email" [ref=e2]: value`, `- paragraph: text`. What stands in
+//! quotes is the accessible name, what stands behind the colon the value or the text. This module only writes down
+//! trees that it is given; it never talks to a browser.
+
+mod tree;
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::limits;
+pub(crate) use tree::{AxNode, AxTree};
+
+/// Roles that take input: always referenced, and all that is left of a snapshot of interactive elements.
+const INTERACTIVE: [&str; 20] = [
+    "button",
+    "checkbox",
+    "combobox",
+    "gridcell",
+    "link",
+    "listbox",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "textbox",
+    "treeitem",
+    "Date",
+    "ColorWell",
+];
+/// Roles that are referenced when they have a name.
+const CONTENT: [&str; 9] = [
+    "article",
+    "cell",
+    "columnheader",
+    "heading",
+    "image",
+    "main",
+    "navigation",
+    "region",
+    "rowheader",
+];
+/// Roles that say nothing without a name: what they hold stands where they are.
+const PLAIN: [&str; 12] = [
+    "Document",
+    "LabelText",
+    "LayoutTable",
+    "LayoutTableCell",
+    "LayoutTableRow",
+    "MenuListPopup",
+    "RootWebArea",
+    "WebArea",
+    "document",
+    "generic",
+    "none",
+    "rowgroup",
+];
+/// Roles of marks within a line of text.
+const INLINE: [&str; 11] = [
+    "Abbr",
+    "code",
+    "deletion",
+    "emphasis",
+    "insertion",
+    "mark",
+    "strong",
+    "subscript",
+    "superscript",
+    "time",
+    "MathMLIdentifier",
+];
+/// States that are worth a word, in the order in which they are told.
+const STATES: [&str; 8] = [
+    "level", "checked", "pressed", "expanded", "selected", "disabled", "required", "readonly",
+];
+
+/// A page as text.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Snapshot {
+    /// The tree, an element a line; cut at [`limits::SNAPSHOT_BYTES`].
+    pub text: String,
+    /// The elements with a reference: `e1` is the first.
+    pub elements: Vec<SnapshotElement>,
+}
+
+/// An element that can be acted on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SnapshotElement {
+    /// Its role, such as `button`.
+    pub role: String,
+    /// Its accessible name; may be empty.
+    pub name: String,
+    /// Its value, such as the text of a field.
+    pub value: Option<String>,
+    /// Place of its frame among those of the snapshot.
+    pub(crate) frame: usize,
+    /// The browser's number for it.
+    pub(crate) node: i64,
+}
+
+/// The tree of one frame and where it hangs.
+pub(crate) struct FrameTree {
+    /// Place of the frame that holds it, and the number of the element there; none for the main frame.
+    pub(crate) owner: Option<(usize, i64)>,
+    pub(crate) tree: AxTree,
+}
+
+/// Something that is shown.
+struct Shown {
+    role: String,
+    name: String,
+    states: Vec<String>,
+    reference: Option<usize>,
+    /// Value of a field, or the text of an element that holds nothing else.
+    value: Option<String>,
+    children: Vec<Shown>,
+}
+
+impl Snapshot {
+    /// Writes trees down, the main frame's first; with `interactive` only what takes input.
+    pub(crate) fn of(frames: &[FrameTree], interactive: bool) -> Snapshot {
+        let held = frames
+            .iter()
+            .enumerate()
+            .filter_map(|(at, frame)| Some((frame.owner?, at)))
+            .collect();
+        let mut reading = Reading {
+            frames,
+            held,
+            interactive,
+            elements: Vec::new(),
+        };
+        let mut shown = Vec::new();
+        reading.frame(0, &mut shown, 0);
+        let mut text = String::new();
+        let mut left_out = 0;
+        for one in &shown {
+            print(one, 0, &mut text, &mut left_out);
+        }
+        if left_out > 0 {
+            // Writing to a string never fails.
+            let _ = writeln!(text, "... ({left_out} more lines)");
+        }
+        Snapshot {
+            text,
+            elements: reading.elements,
+        }
+    }
+}
+
+struct Reading<'a> {
+    frames: &'a [FrameTree],
+    /// Which frame an element holds.
+    held: HashMap<(usize, i64), usize>,
+    interactive: bool,
+    elements: Vec<SnapshotElement>,
+}
+
+impl Reading<'_> {
+    fn frame(&mut self, frame: usize, into: &mut Vec<Shown>, depth: usize) {
+        let Some(FrameTree { tree, .. }) = self.frames.get(frame) else {
+            return;
+        };
+        if let Some(root) = tree.root() {
+            self.node(frame, root, "", into, depth);
+        }
+    }
+
+    /// Appends what is shown of a node. `covered` is the name that is told already.
+    fn node(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {
+        if depth > limits::SNAPSHOT_DEPTH {
+            return;
+        }
+        let role = node.role();
+        if role == "InlineTextBox" || role == "LineBreak" {
+            if role == "LineBreak" {
+                add_text(into, " ");
+            }
+            return;
+        }
+        if node.ignored || INLINE.contains(&role) {
+            return self.children(frame, node, covered, into, depth);
+        }
+        let name = words(&node.name());
+        if role == "StaticText" {
+            if !self.interactive && !covered.contains(&name) {
+                add_text(into, &node.name());
+            }
+            return;
+        }
+        let held = node
+            .backend
+            .and_then(|number| self.held.get(&(frame, number)).copied());
+        let takes_input = INTERACTIVE.contains(&role) || node.takes_input();
+        let plain = PLAIN.contains(&role) && (name.is_empty() || role.ends_with("WebArea")) && !takes_input;
+        let left_out = self.interactive && !takes_input && held.is_none();
+        if plain || left_out {
+            let before = into.len();
+            let mut inside = Vec::new();
+            self.children(frame, node, covered, &mut inside, depth);
+            into.append(&mut inside);
+            // A box of its own: the next text starts a new line.
+            if into.len() > before {
+                into.push(boundary());
+            }
+            return;
+        }
+        let referenced = takes_input || (CONTENT.contains(&role) && !name.is_empty() && !self.interactive);
+        let value = node
+            .value()
+            .map(|value| words(&value))
+            .filter(|value| !value.is_empty() && *value != name);
+        let reference = match node.backend {
+            Some(number) if referenced && self.elements.len() < limits::SNAPSHOT_ELEMENTS => {
+                self.elements.push(SnapshotElement {
+                    role: role.to_owned(),
+                    name: name.clone(),
+                    value: value.clone(),
+                    frame,
+                    node: number,
+                });
+                Some(self.elements.len())
+            }
+            _ => None,
+        };
+        let mut children = Vec::new();
+        match held {
+            Some(held) => self.frame(held, &mut children, depth + 1),
+            // What is written in a field is its value.
+            None if value.is_some() && matches!(role, "textbox" | "searchbox" | "spinbutton") => {}
+            None => {
+                let covered = if name.is_empty() { covered } else { &name };
+                self.children(frame, node, covered, &mut children, depth);
+            }
+        }
+        children.retain(|child| !child.is_boundary() && !child.is_empty());
+        let mut value = value;
+        if value.is_none() && children.len() == 1 && children[0].is_text() {
+            value = children.pop().and_then(|text| text.value);
+        }
+        let bare = name.is_empty() && value.is_none() && children.is_empty() && reference.is_none();
+        if !bare {
+            into.push(Shown {
+                role: role.to_owned(),
+                name,
+                states: states(node),
+                reference,
+                value,
+                children,
+            });
+        }
+    }
+
+    fn children(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {
+        let frames = self.frames;
+        for child in frames[frame].tree.children(node) {
+            self.node(frame, child, covered, into, depth + 1);
+        }
+    }
+}
+
+impl Shown {
+    fn is_text(&self) -> bool {
+        self.role == "text"
+    }
+
+    fn is_boundary(&self) -> bool {
+        self.role.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_text() && self.value.as_ref().is_none_or(|text| text.trim().is_empty())
+    }
+}
+
+fn text(words: &str) -> Shown {
+    Shown {
+        role: "text".to_owned(),
+        name: String::new(),
+        states: Vec::new(),
+        reference: None,
+        value: Some(words.to_owned()),
+        children: Vec::new(),
+    }
+}
+
+/// Where a line of text ends.
+fn boundary() -> Shown {
+    Shown {
+        role: String::new(),
+        value: None,
+        ..text("")
+    }
+}
+
+/// Goes on with the line of text before it, if there is one.
+fn add_text(into: &mut Vec<Shown>, more: &str) {
+    match into.last_mut() {
+        Some(Shown {
+            role,
+            value: Some(before),
+            ..
+        }) if role == "text" => before.push_str(more),
+        _ => into.push(text(more)),
+    }
+}
+
+fn states(node: &AxNode) -> Vec<String> {
+    let told = STATES.iter().filter_map(|state| {
+        let value = node.property(state)?;
+        match value {
+            Value::Bool(false) if !matches!(*state, "checked" | "expanded" | "pressed") => None,
+            Value::Bool(true) if !matches!(*state, "checked" | "expanded" | "pressed") => {
+                Some((*state).to_owned())
+            }
+            Value::String(word) if word == "false" && *state == "pressed" => None,
+            Value::String(word) => Some(format!("{state}={word}")),
+            other => Some(format!("{state}={other}")),
+        }
+    });
+    told.collect()
+}
+
+/// Writes a line and what is below it, as long as there is room; counts the rest.
+fn print(shown: &Shown, depth: usize, text: &mut String, left_out: &mut usize) {
+    if shown.is_boundary() || shown.is_empty() {
+        return;
+    }
+    let mut line = format!(
+        "{}- {}",
+        "  ".repeat(depth.min(limits::SNAPSHOT_INDENTS)),
+        shown.role
+    );
+    if !shown.name.is_empty() {
+        line.push(' ');
+        line.push_str(&Value::from(shown.name.as_str()).to_string());
+    }
+    let reference = shown.reference.map(|number| format!("ref=e{number}"));
+    let marks: Vec<&str> = shown
+        .states
+        .iter()
+        .chain(&reference)
+        .map(String::as_str)
+        .collect();
+    if !marks.is_empty() {
+        let _ = write!(line, " [{}]", marks.join(", "));
+    }
+    if let Some(value) = &shown.value {
+        let _ = write!(line, ": {}", words(value));
+    }
+    line.push('\n');
+    if *left_out > 0 || text.len() + line.len() > limits::SNAPSHOT_BYTES {
+        *left_out += 1;
+    } else {
+        text.push_str(&line);
+    }
+    for child in &shown.children {
+        print(child, depth + 1, text, left_out);
+    }
+}
+
+/// A text in one line, without what cannot be seen, cut at [`limits::SNAPSHOT_NAME_CHARS`].
+fn words(text: &str) -> String {
+    let seen = |c: &char| !matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
+    let mut line = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        let start = line.len();
+        if start > 0 {
+            line.push(' ');
+            chars += 1;
+        }
+        let before = line.len();
+        for c in word.chars().filter(seen) {
+            if chars == limits::SNAPSHOT_NAME_CHARS {
+                line.push('…');
+                return line;
+            }
+            line.push(c);
+            chars += 1;
+        }
+        if line.len() == before {
+            line.truncate(start);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

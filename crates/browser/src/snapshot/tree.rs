@@ -1,0 +1,109 @@
+//! The accessibility tree as the browser tells it (`Accessibility.getFullAXTree`).
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One node.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AxNode {
+    node_id: String,
+    #[serde(default)]
+    pub(super) ignored: bool,
+    role: Option<Said>,
+    name: Option<Said>,
+    value: Option<Said>,
+    #[serde(default)]
+    properties: Vec<Property>,
+    #[serde(default)]
+    child_ids: Vec<String>,
+    #[serde(rename = "backendDOMNodeId")]
+    pub(super) backend: Option<i64>,
+}
+
+#[derive(Deserialize, Debug)]
+struct Said {
+    #[serde(default)]
+    value: Value,
+}
+
+#[derive(Deserialize, Debug)]
+struct Property {
+    name: String,
+    value: Said,
+}
+
+/// The nodes of one frame.
+#[derive(Debug, Default)]
+pub(crate) struct AxTree {
+    nodes: Vec<AxNode>,
+    places: HashMap<String, usize>,
+}
+
+impl AxTree {
+    /// Reads the answer of the command; a node that cannot be read is left out.
+    pub(crate) fn read(mut answer: Value) -> AxTree {
+        let nodes: Vec<AxNode> = match answer["nodes"].take() {
+            Value::Array(nodes) => nodes
+                .into_iter()
+                .filter_map(|node| serde_json::from_value(node).ok())
+                .collect(),
+            _ => Vec::new(),
+        };
+        let places = nodes
+            .iter()
+            .enumerate()
+            .map(|(at, node)| (node.node_id.clone(), at))
+            .collect();
+        AxTree { nodes, places }
+    }
+
+    /// The first node: the document.
+    pub(super) fn root(&self) -> Option<&AxNode> {
+        self.nodes.first()
+    }
+
+    pub(super) fn children<'a>(&'a self, node: &'a AxNode) -> impl Iterator<Item = &'a AxNode> {
+        node.child_ids
+            .iter()
+            .filter_map(|id| Some(&self.nodes[*self.places.get(id)?]))
+    }
+}
+
+impl AxNode {
+    pub(super) fn role(&self) -> &str {
+        let said = self.role.as_ref().and_then(|role| role.value.as_str());
+        said.unwrap_or("none")
+    }
+
+    pub(super) fn name(&self) -> String {
+        said(self.name.as_ref()).unwrap_or_default()
+    }
+
+    pub(super) fn value(&self) -> Option<String> {
+        said(self.value.as_ref())
+    }
+
+    pub(super) fn property(&self, name: &str) -> Option<&Value> {
+        let found = self.properties.iter().find(|property| property.name == name);
+        found.map(|property| &property.value.value)
+    }
+
+    /// Whether it can be written into, or be reached with the keyboard though its role says nothing.
+    pub(super) fn takes_input(&self) -> bool {
+        let editable = self.property("editable").and_then(Value::as_str);
+        let root = self.property("settable") == Some(&Value::Bool(true)) && editable.is_some();
+        let focusable = self.property("focusable") == Some(&Value::Bool(true));
+        root || (focusable && self.role() == "generic")
+    }
+}
+
+fn said(said: Option<&Said>) -> Option<String> {
+    match &said?.value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

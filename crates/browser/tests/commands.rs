@@ -1,0 +1,330 @@
+//! Browser commands in a real Chromium, on pages of the test.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "live/sites.rs"]
+mod sites;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_browser::{Execution, LiveBrowser, LiveBrowsers, LiveConfig, Sandbox, find_chromium};
+use harvestman_core::api::interact::Language;
+use harvestman_core::api::options::ScrapeOptions;
+use tokio::time::Instant;
+
+struct Desk {
+    browsers: LiveBrowsers,
+    browser: LiveBrowser,
+}
+
+impl Desk {
+    /// A browser that shows the desk.
+    async fn open(name: &str) -> Desk {
+        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium)
+            .expect("a Chromium: `cargo xtask test` installs one");
+        let browsers = LiveBrowsers::new(LiveConfig {
+            program,
+            folder: std::env::temp_dir().join(format!("harvestman-desk-{name}-{}", std::process::id())),
+            agent: "Harvestman/1.0".to_owned(),
+            sandbox: Sandbox::Off,
+            init: PathBuf::new(),
+            node: None,
+            node_modules: vec![],
+            python: None,
+            unsandboxed_code: false,
+            egress: Arc::new(sites::serve),
+        });
+        let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+        let desk = Desk { browsers, browser };
+        desk.does("open http://app.test/desk").await;
+        desk
+    }
+
+    async fn run(&self, script: &str, seconds: u64) -> Execution {
+        let time = Duration::from_secs(seconds);
+        self.browser.run(script, Language::Bash, time).await.unwrap()
+    }
+
+    /// What a script prints that must not fail.
+    #[track_caller]
+    fn does<'a>(&'a self, script: &'a str) -> impl Future<Output = String> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let done = self.run(script, 60).await;
+            assert_eq!(
+                (done.exit_code, done.stderr.as_str()),
+                (0, ""),
+                "{script} at {caller}"
+            );
+            assert!(!done.killed && done.error.is_none());
+            done.stdout
+        }
+    }
+
+    /// What a script says that must fail.
+    async fn fails(&self, script: &str) -> String {
+        let done = self.run(script, 60).await;
+        assert_eq!(
+            (done.exit_code, done.killed),
+            (1, false),
+            "{script}: {}",
+            done.stdout
+        );
+        assert_eq!(done.stderr.trim_end(), done.error.unwrap(), "{script}");
+        done.stderr
+    }
+
+    /// The reference of the line of a snapshot that has these words.
+    async fn reference(&self, words: &str) -> String {
+        let snapshot = self.does("snapshot").await;
+        let line = snapshot.lines().find(|line| line.contains(words));
+        let line = line.unwrap_or_else(|| panic!("no {words} in {snapshot}"));
+        let name = line.split("ref=").nth(1).unwrap().split(']').next().unwrap();
+        format!("@{name}")
+    }
+
+    async fn end(self) {
+        self.browser.end().await;
+        self.browsers.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_filled_by_references() {
+    let desk = Desk::open("form").await;
+    let snapshot = desk.does("snapshot -i").await;
+    assert!(
+        snapshot.contains("- textbox \"Email\" [ref=e1]: old"),
+        "{snapshot}"
+    );
+    assert!(!snapshot.contains("Order desk"), "{snapshot}");
+    let full = desk.does("agent-browser snapshot").await;
+    assert!(
+        full.contains("- heading \"Order desk\" [level=1, ref=e1]"),
+        "{full}"
+    );
+    assert!(full.contains("- paragraph: Only two tickets are left."), "{full}");
+    assert!(full.contains("- button \"Pay\" [disabled, ref="), "{full}");
+    let (email, color) = (
+        desk.reference("\"Email\"").await,
+        desk.reference("\"Color\"").await,
+    );
+    let (keep, day) = (
+        desk.reference("\"Remember me\"").await,
+        desk.reference("\"Day\"").await,
+    );
+    let (notes, send) = (
+        desk.reference("\"Notes\"").await,
+        desk.reference("\"Send\"").await,
+    );
+    let script = format!(
+        "# the order\nfill {email} 'a@b.c' && select {color} blue\n\ncheck {keep}\ncheck {keep}\n\
+         fill {day} 2026-11-21\ntype {notes} 'äx'\nclick {send}\nwait --text 'Hello a@b.c'\nget text #answer"
+    );
+    let told = desk.does(&script).await;
+    assert!(told.ends_with("Hello a@b.c, b, true, 2026-11-21\n"), "{told}");
+    assert!(told.contains("✓ Selected Blue"), "{told}");
+    assert_eq!(desk.does(&format!("get value {notes}")).await, "äx\n");
+    assert_eq!(desk.does("get title").await, "Typing a@b.c\n");
+    assert_eq!(desk.does("get attr #color data-seen").await, "b\n");
+    assert_eq!(
+        desk.does(&format!(
+            "is checked {keep} && uncheck {keep} && is checked {keep}"
+        ))
+        .await,
+        "true\n✓ Done\nfalse\n"
+    );
+    // The form again, by its labels and the keyboard.
+    let script = "find label Email fill x && press Enter && wait --text 'Hello x' && fill #letter Sir && get text #letter";
+    assert!(desk.does(script).await.ends_with("Sir\n"));
+    let told = desk
+        .fails(&format!("click {}", desk.reference("\"Pay\"").await))
+        .await;
+    assert!(told.contains("(button \"Pay\") is disabled"), "{told}");
+    assert!(
+        desk.fails(&format!("select {color} green"))
+            .await
+            .contains("only `Red`, `Blue`")
+    );
+    assert!(
+        desk.fails(&format!("fill {send} x"))
+            .await
+            .contains("nothing can be written")
+    );
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn elements_are_found_in_every_way() {
+    let desk = Desk::open("ways").await;
+    for (script, answer) in [
+        ("click text=Far\\ below && get text #answer", "low"),
+        (
+            "find role button click --name shadow && get text #answer",
+            "shadow pressed",
+        ),
+        ("click 'text=in the shadow' && get text #answer", "shadow pressed"),
+        ("find testid go && get text #answer", "gone on"),
+        ("find title 'Go on' click && get text #answer", "gone on"),
+        ("dblclick #twice && get text #twice", "twice"),
+        ("hover #menu && get text #menu", "open"),
+        ("click #warn && wait --text warned && get text output", "warned"),
+        (
+            "find placeholder you@ fill z && get value 'xpath=//input[1]'",
+            "z",
+        ),
+        (
+            "find label notes focus && keyboard type 'a b' && press Backspace && get value textarea",
+            "a ",
+        ),
+        ("get count option", "2"),
+        ("find nth 1 option text", "Blue"),
+        ("is visible h1", "true"),
+        ("is enabled 'button[disabled]'", "false"),
+        ("get html dt", "Weight:"),
+        ("eval '1 + 1'", "2"),
+        ("eval \"({a: [1]})\"", "{\"a\":[1]}"),
+        ("eval 'const x = 5; return x'", "5"),
+        ("read price", "12 €"),
+        ("read the weight", "3 kg"),
+        ("read email", "z"),
+        ("read heading", "Order desk"),
+        ("read tickets", "Only two tickets are left."),
+        ("scroll down 700 && eval scrollY", "700"),
+        ("scroll up 200px && eval scrollY", "500"),
+        ("scrollintoview h1 && eval scrollY", "0"),
+        (
+            "wait 10 && wait h1 && wait --fn 'window.mail' && wait --load networkidle && get url",
+            "http://app.test/desk",
+        ),
+    ] {
+        let told = desk.does(script).await;
+        assert_eq!(told.lines().last().unwrap(), answer, "{script}: {told}");
+    }
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_are_part_of_the_page() {
+    let desk = Desk::open("frames").await;
+    let near = desk.reference("\"Near frame\"").await;
+    desk.does(&format!("click {near}")).await;
+    let snapshot = desk.does("snapshot").await;
+    assert!(snapshot.contains("\"pressed near\""), "{snapshot}");
+    let far = desk.reference("\"Far frame\"").await;
+    desk.does(&format!("click {far}")).await;
+    let snapshot = desk.does("snapshot").await;
+    assert!(snapshot.contains("\"pressed far\""), "{snapshot}");
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_gone_to_and_come_back_to() {
+    let desk = Desk::open("pages").await;
+    let next = desk.reference("\"Next page\"").await;
+    assert_eq!(
+        desk.does(&format!("click {next} && get title")).await,
+        "✓ Done\nNext desk\n"
+    );
+    let stale = desk.fails(&format!("click {next}")).await;
+    assert!(stale.contains("no longer shown; take a new snapshot"), "{stale}");
+    assert_eq!(desk.does("back").await, "✓ Desk\n  http://app.test/desk\n");
+    assert_eq!(
+        desk.does("forward").await,
+        "✓ Next desk\n  http://app.test/desk-next\n"
+    );
+    assert!(desk.fails("forward").await.contains("no page to go forward to"));
+    assert!(desk.does("reload").await.contains("Next desk"));
+    desk.does("back").await;
+    // A link that opens a tab; it is the current one then.
+    desk.does("click 'text=New window' && wait --url '**/popup'")
+        .await;
+    let tabs = desk.does("tab").await;
+    assert_eq!(
+        tabs,
+        "  [1] Desk - http://app.test/desk\n→ [2] Popup - http://app.test/popup\n"
+    );
+    assert_eq!(
+        desk.does("tab 1 && get title").await.lines().last().unwrap(),
+        "Desk"
+    );
+    assert!(desk.fails("tab 5").await.contains("no tab 5"));
+    let one = desk.does("tab close 2").await;
+    assert_eq!(one, "→ [1] Desk - http://app.test/desk\n");
+    assert!(
+        desk.does("tab new http://app.test/next && get title")
+            .await
+            .ends_with("Next\n")
+    );
+    assert!(desk.does("tab close").await.contains("→ [1] Desk"));
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_ends_at_its_first_failure() {
+    let desk = Desk::open("failure").await;
+    let done = desk.run("get title\n\nclick @e99\nget title", 60).await;
+    assert_eq!((done.exit_code, done.killed), (1, false));
+    assert_eq!(done.stdout, "Desk\n");
+    assert_eq!(
+        done.stderr,
+        "line 3: @e99 is not known: there was no snapshot yet; take a new snapshot for new references\n"
+    );
+    desk.does("snapshot").await;
+    assert!(
+        desk.fails("click @e999")
+            .await
+            .contains("not in the last snapshot")
+    );
+    assert!(desk.fails("get title | cat").await.contains("no system shell"));
+    assert!(desk.fails("cat /etc/passwd").await.contains("no command `cat`"));
+    assert!(
+        desk.fails("open file:///etc/passwd")
+            .await
+            .contains("only http and https")
+    );
+    assert!(
+        desk.fails("eval 'nothing.there'")
+            .await
+            .contains("nothing is not defined")
+    );
+    assert!(desk.fails("click 'a[['").await.contains("no selector"));
+    assert!(
+        desk.fails("wait .never --timeout 100")
+            .await
+            .contains("did not come in time")
+    );
+    let gone = desk.reference("\"Send\"").await;
+    desk.does("eval \"document.querySelector('form').remove()\"")
+        .await;
+    assert!(
+        desk.fails(&format!("click {gone}"))
+            .await
+            .contains("no longer on the page")
+    );
+    // Out of time: what was printed before stays.
+    let begun = Instant::now();
+    let done = desk.run("get title\nwait 60000\nget title", 1).await;
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(
+        (done.exit_code, done.killed, done.stdout.as_str()),
+        (124, true, "Desk\n")
+    );
+    assert!(done.stderr.starts_with("line 2: "));
+    assert_eq!(desk.does("get title").await, "Desk\n");
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_is_printed() {
+    let desk = Desk::open("picture").await;
+    let png = desk.does("screenshot").await;
+    assert!(png.starts_with("data:image/png;base64,iVBOR"), "{}", &png[..40]);
+    let jpeg = desk.does("screenshot --full page.jpg").await;
+    assert!(jpeg.starts_with("data:image/jpeg;base64,/9j/"), "{}", &jpeg[..40]);
+    desk.end().await;
+}

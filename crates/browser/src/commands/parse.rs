@@ -1,5 +1,6 @@
 //! From the words of a line to a command.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use url::Url;
@@ -34,7 +35,7 @@ impl Command {
 /// The words behind the name of a command: options taken out, the rest in order.
 struct Words<'a> {
     name: &'a str,
-    rest: std::collections::VecDeque<&'a str>,
+    rest: VecDeque<&'a str>,
 }
 
 impl<'a> Words<'a> {
@@ -321,8 +322,10 @@ impl<'a> Words<'a> {
     }
 }
 
+type ReadAct = fn(&mut Words<'_>) -> Result<Act, String>;
+
 /// What an action on an element still needs to know.
-fn act(name: &str) -> Option<fn(&mut Words<'_>) -> Result<Act, String>> {
+fn act(name: &str) -> Option<ReadAct> {
     Some(match name {
         "click" => |_| Ok(Act::Click),
         "dblclick" => |_| Ok(Act::DoubleClick),

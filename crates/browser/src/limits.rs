@@ -94,3 +94,29 @@ pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 pub const READ_CHARS: usize = 1024 * 1024;
 /// Quality of a JPEG that a command takes.
 pub const SCREENSHOT_QUALITY: u32 = 80;
+/// Viewers of one browser at once.
+pub const MAX_VIEWERS: usize = 16;
+/// Largest picture of a live view, pixels; larger pages are scaled down.
+pub const MAX_FRAME_SIZE: (u32, u32) = (1280, 720);
+/// JPEG quality of it.
+pub const FRAME_QUALITY: u32 = 70;
+/// Least time between two pictures.
+pub const FRAME_INTERVAL: Duration = Duration::from_millis(33);
+/// How long the next picture waits for somebody to take the last one.
+pub const FRAME_PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks for tabs and titles.
+pub const VIEW_LOOK: Duration = Duration::from_millis(250);
+/// Characters of a title that are shown.
+pub const MAX_TITLE_CHARS: usize = 200;
+/// One message of a viewer, bytes: the longest is a pasted text.
+pub const MAX_INPUT_BYTES: usize = 1024 * 1024;
+/// Characters of the name of a key.
+pub const MAX_KEY_CHARS: usize = 32;
+/// Options of a select list that a viewer is shown.
+pub const MAX_SELECT_OPTIONS: usize = 2_000;
+/// How long a press waits to learn whether it is on a select list.
+pub const SELECT_PATIENCE: Duration = Duration::from_millis(500);
+/// Characters that are copied from a page.
+pub const MAX_COPIED_CHARS: usize = 1024 * 1024;
+/// Tabs above which a viewer opens no more.
+pub const MAX_TABS: usize = 32;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -14,7 +14,9 @@ use crate::actions;
 use crate::cdp::Connection;
 use crate::commands::{self, Memory};
 use crate::error::BrowserError;
+use crate::multiplexer::{CdpClient, Multiplexer};
 use crate::page::Page;
+use crate::screencast::Screen;
 use crate::visitor::Visitor;
 use crate::worker::Execution;
 
@@ -33,7 +35,9 @@ struct Live {
     pages: Arc<Pages>,
     chromium: Mutex<Option<Chromium>>,
     ended: AtomicBool,
-    last_used: Mutex<Instant>,
+    last_used: Arc<Mutex<Instant>>,
+    outside: Multiplexer,
+    screen: Arc<Screen>,
     /// What was restored.
     restored: Mutex<Storage>,
     /// Of browser commands.
@@ -47,12 +51,19 @@ impl LiveBrowser {
         connection.call("Browser.setDownloadBehavior", deny).await?;
         let pages = Pages::follow(&connection, visitor).await?;
         pages.first().await?;
+        let last_used = Arc::new(Mutex::new(Instant::now()));
+        let outside = {
+            let last_used = last_used.clone();
+            Multiplexer::new(connection.clone(), None, move || touch(&last_used))
+        };
         let live = Arc::new(Live {
             connection,
             pages,
             chromium: Mutex::new(Some(chromium)),
             ended: AtomicBool::new(false),
-            last_used: Mutex::new(Instant::now()),
+            last_used,
+            outside,
+            screen: Arc::default(),
             restored: Mutex::default(),
             memory: Memory::default(),
         });
@@ -116,7 +127,31 @@ impl LiveBrowser {
 
     /// It is used now.
     pub fn touch(&self) {
-        *self.live.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        touch(&self.live.last_used);
+    }
+
+    /// A client from outside, of the whole browser or of one of its pages. What it asks for uses the browser.
+    ///
+    /// # Errors
+    /// No such page, too many clients, or the browser is gone.
+    pub async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
+        self.live.outside.client(target).await
+    }
+
+    /// What `/json/version` of a browser says; `address` is that of its socket.
+    ///
+    /// # Errors
+    /// The browser is gone.
+    pub async fn cdp_version(&self, address: &str) -> Result<Value, BrowserError> {
+        self.live.outside.version(address).await
+    }
+
+    /// What `/json/list` of a browser says: its pages, whose sockets are below `address`.
+    ///
+    /// # Errors
+    /// The browser is gone.
+    pub async fn cdp_targets(&self, address: &str) -> Result<Value, BrowserError> {
+        self.live.outside.targets(address).await
     }
 
     /// Whether it was ended or has ended by itself.
@@ -196,6 +231,14 @@ impl LiveBrowser {
     pub(crate) fn pages(&self) -> &Pages {
         &self.live.pages
     }
+
+    pub(crate) fn screen(&self) -> &Arc<Screen> {
+        &self.live.screen
+    }
+}
+
+fn touch(last_used: &Mutex<Instant>) {
+    *last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
 }
 
 impl Live {

@@ -88,7 +88,6 @@ impl Pages {
     }
 
     /// Makes a page the current one; nothing happens when there is none of this target.
-    #[allow(dead_code, reason = "for those who drive the browser")]
     pub(crate) fn choose(&self, target: &str) {
         let page = self.open().iter().find(|page| page.target() == target).cloned();
         if let Some(page) = page {

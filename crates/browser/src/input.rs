@@ -1,0 +1,534 @@
+//! What a viewer does in a live browser: pointer, keys, text, select lists, tabs, addresses.
+//!
+//! Everything is carried out on the current page, as a hand at the browser would. Pointer positions are those of the
+//! picture, 0 to 1 in both directions, so that a viewer needs to know nothing of the page's size. Select lists are
+//! not painted by the browser; the viewer is given the options and draws them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::cdp::text;
+use crate::error::BrowserError;
+use crate::limits;
+use crate::page::{Page, World};
+use crate::screencast::LiveView;
+
+/// A place in the picture, 0 to 1 in both directions.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize, Serialize)]
+pub struct Point {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+}
+
+/// One thing that a viewer does. As JSON: `{"type": "wheel", "x": 0.5, ...}`.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Input {
+    /// The pointer moves, or one of its buttons.
+    Mouse {
+        /// What it does.
+        kind: MouseKind,
+        /// Where.
+        #[serde(flatten)]
+        at: Point,
+        /// The button, as the DOM counts: 0 left, 1 middle, 2 right.
+        #[serde(default)]
+        button: u8,
+        /// The buttons held now, as the DOM adds them up.
+        #[serde(default)]
+        buttons: u8,
+        /// How often in a row.
+        #[serde(default)]
+        clicks: u8,
+        /// Alt 1, Control 2, Meta 4, Shift 8.
+        #[serde(default)]
+        modifiers: u8,
+    },
+    /// The wheel turns.
+    Wheel {
+        /// Where.
+        #[serde(flatten)]
+        at: Point,
+        /// CSS pixels to the right.
+        dx: f64,
+        /// CSS pixels down.
+        dy: f64,
+        /// As with the mouse.
+        #[serde(default)]
+        modifiers: u8,
+    },
+    /// A key goes down or up.
+    Key {
+        /// Which of the two.
+        kind: KeyKind,
+        /// Its DOM name: `a`, `Enter`.
+        key: String,
+        /// Its DOM code: `KeyA`.
+        #[serde(default)]
+        code: String,
+        /// Its DOM `keyCode`.
+        #[serde(default)]
+        key_code: u8,
+        /// As with the mouse.
+        #[serde(default)]
+        modifiers: u8,
+        /// Held for long.
+        #[serde(default)]
+        repeat: bool,
+    },
+    /// Text is pasted, or comes from an input method.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// What is selected is asked for.
+    Copy,
+    /// An option of the select list that was shown last.
+    Choose {
+        /// From 0.
+        index: u32,
+    },
+    /// A tab becomes the current one.
+    Tab {
+        /// Its id.
+        id: String,
+    },
+    /// A tab is closed.
+    CloseTab {
+        /// Its id.
+        id: String,
+    },
+    /// A tab is opened.
+    NewTab,
+    /// One step back.
+    Back,
+    /// One step forward.
+    Forward,
+    /// Once more.
+    Reload,
+    /// To an address.
+    Go {
+        /// As it was typed: `https:` is added where nothing is.
+        url: String,
+    },
+}
+
+/// What a pointer does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MouseKind {
+    /// Moves.
+    Move,
+    /// A button goes down.
+    Down,
+    /// A button goes up.
+    Up,
+}
+
+/// What a key does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum KeyKind {
+    /// It goes down.
+    Down,
+    /// It goes up.
+    Up,
+}
+
+/// What an input brings for the viewer whose it is.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Reply {
+    /// A select list to draw.
+    Select(SelectList),
+    /// What was selected.
+    Copied {
+        /// As plain text.
+        text: String,
+    },
+    /// Something for the viewer to read.
+    Notice {
+        /// A sentence.
+        text: String,
+    },
+}
+
+/// An open select list.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SelectList {
+    /// Its options, at most [`limits::MAX_SELECT_OPTIONS`].
+    pub options: Vec<SelectOption>,
+    /// The chosen one; -1 for none.
+    pub selected: i64,
+    /// Its upper left corner in the picture.
+    pub at: Point,
+    /// Its size in the picture.
+    pub size: Point,
+}
+
+/// One option.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SelectOption {
+    /// What stands there.
+    pub label: String,
+    /// The group that it is in; empty for none.
+    pub group: String,
+    /// It cannot be chosen.
+    pub disabled: bool,
+}
+
+#[derive(Deserialize)]
+struct FoundSelect {
+    options: Vec<SelectOption>,
+    selected: i64,
+    #[serde(rename = "box")]
+    place: [f64; 4],
+}
+
+impl LiveView {
+    /// Carries out what a viewer does. Nothing waits for the page, except where its answer is needed.
+    ///
+    /// # Errors
+    /// The browser is gone.
+    pub async fn input(&self, input: Input) -> Result<Option<Reply>, BrowserError> {
+        self.browser.touch();
+        let page = self.browser.page().await?;
+        match input {
+            Input::Mouse {
+                kind,
+                at,
+                button,
+                buttons,
+                clicks,
+                modifiers,
+            } => {
+                let (kind, pressed) = match kind {
+                    MouseKind::Move => ("mouseMoved", false),
+                    MouseKind::Down => ("mousePressed", true),
+                    MouseKind::Up => ("mouseReleased", true),
+                };
+                let Some((x, y)) = self.place(at) else {
+                    return Ok(None);
+                };
+                if kind == "mousePressed"
+                    && button == 0
+                    && let Some(list) = self.select_at(&page, x, y).await
+                {
+                    return Ok(Some(Reply::Select(list)));
+                }
+                let button = match button {
+                    _ if !pressed => "none",
+                    0 => "left",
+                    1 => "middle",
+                    2 => "right",
+                    3 => "back",
+                    _ => "forward",
+                };
+                let event = json!({
+                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons,
+                    "clickCount": if pressed { clicks.max(1) } else { 0 }, "modifiers": modifiers,
+                });
+                page.session().post("Input.dispatchMouseEvent", event);
+            }
+            Input::Wheel {
+                at,
+                dx,
+                dy,
+                modifiers,
+            } => {
+                let Some((x, y)) = self.place(at) else {
+                    return Ok(None);
+                };
+                let event = json!({
+                    "type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy,
+                    "modifiers": modifiers,
+                });
+                page.session().post("Input.dispatchMouseEvent", event);
+            }
+            Input::Key {
+                kind,
+                key,
+                code,
+                key_code,
+                modifiers,
+                repeat,
+            } => {
+                if key.len().max(code.len()) <= limits::MAX_KEY_CHARS {
+                    let event = key_event(kind, &key, &code, key_code, modifiers, repeat);
+                    page.session().post("Input.dispatchKeyEvent", event);
+                }
+            }
+            Input::Text { text } => page.session().post("Input.insertText", json!({"text": text})),
+            Input::Copy => {
+                let copy = call(include_str!("input/copy.js"), json!([limits::MAX_COPIED_CHARS]));
+                let copied = page.evaluate(&copy, World::Isolated, soon()).await;
+                let text = copied.ok().and_then(|copied| Some(copied.as_str()?.to_owned()));
+                return Ok(text
+                    .filter(|text| !text.is_empty())
+                    .map(|text| Reply::Copied { text }));
+            }
+            Input::Choose { index } => {
+                let choose = call(include_str!("input/choose.js"), json!([index]));
+                if let Err(error) = page.evaluate(&choose, World::Isolated, soon()).await {
+                    tracing::debug!(%error, "an option was not chosen");
+                }
+            }
+            Input::Tab { id } => {
+                self.browser.pages().choose(&id);
+                self.browser
+                    .connection()
+                    .post("Target.activateTarget", json!({"targetId": id}));
+                self.stir();
+            }
+            Input::CloseTab { id } => {
+                let pages = self.browser.pages().all();
+                if let Some(page) = pages.iter().find(|page| page.target() == id) {
+                    page.close().await;
+                    self.stir();
+                }
+            }
+            Input::NewTab => {
+                if self.browser.pages().all().len() >= limits::MAX_TABS {
+                    return Ok(notice("There are too many tabs; close one first."));
+                }
+                self.browser.pages().create().await?;
+                self.stir();
+            }
+            Input::Back => step(&page, -1).await?,
+            Input::Forward => step(&page, 1).await?,
+            Input::Reload => page.session().post("Page.reload", json!({})),
+            Input::Go { url } => return go(&page, &url).await,
+        }
+        Ok(None)
+    }
+
+    fn place(&self, at: Point) -> Option<(f64, f64)> {
+        Some(self.last_frame()?.place(at))
+    }
+
+    /// The select list at a point of the page; none when there is none, or when the page does not answer soon.
+    async fn select_at(&self, page: &Page, x: f64, y: f64) -> Option<SelectList> {
+        let arguments = json!([x, y, limits::MAX_SELECT_OPTIONS]);
+        let look = call(include_str!("input/select.js"), arguments);
+        let deadline = Instant::now() + limits::SELECT_PATIENCE;
+        let found = page.evaluate(&look, World::Isolated, deadline).await.ok()?;
+        let found: FoundSelect = serde_json::from_value(found).ok()?;
+        let (width, height) = self.last_frame()?.size;
+        let [left, top, wide, high] = found.place;
+        Some(SelectList {
+            options: found.options,
+            selected: found.selected,
+            at: Point {
+                x: left / width,
+                y: top / height,
+            },
+            size: Point {
+                x: wide / width,
+                y: high / height,
+            },
+        })
+    }
+}
+
+fn call(function: &str, arguments: Value) -> String {
+    format!("({function})(...{arguments})")
+}
+
+fn soon() -> Instant {
+    Instant::now() + limits::COMMAND_TIMEOUT
+}
+
+fn notice(text: impl Into<String>) -> Option<Reply> {
+    Some(Reply::Notice { text: text.into() })
+}
+
+fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, repeat: bool) -> Value {
+    const ALT: u8 = 1;
+    const CONTROL: u8 = 2;
+    const META: u8 = 4;
+    let mut event = json!({
+        "type": "keyUp",
+        "key": key,
+        "code": code,
+        "windowsVirtualKeyCode": key_code,
+        "nativeVirtualKeyCode": key_code,
+        "modifiers": modifiers,
+    });
+    if kind == KeyKind::Down {
+        let mut characters = key.chars();
+        let single = characters.next().is_some() && characters.next().is_none();
+        // Control and Alt together are how some keyboards write `@`.
+        let held = modifiers & (ALT | CONTROL | META);
+        let writes = match key {
+            "Enter" => Some("\r"),
+            _ if single && (held == 0 || held == ALT | CONTROL) => Some(key),
+            _ => None,
+        };
+        event["type"] = if writes.is_some() { "keyDown" } else { "rawKeyDown" }.into();
+        event["autoRepeat"] = repeat.into();
+        if let Some(writes) = writes {
+            event["text"] = writes.into();
+            event["unmodifiedText"] = writes.into();
+        }
+        if held == CONTROL && key.eq_ignore_ascii_case("a") {
+            event["commands"] = json!(["selectAll"]);
+        }
+    }
+    event
+}
+
+async fn step(page: &Page, by: i64) -> Result<(), BrowserError> {
+    let history = page
+        .session()
+        .call("Page.getNavigationHistory", json!({}))
+        .await?;
+    let wanted = history["currentIndex"].as_i64().unwrap_or(0) + by;
+    let entry = usize::try_from(wanted)
+        .ok()
+        .and_then(|index| history["entries"].get(index));
+    if let Some(entry) = entry {
+        let params = json!({"entryId": entry["id"]});
+        page.session().post("Page.navigateToHistoryEntry", params);
+    }
+    Ok(())
+}
+
+async fn go(page: &Page, typed: &str) -> Result<Option<Reply>, BrowserError> {
+    let Some(url) = address(typed) else {
+        return Ok(notice("This is not an address of a web page."));
+    };
+    let answer = page
+        .session()
+        .call("Page.navigate", json!({"url": url.as_str()}))
+        .await;
+    Ok(match answer {
+        Ok(answer) => match text(&answer, "errorText") {
+            reason if reason.is_empty() || reason == "net::ERR_ABORTED" => None,
+            reason => notice(format!("The page could not be opened: {reason}")),
+        },
+        Err(BrowserError::Gone) => return Err(BrowserError::Gone),
+        Err(error) => notice(format!("The page could not be opened: {error}")),
+    })
+}
+
+/// The address that somebody means.
+fn address(typed: &str) -> Option<Url> {
+    let typed = typed.trim();
+    let whole = match Url::parse(typed) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") || typed == "about:blank" => return Some(url),
+        // `localhost:3000` reads like a scheme.
+        Ok(url) if !typed.contains("//") && url.path().starts_with(|c: char| c.is_ascii_digit()) => typed,
+        Ok(_) => return None,
+        Err(_) => typed,
+    };
+    let url = Url::parse(&format!("https://{whole}")).ok()?;
+    url.has_host().then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_read_from_json() {
+        let check = |json: Value, expected: Option<Input>| {
+            assert_eq!(
+                serde_json::from_value::<Input>(json.clone()).ok(),
+                expected,
+                "{json}"
+            );
+        };
+        let at = Point { x: 0.5, y: 0.25 };
+        check(
+            json!({"type": "mouse", "kind": "down", "x": 0.5, "y": 0.25, "buttons": 1, "clicks": 2, "modifiers": 8}),
+            Some(Input::Mouse {
+                kind: MouseKind::Down,
+                at,
+                button: 0,
+                buttons: 1,
+                clicks: 2,
+                modifiers: 8,
+            }),
+        );
+        check(
+            json!({"type": "wheel", "x": 0.5, "y": 0.25, "dx": 0, "dy": -120}),
+            Some(Input::Wheel {
+                at,
+                dx: 0.0,
+                dy: -120.0,
+                modifiers: 0,
+            }),
+        );
+        check(
+            json!({"type": "key", "kind": "up", "key": "a", "code": "KeyA", "keyCode": 65}),
+            Some(Input::Key {
+                kind: KeyKind::Up,
+                key: "a".to_owned(),
+                code: "KeyA".to_owned(),
+                key_code: 65,
+                modifiers: 0,
+                repeat: false,
+            }),
+        );
+        check(
+            json!({"type": "closeTab", "id": "x"}),
+            Some(Input::CloseTab { id: "x".to_owned() }),
+        );
+        check(json!({"type": "newTab"}), Some(Input::NewTab));
+        for wrong in [
+            json!({"type": "eval"}),
+            json!({"type": "mouse"}),
+            json!([]),
+            json!({"type": "go"}),
+        ] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_gone_to() {
+        let check = |typed: &str, expected: Option<&str>| {
+            assert_eq!(address(typed).as_ref().map(Url::as_str), expected, "{typed}");
+        };
+        check("https://a.test/x", Some("https://a.test/x"));
+        check(" a.test/x ", Some("https://a.test/x"));
+        check("localhost:3000/x", Some("https://localhost:3000/x"));
+        check("127.0.0.1:3000", Some("https://127.0.0.1:3000/"));
+        check("about:blank", Some("about:blank"));
+        for wrong in [
+            "",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "chrome://version",
+            "view-source:http://a.test",
+            "data:text/html,x",
+            "about:version",
+            "two words",
+        ] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn a_key_writes_unless_another_is_held_with_it() {
+        let check = |key: &str, modifiers: u8, kind: &str, writes: Option<&str>| {
+            let event = key_event(KeyKind::Down, key, "", 0, modifiers, false);
+            assert_eq!(
+                (event["type"].as_str(), event["text"].as_str()),
+                (Some(kind), writes),
+                "{key}"
+            );
+        };
+        check("a", 0, "keyDown", Some("a"));
+        check("A", 8, "keyDown", Some("A"));
+        check("@", 3, "keyDown", Some("@"));
+        check("a", 2, "rawKeyDown", None);
+        check("Enter", 0, "keyDown", Some("\r"));
+        check("Tab", 0, "rawKeyDown", None);
+        check("ä", 0, "keyDown", Some("ä"));
+    }
+}

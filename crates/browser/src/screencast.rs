@@ -1,0 +1,401 @@
+//! What a live browser shows, for those who watch: pictures of the current page as they change, and the tabs.
+//!
+//! The browser is asked for pictures only while somebody watches. Each is acknowledged no sooner than somebody has
+//! taken it, so that a slow viewer slows the browser instead of filling a queue; of several that wait only the
+//! newest is kept. A new viewer gets the last one at once: a page at rest sends none.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+
+use crate::cdp::{Event, Session};
+use crate::error::BrowserError;
+use crate::input::Point;
+use crate::limits;
+use crate::live::LiveBrowser;
+
+/// A picture of the current page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frame {
+    /// JPEG.
+    pub jpeg: Vec<u8>,
+    /// Width and height of what it shows, CSS pixels.
+    pub size: (f64, f64),
+    /// What the browser shows above the page, CSS pixels.
+    top: f64,
+}
+
+impl Frame {
+    /// Where a point of the picture (0 to 1 in both directions) is in the page.
+    pub(crate) fn place(&self, point: Point) -> (f64, f64) {
+        let inside = |value: f64| {
+            if value.is_finite() {
+                value.clamp(0.0, 1.0)
+            } else {
+                0.0
+            }
+        };
+        let (width, height) = self.size;
+        (inside(point.x) * width, inside(point.y) * height - self.top)
+    }
+}
+
+/// The pages of a browser.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tabs {
+    /// In the order in which they were opened.
+    pub tabs: Vec<Tab>,
+    /// Id of the current one; empty when there is none.
+    pub current: String,
+}
+
+/// One page.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tab {
+    /// Its name in the browser.
+    pub id: String,
+    /// Title of its document; may be empty.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// On its way to another document.
+    pub busy: bool,
+}
+
+/// What all viewers of one browser share.
+pub(crate) struct Screen {
+    frame: watch::Sender<Option<Arc<Frame>>>,
+    tabs: watch::Sender<Arc<Tabs>>,
+    viewers: AtomicUsize,
+    /// Somebody took a picture.
+    taken: Notify,
+    /// Something was done that may show.
+    stirred: Notify,
+    /// Pictures are being taken.
+    running: Mutex<bool>,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Screen {
+            frame: watch::Sender::new(None),
+            tabs: watch::Sender::default(),
+            viewers: AtomicUsize::new(0),
+            taken: Notify::new(),
+            stirred: Notify::new(),
+            running: Mutex::new(false),
+        }
+    }
+}
+
+/// The view of a live browser; cheap to clone. What is done in it is in [`crate::input`].
+#[derive(Clone)]
+pub struct LiveView {
+    pub(crate) browser: LiveBrowser,
+}
+
+/// Somebody who watches.
+pub struct Viewer {
+    browser: LiveBrowser,
+    frame: watch::Receiver<Option<Arc<Frame>>>,
+    tabs: watch::Receiver<Arc<Tabs>>,
+}
+
+/// What is new for a viewer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Sight {
+    /// A picture.
+    Frame(Arc<Frame>),
+    /// Tabs, addresses or titles have changed.
+    Tabs(Arc<Tabs>),
+}
+
+impl LiveBrowser {
+    /// Its view.
+    pub fn live_view(&self) -> LiveView {
+        LiveView {
+            browser: self.clone(),
+        }
+    }
+}
+
+impl LiveView {
+    /// A new viewer; none when [`limits::MAX_VIEWERS`] watch already.
+    pub fn watch(&self) -> Option<Viewer> {
+        let screen = self.browser.screen();
+        if screen.viewers.fetch_add(1, Ordering::AcqRel) >= limits::MAX_VIEWERS {
+            screen.viewers.fetch_sub(1, Ordering::AcqRel);
+            return None;
+        }
+        let mut viewer = Viewer {
+            browser: self.browser.clone(),
+            frame: screen.frame.subscribe(),
+            tabs: screen.tabs.subscribe(),
+        };
+        viewer.frame.mark_changed();
+        viewer.tabs.mark_changed();
+        let mut running = screen.running();
+        if !*running {
+            *running = true;
+            tokio::spawn(show(self.browser.clone()));
+        }
+        drop(running);
+        Some(viewer)
+    }
+
+    /// The last picture.
+    pub(crate) fn last_frame(&self) -> Option<Arc<Frame>> {
+        self.browser.screen().frame.borrow().clone()
+    }
+
+    /// What is shown is looked at again at once.
+    pub(crate) fn stir(&self) {
+        self.browser.screen().stirred.notify_one();
+    }
+}
+
+impl Viewer {
+    /// Waits for what is new; none when the browser has ended. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Sight> {
+        loop {
+            if self.browser.has_ended() {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                changed = self.tabs.changed() => {
+                    changed.ok()?;
+                    return Some(Sight::Tabs(self.tabs.borrow_and_update().clone()));
+                }
+                changed = self.frame.changed() => {
+                    changed.ok()?;
+                    let frame = self.frame.borrow_and_update().clone();
+                    self.browser.screen().taken.notify_one();
+                    if let Some(frame) = frame {
+                        return Some(Sight::Frame(frame));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        self.browser.screen().viewers.fetch_sub(1, Ordering::AcqRel);
+        self.browser.screen().stirred.notify_one();
+    }
+}
+
+impl Screen {
+    fn running(&self) -> MutexGuard<'_, bool> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody watches any more; then no picture is taken until somebody does.
+    fn rests(&self) -> bool {
+        let mut running = self.running();
+        *running = self.viewers.load(Ordering::Acquire) > 0;
+        if !*running {
+            // The next viewer waits for a picture of then.
+            self.frame.send_replace(None);
+        }
+        !*running
+    }
+}
+
+/// Takes pictures of the current page for as long as somebody watches.
+async fn show(browser: LiveBrowser) {
+    let screen = browser.screen().clone();
+    let mut cast: Option<Cast> = None;
+    let mut look = interval(limits::VIEW_LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !screen.rests() {
+        if browser.has_ended() {
+            *screen.running() = false;
+            // Those who wait learn of it.
+            screen.tabs.send_modify(|_| {});
+            return;
+        }
+        let page = match browser.page().await {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::debug!(%error, "there is no page to show");
+                look.tick().await;
+                continue;
+            }
+        };
+        if cast.as_ref().is_none_or(|cast| cast.target != page.target()) {
+            cast = Cast::start(&browser, page.target()).await;
+        }
+        let tabs = tabs(&browser, page.target()).await;
+        screen.tabs.send_if_modified(|known| {
+            let changed = **known != tabs;
+            if changed {
+                *known = Arc::new(tabs);
+            }
+            changed
+        });
+        let on = async {
+            match &mut cast {
+                Some(cast) => cast.run(&screen).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = on => cast = None,
+            _ = look.tick() => {}
+            () = screen.stirred.notified() => {}
+        }
+    }
+}
+
+async fn tabs(browser: &LiveBrowser, current: &str) -> Tabs {
+    let known = browser.connection().call("Target.getTargets", json!({})).await;
+    let known = known.unwrap_or_default();
+    let title = |id: &str| {
+        let targets = known["targetInfos"].as_array()?;
+        let target = targets.iter().find(|target| target["targetId"] == id)?;
+        Some(
+            target["title"]
+                .as_str()?
+                .chars()
+                .take(limits::MAX_TITLE_CHARS)
+                .collect(),
+        )
+    };
+    let pages = browser.pages().all();
+    let tabs = pages.iter().map(|page| {
+        let state = page.state();
+        Tab {
+            id: page.target().to_owned(),
+            title: title(page.target()).unwrap_or_default(),
+            url: state.url.clone(),
+            busy: state.navigating,
+        }
+    });
+    Tabs {
+        tabs: tabs.collect(),
+        current: current.to_owned(),
+    }
+}
+
+/// The stream of pictures of one page, on a session of its own; it ends with this value.
+struct Cast {
+    browser: LiveBrowser,
+    target: String,
+    session: Session,
+    events: mpsc::Receiver<Event>,
+    owed: Option<Owed>,
+}
+
+/// The acknowledgement of the last picture, which the browser waits for before it sends further ones.
+struct Owed {
+    picture: i64,
+    /// Not sooner than this.
+    due: Instant,
+    /// Somebody has the picture.
+    taken: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScreencastFrame<'a> {
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+    metadata: Metadata,
+    session_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    offset_top: f64,
+    device_width: f64,
+    device_height: f64,
+}
+
+impl Cast {
+    async fn start(browser: &LiveBrowser, target: &str) -> Option<Cast> {
+        let started = async {
+            let (session, events) = browser.connection().attach(target).await?;
+            let cast = Cast {
+                browser: browser.clone(),
+                target: target.to_owned(),
+                session,
+                events,
+                owed: None,
+            };
+            let (width, height) = limits::MAX_FRAME_SIZE;
+            let wanted = json!({
+                "format": "jpeg",
+                "quality": limits::FRAME_QUALITY,
+                "maxWidth": width,
+                "maxHeight": height,
+            });
+            cast.session.call("Page.enable", json!({})).await?;
+            cast.session.call("Page.startScreencast", wanted).await?;
+            Ok::<_, BrowserError>(cast)
+        };
+        started
+            .await
+            .inspect_err(|error| tracing::debug!(%error, "a page cannot be shown"))
+            .ok()
+    }
+
+    /// Hands on pictures until the page ends. Dropping the future loses no picture.
+    async fn run(&mut self, screen: &Screen) {
+        loop {
+            if let Some(owed) = &mut self.owed {
+                if !owed.taken {
+                    // Whoever watches may be gone; the page goes on all the same.
+                    let _taken = timeout(limits::FRAME_PATIENCE, screen.taken.notified()).await;
+                    owed.taken = true;
+                }
+                sleep_until(owed.due).await;
+                let taken = json!({"sessionId": owed.picture});
+                self.session.post("Page.screencastFrameAck", taken);
+                self.owed = None;
+            }
+            let Some(event) = self.events.recv().await else {
+                return;
+            };
+            match event.method.as_str() {
+                "Page.screencastFrame" => {
+                    let Some(frame) = event.read::<ScreencastFrame<'_>>() else {
+                        continue;
+                    };
+                    self.owed = Some(Owed {
+                        picture: frame.session_id,
+                        due: Instant::now() + limits::FRAME_INTERVAL,
+                        taken: false,
+                    });
+                    if let Ok(jpeg) = BASE64_STANDARD.decode(frame.data.as_bytes()) {
+                        let frame = Frame {
+                            jpeg,
+                            size: (frame.metadata.device_width, frame.metadata.device_height),
+                            top: frame.metadata.offset_top,
+                        };
+                        screen.frame.send_replace(Some(Arc::new(frame)));
+                    }
+                }
+                "Inspector.targetCrashed" => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Cast {
+    fn drop(&mut self) {
+        let session = json!({"sessionId": self.session.id()});
+        self.browser.connection().post("Target.detachFromTarget", session);
+    }
+}

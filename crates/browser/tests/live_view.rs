@@ -1,0 +1,280 @@
+//! The view of a live browser in a real Chromium: what it shows, and what is done in it.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "live/sites.rs"]
+mod sites;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_browser::{
+    CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveConfig, LiveView, Point, Reply, Sandbox, Sight,
+    Tabs, Viewer, find_chromium, limits,
+};
+use harvestman_core::api::options::ScrapeOptions;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+/// Longest time for anything that must happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const PAGE: &str = "data:text/html,<title>The page</title><style>body *{position:fixed;margin:0}
+    button{left:10px;top:10px;width:100px;height:40px} input{left:10px;top:60px;width:200px;height:30px}
+    select{left:10px;top:100px;width:100px;height:30px} a{left:10px;top:150px} body{height:3000px}</style>
+    <button onclick=\"this.textContent='clicked '+event.detail;document.body.style.background='green'\">Go</button>
+    <input oninput=\"document.title=this.value\"><select onchange=\"document.title='chose '+this.value\">
+    <option value=a>First<option value=b>Second<optgroup label=More><option value=c>Third<option disabled>No</optgroup></select>
+    <a target=_blank href='http://app.test/popup'>another</a>";
+
+struct Watched {
+    browsers: LiveBrowsers,
+    browser: LiveBrowser,
+    client: CdpClient,
+    view: LiveView,
+}
+
+impl Watched {
+    async fn start(name: &str) -> Watched {
+        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium);
+        let browsers = LiveBrowsers::new(LiveConfig {
+            program: program.expect("a Chromium: `cargo xtask test` installs one"),
+            folder: std::env::temp_dir().join(format!("harvestman-view-{name}-{}", std::process::id())),
+            agent: "Harvestman/1.0".to_owned(),
+            sandbox: Sandbox::Off,
+            init: PathBuf::new(),
+            node: None,
+            node_modules: vec![],
+            python: None,
+            unsandboxed_code: false,
+            egress: Arc::new(sites::serve),
+        });
+        let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+        let targets = browser.cdp_targets("").await.unwrap();
+        let client = browser.client(targets[0]["id"].as_str()).await.unwrap();
+        let view = browser.live_view();
+        let mut watched = Watched {
+            browsers,
+            browser,
+            client,
+            view,
+        };
+        watched.ask("Page.navigate", json!({"url": PAGE})).await;
+        watched.until("document.title", "The page").await;
+        watched
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let command = json!({"id": 7, "method": method, "params": params});
+        self.client.send(&command.to_string()).await.unwrap();
+        loop {
+            let message = timeout(PATIENCE, self.client.recv()).await.unwrap().unwrap();
+            let mut message: Value = serde_json::from_str(&message).unwrap();
+            if message["id"] == 7 {
+                return message["result"].take();
+            }
+        }
+    }
+
+    async fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true});
+        self.ask("Runtime.evaluate", params).await["result"]["value"].take()
+    }
+
+    async fn until(&mut self, expression: &str, expected: &str) {
+        let reached = timeout(PATIENCE, async {
+            while self.value(expression).await != expected {}
+        });
+        assert!(reached.await.is_ok(), "{expression} is not {expected}");
+    }
+
+    async fn input(&self, input: Value) -> Option<Reply> {
+        let input: Input = serde_json::from_value(input).unwrap();
+        self.view.input(input).await.unwrap()
+    }
+
+    /// A click at a point of the page; what the press brought.
+    async fn click(&self, frame: &Frame, (x, y): (f64, f64)) -> Option<Reply> {
+        let (x, y) = (x / frame.size.0, y / frame.size.1);
+        let mouse = |kind: &str, buttons: u8| json!({"type": "mouse", "kind": kind, "x": x, "y": y, "buttons": buttons, "clicks": 1});
+        self.input(mouse("move", 0)).await;
+        let reply = self.input(mouse("down", 1)).await;
+        self.input(mouse("up", 0)).await;
+        reply
+    }
+
+    async fn end(self) {
+        self.browser.end().await;
+        self.browsers.stop().await;
+    }
+}
+
+async fn sight(viewer: &mut Viewer) -> Sight {
+    timeout(PATIENCE, viewer.next()).await.unwrap().unwrap()
+}
+
+async fn frame(viewer: &mut Viewer) -> Arc<Frame> {
+    loop {
+        if let Sight::Frame(frame) = sight(viewer).await {
+            return frame;
+        }
+    }
+}
+
+async fn tabs(viewer: &mut Viewer, wanted: impl Fn(&Tabs) -> bool) -> Arc<Tabs> {
+    loop {
+        if let Sight::Tabs(tabs) = sight(viewer).await
+            && wanted(&tabs)
+        {
+            return tabs;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_viewer_sees_the_page_and_what_changes_in_it() {
+    let watched = Watched::start("sees").await;
+    let mut first = watched.view.watch().unwrap();
+    let before = frame(&mut first).await;
+    assert!(before.jpeg.starts_with(b"\xff\xd8\xff"), "a JPEG");
+    assert_eq!(before.size.0, 1280.0);
+    // Nothing changes, and another viewer sees the page all the same.
+    let mut second = watched.view.watch().unwrap();
+    assert!(frame(&mut second).await.jpeg.starts_with(b"\xff\xd8\xff"));
+    watched.click(&before, (50.0, 30.0)).await;
+    for viewer in [&mut first, &mut second] {
+        while frame(viewer).await.jpeg == before.jpeg {}
+    }
+    // Who comes after all have gone sees it as well.
+    drop((first, second));
+    let mut third = watched.view.watch().unwrap();
+    assert_ne!(frame(&mut third).await.jpeg, before.jpeg);
+    // Only so many may watch.
+    let others: Vec<_> = (1..limits::MAX_VIEWERS)
+        .map(|_| watched.view.watch().unwrap())
+        .collect();
+    assert!(watched.view.watch().is_none());
+    drop(others);
+    assert!(watched.view.watch().is_some());
+    watched.end().await;
+    while timeout(PATIENCE, third.next()).await.unwrap().is_some() {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pointer_keys_text_and_select_lists_work() {
+    let mut watched = Watched::start("works").await;
+    let mut viewer = watched.view.watch().unwrap();
+    let shown = frame(&mut viewer).await;
+    let used = watched.browser.last_used();
+
+    watched.click(&shown, (50.0, 30.0)).await;
+    watched
+        .until("document.querySelector('button').textContent", "clicked 1")
+        .await;
+    assert!(watched.browser.last_used() > used);
+
+    watched.click(&shown, (50.0, 75.0)).await;
+    for (key, code, number) in [
+        ("a", "KeyA", 65),
+        ("B", "KeyB", 66),
+        ("Backspace", "Backspace", 8),
+    ] {
+        for kind in ["down", "up"] {
+            let key = json!({"type": "key", "kind": kind, "key": key, "code": code, "keyCode": number});
+            watched.input(key).await;
+        }
+    }
+    watched.until("document.title", "a").await;
+    watched.input(json!({"type": "text", "text": " – ä 漢 🦀"})).await;
+    watched.until("document.title", "a – ä 漢 🦀").await;
+    let all =
+        json!({"type": "key", "kind": "down", "key": "a", "code": "KeyA", "keyCode": 65, "modifiers": 2});
+    watched.input(all).await;
+    let copied = watched.input(json!({"type": "copy"})).await;
+    assert_eq!(
+        copied,
+        Some(Reply::Copied {
+            text: "a – ä 漢 🦀".to_owned()
+        })
+    );
+
+    let Some(Reply::Select(list)) = watched.click(&shown, (50.0, 115.0)).await else {
+        panic!("no select list");
+    };
+    let labels: Vec<_> = list
+        .options
+        .iter()
+        .map(|o| (&*o.label, &*o.group, o.disabled))
+        .collect();
+    let expected = [
+        ("First", "", false),
+        ("Second", "", false),
+        ("Third", "More", false),
+        ("No", "More", true),
+    ];
+    assert_eq!(labels, expected);
+    assert_eq!(list.selected, 0);
+    let near = |point: Point, x: f64, y: f64| {
+        (point.x * shown.size.0 - x).abs() < 1.0 && (point.y * shown.size.1 - y).abs() < 1.0
+    };
+    assert!(
+        near(list.at, 10.0, 100.0) && near(list.size, 100.0, 30.0),
+        "{list:?}"
+    );
+    watched.input(json!({"type": "choose", "index": 3})).await;
+    watched.input(json!({"type": "choose", "index": 2})).await;
+    watched.until("document.title", "chose c").await;
+
+    watched
+        .input(json!({"type": "wheel", "x": 0.5, "y": 0.5, "dx": 0, "dy": 300}))
+        .await;
+    watched.until("String(scrollY > 0)", "true").await;
+    watched.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_are_listed_chosen_and_closed_and_history_is_walked() {
+    let mut watched = Watched::start("tabs").await;
+    let mut viewer = watched.view.watch().unwrap();
+    let mut list = watched.view.watch().unwrap();
+    let shown = frame(&mut viewer).await;
+    let first = tabs(&mut list, |tabs| tabs.tabs[0].title == "The page").await;
+    assert_eq!((first.tabs.len(), &first.tabs[0].id), (1, &first.current));
+
+    watched.click(&shown, (30.0, 158.0)).await;
+    let two = tabs(&mut list, |tabs| {
+        tabs.tabs.len() == 2 && tabs.tabs[1].title == "Popup"
+    })
+    .await;
+    assert_eq!(two.current, two.tabs[1].id);
+    while frame(&mut viewer).await.jpeg == shown.jpeg {}
+
+    watched.input(json!({"type": "tab", "id": first.current})).await;
+    tabs(&mut list, |tabs| tabs.current == first.current).await;
+    watched
+        .input(json!({"type": "closeTab", "id": two.current}))
+        .await;
+    tabs(&mut list, |tabs| tabs.tabs.len() == 1).await;
+
+    watched
+        .input(json!({"type": "go", "url": "http://app.test/shop"}))
+        .await;
+    tabs(&mut list, |tabs| tabs.tabs[0].url == "http://app.test/shop").await;
+    watched.input(json!({"type": "back"})).await;
+    watched.until("location.protocol", "data:").await;
+    watched.input(json!({"type": "forward"})).await;
+    watched.until("location.host", "app.test").await;
+    for refused in [
+        "file:///etc/passwd",
+        "chrome://version",
+        "javascript:document.title='x'",
+    ] {
+        let reply = watched.input(json!({"type": "go", "url": refused})).await;
+        assert!(matches!(reply, Some(Reply::Notice { .. })), "{refused}");
+    }
+    watched.until("location.host", "app.test").await;
+    watched.end().await;
+}

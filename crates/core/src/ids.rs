@@ -73,3 +73,9 @@ impl From<SessionId> for JobId {
         Self(id.0)
     }
 }
+
+impl From<JobId> for SessionId {
+    fn from(id: JobId) -> Self {
+        Self(id.0)
+    }
+}

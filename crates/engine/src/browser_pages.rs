@@ -1,10 +1,13 @@
-//! Pages by the browser: behind its own proxy with the address guard, answered like a plain fetch.
+//! Pages by the browser: behind its own proxy with the address guard, answered like a plain fetch; and the browsers of
+//! sessions, each behind a proxy of its own.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use harvestman_browser::{Browser, BrowserConfig, BrowserError, Picture, RenderRequest, Steps};
+use harvestman_browser::{
+    Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest, Sandbox, Steps,
+};
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_fetch::{Egress, Fetcher};
@@ -18,7 +21,31 @@ use crate::scraper::ScrapeFailure;
 #[derive(Clone)]
 pub struct BrowserPages {
     browser: Browser,
+    live: LiveBrowsers,
     egress: Arc<Egress>,
+}
+
+/// What browsers are made with.
+#[derive(Clone, Debug)]
+pub struct BrowserSettings {
+    /// Chromium or its headless shell.
+    pub program: PathBuf,
+    /// Folder of the profiles of its processes.
+    pub folder: PathBuf,
+    /// Our name in its user agent.
+    pub agent: String,
+    /// Cores that pages of scrapes may keep busy.
+    pub cores: usize,
+    /// The program that is started within a sandbox first: the server's.
+    pub init: PathBuf,
+    /// Node.js for the code of sessions.
+    pub node: Option<PathBuf>,
+    /// `node_modules` folders in which playwright-core is looked for before Node.js's own.
+    pub node_modules: Vec<PathBuf>,
+    /// A Python with playwright for the code of sessions.
+    pub python: Option<PathBuf>,
+    /// Run code even where there is no sandbox.
+    pub unsandboxed_code: bool,
 }
 
 /// What the browser took beside the page itself.
@@ -38,27 +65,58 @@ pub(crate) struct BrowserPage {
 }
 
 impl BrowserPages {
-    /// Opens the proxy; the browser itself is started by the first page. `folder` holds its profiles, `agent` is our
-    /// name in its user agent.
+    /// Opens the proxy; the browsers themselves are started when they are needed.
     ///
     /// # Errors
     /// When the proxy cannot listen.
-    pub async fn start(
-        fetcher: Fetcher,
-        program: PathBuf,
-        folder: PathBuf,
-        agent: String,
-        cores: usize,
-    ) -> io::Result<BrowserPages> {
-        let egress = Arc::new(Egress::start(fetcher).await?);
-        let browser = Browser::new(BrowserConfig {
+    pub async fn start(fetcher: Fetcher, settings: BrowserSettings) -> io::Result<BrowserPages> {
+        let BrowserSettings {
             program,
             folder,
-            proxy: egress.address(),
             agent,
             cores,
+            init,
+            node,
+            node_modules,
+            python,
+            unsandboxed_code,
+        } = settings;
+        let egress = Arc::new(Egress::start(fetcher.clone()).await?);
+        let browser = Browser::new(BrowserConfig {
+            program: program.clone(),
+            folder: folder.clone(),
+            proxy: egress.address(),
+            agent: agent.clone(),
+            cores,
         });
-        Ok(BrowserPages { browser, egress })
+        let live = LiveBrowsers::new(LiveConfig {
+            program,
+            folder,
+            agent,
+            sandbox: Sandbox::detect().await,
+            init,
+            node,
+            node_modules,
+            python,
+            unsandboxed_code,
+            egress: Arc::new(move |listener| match Egress::on(listener, fetcher.clone()) {
+                Ok(egress) => Box::new(egress),
+                Err(error) => {
+                    tracing::error!(%error, "a browser has no network");
+                    Box::new(())
+                }
+            }),
+        });
+        Ok(BrowserPages {
+            browser,
+            live,
+            egress,
+        })
+    }
+
+    /// The browsers of sessions.
+    pub(crate) fn live(&self) -> &LiveBrowsers {
+        &self.live
     }
 
     pub(crate) async fn page(

@@ -33,7 +33,9 @@ use crate::driven::Driven;
 use crate::file_reader::FileReader;
 use crate::map::Mapping;
 use crate::new_job::new_job;
+use crate::profiles::Profiles;
 use crate::scraper::Scraper;
+use crate::sessions::{self, Sessions};
 use crate::single::SingleScrape;
 use crate::slots::Slots;
 use crate::{clock, expiry, limits, scheduler, webhooks};
@@ -45,6 +47,8 @@ pub struct EngineConfig {
     pub robots_agent: String,
     /// Pages of one team in flight at once.
     pub max_concurrency: usize,
+    /// Browser sessions of one team at once.
+    pub max_sessions: usize,
     /// Credits of one team in a month; none: any number.
     pub credit_budget: Option<u64>,
     /// Options that need the operator's consent.
@@ -84,6 +88,8 @@ pub(crate) struct Inner {
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
     pub(crate) budget: Budget,
+    pub(crate) sessions: Sessions,
+    pub(crate) profiles: Profiles,
     /// Places for maps, which hold many addresses in memory.
     pub(crate) maps: Arc<Semaphore>,
     /// Places for sitemaps being read.
@@ -106,6 +112,7 @@ impl Engine {
         fetcher: Fetcher,
         browser: Option<BrowserPages>,
     ) -> Engine {
+        let live = browser.as_ref().map(|browser| browser.live().clone());
         let inner = Arc::new(Inner {
             scraper: Scraper::new(
                 fetcher,
@@ -115,6 +122,8 @@ impl Engine {
             ),
             slots: Slots::new(config.max_concurrency),
             budget: Budget::new(config.credit_budget),
+            sessions: Sessions::new(live, config.max_sessions),
+            profiles: Profiles::default(),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
             changes: Changes::default(),
@@ -131,6 +140,7 @@ impl Engine {
             tokio::spawn(scheduler::run(inner.clone(), inner.stop.clone())),
             tokio::spawn(webhooks::run(inner.clone(), inner.stop.clone())),
             tokio::spawn(expiry::run(inner.clone(), inner.stop.clone())),
+            tokio::spawn(sessions::run(inner.clone(), inner.stop.clone())),
         ];
         *inner.loops.lock().unwrap_or_else(PoisonError::into_inner) = loops;
         Engine { inner }
@@ -329,13 +339,16 @@ impl Engine {
         let _ = tokio::time::timeout(wait, watching).await;
     }
 
-    /// Stops: nothing new is started, pages in flight are given back, shards are released.
+    /// Stops: nothing new is started, pages in flight are given back, shards are released, browser sessions end.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
         let loops = std::mem::take(&mut *self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner));
-        for handle in loops {
-            let _ = handle.await;
-        }
+        let ending = async {
+            for handle in loops {
+                let _ = handle.await;
+            }
+        };
+        tokio::join!(ending, self.inner.end_sessions());
         self.inner.scraper.stop().await;
     }
 }

@@ -62,6 +62,18 @@ pub const WEBHOOK_TURN: Duration = Duration::from_secs(10);
 pub const WEBHOOK_LEASE_MS: u64 = 30_000;
 /// `Retry-After` when all of a team's slots are taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 5;
+/// Pause between two looks for browser sessions whose time is over.
+pub const SESSION_POLL: Duration = Duration::from_secs(1);
+/// Pause between two notes of when browser sessions were last used: what a killed server may forget.
+pub const SESSION_NOTE: Duration = Duration::from_secs(5);
+/// Calls that have the turn in one browser session or wait for it.
+pub const CALLS_PER_SESSION: usize = 16;
+/// Time that browser sessions get to end with the server.
+pub const SESSIONS_STOP: Duration = Duration::from_secs(5);
+/// Time to read a profile from the browser of a session that ends.
+pub const PROFILE_SAVE_TIME: Duration = Duration::from_secs(10);
+/// JSON text of one browser profile.
+pub const PROFILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files read at once, for each core.
 pub const FILE_READERS_PER_CORE: usize = 1;
 /// What a reader of files may answer, in bytes.

@@ -48,7 +48,10 @@ impl Egress {
     /// # Errors
     /// When no port can be opened.
     pub async fn start(fetcher: Fetcher) -> std::io::Result<Egress> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Egress::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, fetcher)
+    }
+
+    fn serve(listener: TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
         let address = listener.local_addr()?;
         let failures = Arc::new(Failures::default());
         let accepting = tokio::spawn(accept(listener, fetcher, failures.clone())).abort_handle();
@@ -57,6 +60,15 @@ impl Egress {
             failures,
             accepting,
         })
+    }
+
+    /// Serves on a listener that another made, wherever that is.
+    ///
+    /// # Errors
+    /// When the listener cannot be used.
+    pub fn on(listener: std::net::TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
+        listener.set_nonblocking(true)?;
+        Egress::serve(TcpListener::from_std(listener)?, fetcher)
     }
 
     /// Where it listens.

@@ -70,6 +70,8 @@ pub struct Config {
     pub allow_zero_data_retention: bool,
     /// Pages of one team in flight at once.
     pub max_concurrency: usize,
+    /// Browser sessions of one team at once.
+    pub max_sessions: usize,
     /// Requests of one team per minute.
     pub rate_limit: Option<u32>,
     /// Credits of one team per calendar month.
@@ -130,6 +132,9 @@ impl Config {
             max_concurrency: values
                 .optional("max_concurrency", concurrency)?
                 .unwrap_or_else(|| 4 * cores()),
+            max_sessions: values
+                .optional("max_sessions", positive::<u16>)?
+                .map_or_else(cores, usize::from),
             rate_limit: values.optional("rate_limit", positive)?,
             credit_budget: values.optional("credit_budget", positive)?,
             cache_bytes: values.required("cache_mib", mebibytes)?,

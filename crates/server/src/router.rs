@@ -11,7 +11,7 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{batch, console, crawl, files, health, map, parse, scrape, webhooks};
+use crate::routes::{batch, browser, console, crawl, files, health, interact, map, parse, scrape, webhooks};
 
 mod not_offered;
 
@@ -74,6 +74,18 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/parse/formats" => parse::formats;
 
         Public GET "/files/{name}" => files::file;
+
+        // Browser sessions (6.11, 6.12, 11).
+        Key POST "/v2/scrape/{id}/interact" => interact::start;
+        Key DELETE "/v2/scrape/{id}/interact" => interact::stop;
+        Key POST "/v2/browser" => browser::create;
+        Key GET "/v2/browser" => browser::list;
+        Key POST "/v2/browser/{id}/execute" => browser::execute;
+        Key DELETE "/v2/browser/{id}" => browser::delete;
+        Key POST "/v2/interact" => browser::create;
+        Key GET "/v2/interact" => browser::list;
+        Key POST "/v2/interact/{id}/execute" => browser::execute;
+        Key DELETE "/v2/interact/{id}" => browser::delete;
 
         // Without a version (1).
         Public GET "/health" => health::live;

@@ -10,10 +10,12 @@ use harvestman_core::ids::JobId;
 use crate::error::Failure;
 
 pub(crate) mod batch;
+pub(crate) mod browser;
 pub(crate) mod console;
 pub(crate) mod crawl;
 pub(crate) mod files;
 pub(crate) mod health;
+pub(crate) mod interact;
 pub(crate) mod job;
 pub(crate) mod map;
 pub(crate) mod parse;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{BrowserPages, Engine, EngineConfig};
+use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig};
 use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
@@ -127,9 +127,18 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         tracing::info!("there is no browser: pages are taken as they are fetched");
         return Ok(None);
     };
-    let folder = config.data_dir.join(limits::BROWSER_FOLDER);
-    let agent = format!("{AGENT}/{}", env!("CARGO_PKG_VERSION"));
-    BrowserPages::start(fetcher.clone(), program, folder, agent, cores())
+    let settings = BrowserSettings {
+        program,
+        folder: config.data_dir.join(limits::BROWSER_FOLDER),
+        agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
+        cores: cores(),
+        init: own_program(),
+        node: None,
+        node_modules: Vec::new(),
+        python: None,
+        unsandboxed_code: false,
+    };
+    BrowserPages::start(fetcher.clone(), settings)
         .await
         .context("the browser's proxy cannot listen")
         .map(Some)
@@ -148,6 +157,7 @@ fn engine_config(config: &Config) -> EngineConfig {
     EngineConfig {
         robots_agent: AGENT.to_owned(),
         max_concurrency: config.max_concurrency,
+        max_sessions: config.max_sessions,
         credit_budget: config.credit_budget,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,

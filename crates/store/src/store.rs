@@ -69,7 +69,8 @@ macro_rules! on_engine {
 impl Store {
     /// Opens the database of a data folder, making or upgrading it when needed. Refuses when
     /// another server uses the folder, when the file is damaged (it is left untouched), newer, or
-    /// not ours. After this, shards of a stopped server can be leased at once.
+    /// not ours. After this, shards of a stopped server can be leased at once, and its browser
+    /// sessions have ended when they were last used.
     pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
         let sqlite = Sqlite::open(config).await?;
         Ok(Self {
@@ -371,12 +372,6 @@ impl Store {
         at: Timestamp,
     ) -> Result<Option<SessionRow>, StoreError> {
         on_engine!(self, engine => engine.end_session(id, last_activity, at).await)
-    }
-
-    /// Ends the sessions that a killed server left, each when it was last used; how many. Only a server that has no
-    /// session yet may ask for it.
-    pub async fn end_lost_sessions(&self) -> Result<u64, StoreError> {
-        on_engine!(self, engine => engine.end_lost_sessions().await)
     }
 
     /// A session, whichever team's; `None` a day after its end.

@@ -6,7 +6,7 @@ use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::api::fields::{Fields, Wire, wire};
-use crate::api::interact::{Language, read_timeout};
+use crate::api::interact::{Language, read_timeout, timeout_ms};
 use crate::api::location::{Location, Profile};
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
@@ -89,6 +89,13 @@ pub struct ExecuteRequest {
     pub timeout: f64,
     /// Who sent it.
     pub caller: Caller,
+}
+
+impl ExecuteRequest {
+    /// How long it may take, ms.
+    pub fn timeout_ms(&self) -> u64 {
+        timeout_ms(self.timeout)
+    }
 }
 
 impl Wire for ExecuteRequest {

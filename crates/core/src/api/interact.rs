@@ -69,7 +69,7 @@ impl InteractRequest {
 
     /// How long it may take, ms.
     pub fn timeout_ms(&self) -> u64 {
-        (self.timeout * 1000.0).ceil() as u64
+        timeout_ms(self.timeout)
     }
 }
 
@@ -120,6 +120,11 @@ impl Wire for InteractRequest {
 }
 
 wire!(InteractRequest);
+
+/// Whole milliseconds of an execution timeout in seconds.
+pub(crate) fn timeout_ms(timeout: f64) -> u64 {
+    (timeout * 1000.0).ceil() as u64
+}
 
 /// Reads an execution timeout, seconds.
 pub(crate) fn read_timeout(f: &mut Fields) -> f64 {

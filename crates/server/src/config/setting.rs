@@ -136,6 +136,11 @@ pub const SETTINGS: &[Setting] = &[
         "Pages of one team in flight at once [default: 4 for each CPU core]",
     ),
     text(
+        "max_sessions",
+        "SESSIONS",
+        "Browser sessions of one team at once [default: 1 for each CPU core]",
+    ),
+    text(
         "rate_limit",
         "REQUESTS",
         "Requests of one team per minute [default: any number]",

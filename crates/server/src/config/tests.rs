@@ -29,6 +29,7 @@ fn nothing_said_gives_the_defaults_of_the_contract() {
     assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
     assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));
     assert_eq!(config.max_concurrency, 4 * cores());
+    assert_eq!(config.max_sessions, cores());
     assert_eq!((config.rate_limit, config.credit_budget), (None, None));
     assert!(!config.no_auth && !config.allow_ignore_robots && config.api_keys.is_empty());
 }

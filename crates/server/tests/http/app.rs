@@ -99,6 +99,7 @@ impl TestApp {
             EngineConfig {
                 robots_agent: "Harvestman".to_owned(),
                 max_concurrency: config.max_concurrency,
+                max_sessions: config.max_sessions,
                 credit_budget: config.credit_budget,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,

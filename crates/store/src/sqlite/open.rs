@@ -19,7 +19,7 @@ use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::rows::int;
 use crate::sqlite::writer::Writer;
-use crate::sqlite::{Sqlite, damage, teams};
+use crate::sqlite::{Sqlite, damage, sessions, teams};
 use crate::store::StoreConfig;
 
 impl Sqlite {
@@ -94,5 +94,5 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     .bind(int(now.0))
     .execute(&mut *connection)
     .await?;
-    Ok(())
+    sessions::end_lost(connection).await
 }

@@ -1,7 +1,7 @@
 //! Browser sessions: begun with their activity entry, ended and charged in one step, exactly once.
 
-use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{Connection, query};
 
 use harvestman_core::billing;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
@@ -93,22 +93,6 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn end_lost_sessions(&self) -> Result<u64, StoreError> {
-        let lost = query("SELECT id FROM session WHERE ended_at IS NULL")
-            .fetch_all(&self.readers)
-            .await?;
-        let mut ended = 0;
-        for row in lost {
-            let id = SessionId(row.id("id")?);
-            let row = self
-                .writer
-                .run(move |connection| Box::pin(end(connection, id, None)))
-                .await?;
-            ended += u64::from(row.is_some());
-        }
-        Ok(ended)
-    }
-
     pub(crate) async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM session WHERE id = ?1")
             .bind(blob(id.0))
@@ -181,6 +165,19 @@ async fn end(
         account.charge_session(connection, end.credits, end.at).await?;
     }
     Ok(Some(session))
+}
+
+/// Ends the sessions that a killed server left, each when it was last used.
+pub(super) async fn end_lost(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let lost = query("SELECT id FROM session WHERE ended_at IS NULL")
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in lost {
+        let mut transaction = connection.begin().await?;
+        end(&mut transaction, SessionId(row.id("id")?), None).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
 }
 
 /// Deletes sessions that are over for longer than they are listed; how many.

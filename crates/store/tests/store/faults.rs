@@ -7,7 +7,8 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_store::{JobKind, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::place::{LEASE_MS, NOW, Place, batch, crawl, new_job, offers, page};
+use crate::place::{LEASE_MS, NOW, Place, batch, crawl, later, new_job, offers, page};
+use crate::story::chapters_of_sessions::session;
 
 async fn tamper(place: &Place, sql: &'static str) {
     let options = sqlx::sqlite::SqliteConnectOptions::new()
@@ -137,6 +138,30 @@ fn after_a_crash_everything_acknowledged_is_there() {
         };
         assert!(body.contains("UNKNOWN_ERROR"), "{body}");
     });
+}
+
+#[test]
+fn a_session_that_a_killed_server_left_ends_when_it_was_last_used() {
+    let place = Place::new("lost-session");
+    crash_after(&place, async |store| {
+        let team = store.ensure_team("lost").await.unwrap();
+        let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
+        store.begin_session(&new).await.unwrap();
+        store.touch_sessions(&[(id, later(29_000))]).await.unwrap();
+    });
+    for _ in 0..2 {
+        crash_after(&place, async |store| {
+            let team = store.ensure_team("lost").await.unwrap();
+            let rows = store.sessions(team, Some(false), NOW).await.unwrap();
+            let [row] = rows.as_slice() else {
+                panic!("{rows:?}")
+            };
+            let end = row.end.unwrap();
+            assert_eq!((end.at, end.credits), (later(29_000), 1));
+            assert_eq!(store.ledger_total(team).await.unwrap(), 1);
+            assert_eq!(store.end_session(row.id, NOW, later(60_000)).await.unwrap(), None);
+        });
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ mod chapters_of_files;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
-mod chapters_of_sessions;
+pub(crate) mod chapters_of_sessions;
 mod chapters_of_teams;
 mod chapters_of_versions;
 
@@ -53,7 +53,7 @@ async fn tell(store: &Store) {
     chapters_of_files::a_file_is_read_by_its_token_until_it_expires(store).await;
     chapters_of_sessions::a_session_ends_once_and_is_charged_once(store).await;
     chapters_of_sessions::a_session_never_outlives_its_time(store).await;
-    chapters_of_sessions::a_session_that_a_server_lost_ends_when_it_was_last_used(store).await;
+    chapters_of_sessions::the_use_of_a_session_is_noted(store).await;
     chapters_of_sessions::a_session_continues_one_scrape_at_most(store).await;
     chapters_of_sessions::a_scrape_is_known_by_where_it_came_from(store).await;
     chapters_of_sessions::a_profile_is_the_last_that_was_kept(store).await;

@@ -1,0 +1,189 @@
+//! Browser profiles: loaded before a browser is used, kept when it is done, written by one at a time.
+//!
+//! Who writes is known in memory alone: a server that ends, however it ends, leaves no profile locked.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use harvestman_browser::Storage;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::location::Profile;
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::interact::Refusal;
+use harvestman_store::Store;
+
+use crate::engine::unavailable;
+use crate::{clock, limits};
+
+/// Who writes to which profile. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profiles(Arc<Mutex<HashMap<(TeamId, String), Writers>>>);
+
+/// A session, a scrape, or the pages of one job, which share what they write.
+#[derive(Debug)]
+struct Writers {
+    owner: JobId,
+    count: usize,
+}
+
+/// A profile in use.
+#[derive(Debug)]
+pub(crate) struct OpenProfile {
+    team: TeamId,
+    name: String,
+    /// As it was loaded.
+    pub(crate) storage: Storage,
+    /// None for one that is only read.
+    writer: Option<Writer>,
+}
+
+/// The right to write; given back when dropped.
+#[derive(Debug)]
+struct Writer {
+    profiles: Profiles,
+    key: (TeamId, String),
+}
+
+impl Profiles {
+    /// Loads a profile, empty when it is new, for the session or job `owner`.
+    ///
+    /// Errors: 409 while another owner writes to it.
+    pub(crate) async fn open(
+        &self,
+        store: &Store,
+        team: TeamId,
+        profile: &Profile,
+        owner: JobId,
+    ) -> Result<OpenProfile, ApiError> {
+        let writer = match profile.save_changes {
+            true => Some(self.write(team, &profile.name, owner)?),
+            false => None,
+        };
+        let kept = store.profile(team, &profile.name).await;
+        let kept = kept.map_err(|error| unavailable(&error))?;
+        let storage = kept.and_then(|state| {
+            serde_json::from_str(&state)
+                .inspect_err(|error| tracing::warn!(%error, "a profile cannot be read and begins anew"))
+                .ok()
+        });
+        Ok(OpenProfile {
+            team,
+            name: profile.name.clone(),
+            storage: storage.unwrap_or_default(),
+            writer,
+        })
+    }
+
+    fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, Refusal> {
+        let key = (team, name.to_owned());
+        match self.writers().entry(key.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(Writers { owner, count: 1 });
+            }
+            Entry::Occupied(mut taken) if taken.get().owner == owner => taken.get_mut().count += 1,
+            Entry::Occupied(_) => return Err(Refusal::ProfileBusy(name.to_owned())),
+        }
+        Ok(Writer {
+            profiles: self.clone(),
+            key,
+        })
+    }
+
+    fn writers(&self) -> MutexGuard<'_, HashMap<(TeamId, String), Writers>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenProfile {
+    /// Whether changes are kept.
+    pub(crate) fn saves(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Keeps the state of a browser, unless the profile is only read.
+    ///
+    /// Errors: a store that does not take it.
+    pub(crate) async fn keep(&self, store: &Store, storage: Storage) -> Result<(), ApiError> {
+        if !self.saves() {
+            return Ok(());
+        }
+        let state = bounded(storage);
+        store
+            .keep_profile(self.team, self.name.clone(), state, clock::now())
+            .await
+            .map_err(|error| unavailable(&error))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let mut writers = self.profiles.writers();
+        if let Entry::Occupied(mut taken) = writers.entry(self.key.clone()) {
+            taken.get_mut().count -= 1;
+            if taken.get().count == 0 {
+                taken.remove();
+            }
+        }
+    }
+}
+
+/// As JSON text of [`limits::PROFILE_BYTES`] at most: the largest origins are left out, at last all but cookies.
+fn bounded(mut storage: Storage) -> String {
+    loop {
+        let state = serde_json::to_string(&storage).unwrap_or_default();
+        if state.len() <= limits::PROFILE_BYTES {
+            return state;
+        }
+        let size = |kept: &harvestman_browser::OriginStorage| -> usize {
+            let items = kept.local.iter().chain(&kept.session);
+            items.map(|(key, value)| key.len() + value.len()).sum()
+        };
+        let largest = storage.origins.iter().max_by_key(|(_, kept)| size(kept));
+        match largest.map(|(origin, _)| origin.clone()) {
+            Some(origin) => {
+                tracing::warn!("the storage of an origin is too large for a profile and is left out");
+                storage.origins.remove(&origin);
+            }
+            None => storage.cookies.clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harvestman_browser::OriginStorage;
+    use harvestman_store::fresh_id;
+
+    use super::*;
+
+    #[test]
+    fn one_owner_writes_at_a_time() {
+        let profiles = Profiles::default();
+        let (team, other_team) = (TeamId(fresh_id()), TeamId(fresh_id()));
+        let (owner, other) = (JobId(fresh_id()), JobId(fresh_id()));
+        let first = profiles.write(team, "shop", owner).unwrap();
+        let second = profiles.write(team, "shop", owner).unwrap();
+        let busy = || profiles.write(team, "shop", other).err();
+        assert_eq!(busy(), Some(Refusal::ProfileBusy("shop".to_owned())));
+        profiles.write(team, "bank", other).unwrap();
+        profiles.write(other_team, "shop", other).unwrap();
+        drop(first);
+        assert!(busy().is_some(), "its owner still writes");
+        drop(second);
+        assert_eq!(busy(), None);
+        assert!(profiles.writers().is_empty());
+    }
+
+    #[test]
+    fn a_profile_is_bounded() {
+        let mut storage = Storage::default();
+        for (origin, bytes) in [("https://small", 10), ("https://large", limits::PROFILE_BYTES)] {
+            let mut kept = OriginStorage::default();
+            kept.local.insert("key".to_owned(), "x".repeat(bytes));
+            storage.origins.insert(origin.to_owned(), kept);
+        }
+        let kept: Storage = serde_json::from_str(&bounded(storage)).unwrap();
+        assert_eq!(kept.origins.keys().collect::<Vec<_>>(), ["https://small"]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Browser sessions: opened by the first interact of a scrape or for themselves, used, listed, ended.
+//!
+//! A session lives in memory; the store knows that it lives, and charges it when it ends. How a browser does what is
+//! asked of it is not known here.
+
+mod ending;
+mod live;
+mod opening;
+mod registry;
+mod replay;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_browser::{LiveBrowser, LiveBrowsers};
+use harvestman_core::api::browser::{
+    BrowserCreated, BrowserRequest, BrowserSession, BrowserSessions, ExecuteRequest, SessionStatus,
+    SessionsQuery,
+};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded, Task};
+use harvestman_core::ids::{ScrapeId, SessionId};
+use harvestman_core::interact::Refusal;
+use harvestman_store::{Principal, SessionRow};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::clock;
+use crate::engine::{Engine, Inner, fault, stopping, unavailable};
+use live::LiveSession;
+use registry::Registry;
+
+pub(crate) use ending::run;
+
+/// A session as whoever has one of its tokens reaches it.
+#[derive(Clone)]
+pub struct SessionDoor {
+    /// The browser.
+    pub browser: LiveBrowser,
+    /// What the token allows.
+    pub access: DoorAccess,
+    /// Cancelled when the session is over.
+    pub ended: CancellationToken,
+}
+
+/// What a token of a session allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DoorAccess {
+    /// See the browser.
+    View,
+    /// See it, and give it input.
+    Control,
+    /// Speak its debugging protocol.
+    Cdp,
+}
+
+/// The sessions of this server.
+pub(crate) struct Sessions {
+    /// `None` where there is no browser.
+    browsers: Option<LiveBrowsers>,
+    registry: Registry,
+}
+
+impl Sessions {
+    pub(crate) fn new(browsers: Option<LiveBrowsers>, per_team: usize) -> Self {
+        Self {
+            browsers,
+            registry: Registry::new(per_team),
+        }
+    }
+
+    /// Errors: 503 where there is no browser.
+    fn browsers(&self) -> Result<&LiveBrowsers, ApiError> {
+        self.browsers.as_ref().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotConfigured,
+                "browser sessions need a browser, and none is configured on this server",
+            )
+        })
+    }
+}
+
+impl Engine {
+    /// Runs code or a prompt in the browser of a scraped page; the first call opens it and does the scrape again.
+    /// `base` is this server's address as the caller knows it. The work goes on when the caller hangs up.
+    pub async fn interact(
+        &self,
+        who: &Principal,
+        scrape: ScrapeId,
+        request: InteractRequest,
+        base: &str,
+    ) -> Result<ExecuteAnswer, ApiError> {
+        let (inner, who, base) = (self.inner.clone(), who.clone(), base.to_owned());
+        detached(async move {
+            let session = inner.session_of(&who, scrape, &request).await?;
+            let timeout = Duration::from_millis(request.timeout_ms());
+            inner.execute(&session, request.task, timeout, &base).await
+        })
+        .await
+    }
+
+    /// Ends the browser session of a scrape.
+    ///
+    /// Errors: 403 for another team's, 404 when there is none, also when it has ended.
+    pub async fn stop_interaction(
+        &self,
+        who: &Principal,
+        scrape: ScrapeId,
+    ) -> Result<SessionEnded, ApiError> {
+        let store = &self.inner.store;
+        let found = store
+            .session_of(scrape)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        if found.is_none() {
+            let origin = store
+                .scrape_origin(scrape)
+                .await
+                .map_err(|error| unavailable(&error))?;
+            if origin.is_some_and(|origin| origin.team != who.team) {
+                return Err(Refusal::OtherTeam.into());
+            }
+        }
+        self.end(who, found).await
+    }
+
+    /// Opens a browser that belongs to no scrape.
+    pub async fn open_browser(
+        &self,
+        who: &Principal,
+        request: BrowserRequest,
+        base: &str,
+    ) -> Result<BrowserCreated, ApiError> {
+        let (inner, who) = (self.inner.clone(), who.clone());
+        let session = detached(async move { inner.open_own(&who, request).await }).await?;
+        let addresses = session.tokens.addresses(base);
+        Ok(BrowserCreated {
+            success: true,
+            id: session.id.to_string(),
+            cdp_url: addresses.cdp,
+            live_view_url: addresses.live_view,
+            interactive_live_view_url: addresses.interactive_live_view,
+            expires_at: session.created + session.lifetime.ttl,
+        })
+    }
+
+    /// Sessions of the team within the last day, newest first.
+    pub async fn browser_sessions(
+        &self,
+        who: &Principal,
+        query: SessionsQuery,
+        base: &str,
+    ) -> Result<BrowserSessions, ApiError> {
+        let live = query.status.map(|status| status == SessionStatus::Active);
+        let rows = self.inner.store.sessions(who.team, live, clock::now()).await;
+        let rows = rows.map_err(|error| unavailable(&error))?;
+        let sessions = rows.into_iter().map(|row| self.described(&row, base));
+        let wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
+        Ok(BrowserSessions {
+            success: true,
+            sessions: sessions.filter(wanted).collect(),
+        })
+    }
+
+    fn described(&self, row: &SessionRow, base: &str) -> BrowserSession {
+        let live = self.inner.sessions.registry.get(row.id);
+        let addresses = live
+            .as_ref()
+            .map(|live| live.tokens.addresses(base))
+            .unwrap_or_default();
+        BrowserSession {
+            id: row.id.to_string(),
+            status: match live {
+                Some(_) => SessionStatus::Active,
+                None => SessionStatus::Destroyed,
+            },
+            cdp_url: addresses.cdp,
+            live_view_url: addresses.live_view,
+            interactive_live_view_url: addresses.interactive_live_view,
+            stream_web_view: row.stream_web_view,
+            created_at: row.created_at,
+            last_activity: live.map_or(row.last_activity_at, |live| live.last_activity()),
+        }
+    }
+
+    /// Runs code in a session of the team. The work goes on when the caller hangs up.
+    ///
+    /// Errors: 403 for another team's, 404 for an unknown one, 410 for one that has ended; then as [`Engine::interact`].
+    pub async fn execute(
+        &self,
+        who: &Principal,
+        id: SessionId,
+        request: ExecuteRequest,
+        base: &str,
+    ) -> Result<ExecuteAnswer, ApiError> {
+        let session = self.inner.living(who, id).await?;
+        let (inner, base) = (self.inner.clone(), base.to_owned());
+        let timeout = Duration::from_millis(request.timeout_ms());
+        let task = Task::Code {
+            code: request.code,
+            language: request.language,
+        };
+        detached(async move { inner.execute(&session, task, timeout, &base).await }).await
+    }
+
+    /// Ends a session of the team.
+    ///
+    /// Errors: 403 for another team's, 404 when there is none, also when it has ended.
+    pub async fn end_browser(&self, who: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
+        let found = self
+            .inner
+            .store
+            .session(id)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        self.end(who, found).await
+    }
+
+    async fn end(&self, who: &Principal, found: Option<SessionRow>) -> Result<SessionEnded, ApiError> {
+        let row = found.ok_or(Refusal::NoSession)?;
+        if row.team != who.team {
+            return Err(Refusal::OtherTeam.into());
+        }
+        let inner = self.inner.clone();
+        let ended = detached(async move { inner.end_session(row.id).await }).await?;
+        let row = ended.ok_or(Refusal::NoSession)?;
+        let end = row.end.ok_or(Refusal::NoSession)?;
+        Ok(SessionEnded {
+            success: true,
+            session_duration_ms: end.at.millis_since(row.created_at),
+            credits_billed: end.credits,
+            error: None,
+        })
+    }
+
+    /// The session that this token opens; none when it opens nothing, or nothing any more.
+    pub fn session_by_token(&self, token: &str) -> Option<SessionDoor> {
+        let (session, access) = self.inner.sessions.registry.by_token(token)?;
+        Some(SessionDoor {
+            browser: session.browser.clone(),
+            access,
+            ended: session.ended.clone(),
+        })
+    }
+}
+
+impl Inner {
+    /// A session of the team that lives.
+    async fn living(&self, who: &Principal, id: SessionId) -> Result<Arc<LiveSession>, ApiError> {
+        let live = self.sessions.registry.get(id);
+        let team = match &live {
+            Some(session) => Some(session.team),
+            None => {
+                let row = self
+                    .store
+                    .session(id)
+                    .await
+                    .map_err(|error| unavailable(&error))?;
+                row.map(|row| row.team)
+            }
+        };
+        match (team, live) {
+            (None, _) => Err(Refusal::NoSession.into()),
+            (Some(team), _) if team != who.team => Err(Refusal::OtherTeam.into()),
+            (Some(_), None) => Err(Refusal::Destroyed.into()),
+            (Some(_), Some(session)) => Ok(session),
+        }
+    }
+
+    /// Runs a task in a session, when it is its turn.
+    async fn execute(
+        self: &Arc<Self>,
+        session: &Arc<LiveSession>,
+        task: Task,
+        timeout: Duration,
+        base: &str,
+    ) -> Result<ExecuteAnswer, ApiError> {
+        let ran = session.run(task, timeout).await;
+        if session.browser.has_ended() {
+            // Whoever ends it, the next caller hears that it is over.
+            self.end_later(session.id);
+        }
+        let execution = match ran {
+            Err(_) if self.stop.is_cancelled() => return Err(stopping()),
+            ran => ran?,
+        };
+        let addresses = session.tokens.addresses(base);
+        let success = execution.exit_code == 0 && !execution.killed;
+        Ok(ExecuteAnswer {
+            success,
+            live_view_url: Some(addresses.live_view),
+            interactive_live_view_url: Some(addresses.interactive_live_view),
+            cdp_url: Some(addresses.cdp),
+            session_id: Some(session.id.to_string()),
+            output: None,
+            stdout: Some(execution.stdout),
+            stderr: Some(execution.stderr),
+            result: execution.result,
+            exit_code: Some(execution.exit_code),
+            killed: Some(execution.killed),
+            error: match success {
+                true => None,
+                false => Some(
+                    execution
+                        .error
+                        .unwrap_or_else(|| "the code did not succeed".to_owned()),
+                ),
+            },
+        })
+    }
+}
+
+/// Runs to its end, whoever waits for it.
+async fn detached<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<T, ApiError> {
+    let task = tokio::spawn(work.in_current_span());
+    task.await.unwrap_or_else(|panic| Err(fault(&panic)))
+}

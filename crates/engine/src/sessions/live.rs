@@ -1,0 +1,155 @@
+//! One session: its browser, its secrets, and whose turn it is to use it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use harvestman_browser::{BrowserError, Execution, LiveBrowser};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::interact::Task;
+use harvestman_core::ids::{SessionId, TeamId};
+use harvestman_core::interact::{Lifetime, Refusal, Tokens};
+use harvestman_core::time::Timestamp;
+use tokio::sync::OwnedMutexGuard;
+use tokio_util::sync::CancellationToken;
+
+use super::registry::Place;
+use crate::budget::Reserved;
+use crate::profiles::OpenProfile;
+use crate::{clock, limits};
+
+/// A session while it lives.
+pub(crate) struct LiveSession {
+    pub(crate) id: SessionId,
+    pub(crate) team: TeamId,
+    pub(crate) created: Timestamp,
+    pub(crate) lifetime: Lifetime,
+    pub(crate) browser: LiveBrowser,
+    pub(crate) tokens: Tokens,
+    pub(crate) ended: CancellationToken,
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// Calls that have the turn or wait for it.
+    calls: AtomicUsize,
+    held: Mutex<Option<Held>>,
+}
+
+/// What a session has until it ends.
+pub(crate) struct Held {
+    pub(crate) profile: Option<OpenProfile>,
+    pub(crate) reserved: Reserved,
+    pub(crate) place: Place,
+}
+
+impl LiveSession {
+    pub(crate) fn new(
+        id: SessionId,
+        team: TeamId,
+        lifetime: Lifetime,
+        browser: LiveBrowser,
+        tokens: Tokens,
+        held: Held,
+    ) -> Self {
+        Self {
+            id,
+            team,
+            created: clock::now(),
+            lifetime,
+            browser,
+            tokens,
+            ended: CancellationToken::new(),
+            turn: Arc::default(),
+            calls: AtomicUsize::new(0),
+            held: Mutex::new(Some(held)),
+        }
+    }
+
+    /// When it was last used, by the wall clock.
+    pub(crate) fn last_activity(&self) -> Timestamp {
+        let idle = self.browser.last_used().elapsed().as_millis();
+        let idle = u64::try_from(idle).unwrap_or(u64::MAX);
+        Timestamp(clock::now().0.saturating_sub(idle)).max(self.created)
+    }
+
+    /// Whether it is over at `now`. While a call has the turn it is never idle.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        if self.calls.load(Ordering::Relaxed) > 0 {
+            self.browser.touch();
+        }
+        let end = self.lifetime.ends_at(self.created, self.last_activity());
+        now >= end || self.browser.has_ended()
+    }
+
+    /// What it has; nothing for who comes second.
+    pub(crate) fn take_held(&self) -> Option<Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Waits until nobody else uses the browser; calls come in the order in which they were made.
+    ///
+    /// Errors: 410 when it ends meanwhile, 429 when too many wait.
+    pub(crate) async fn turn(self: &Arc<Self>) -> Result<Turn, Refusal> {
+        let call = Call(self.clone());
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= limits::CALLS_PER_SESSION {
+            return Err(Refusal::TooBusy(limits::CALLS_PER_SESSION));
+        }
+        tokio::select! {
+            biased;
+            () = self.ended.cancelled() => Err(Refusal::Destroyed),
+            turn = self.turn.clone().lock_owned() => Ok(Turn { _turn: turn, _call: call }),
+        }
+    }
+
+    /// Runs a task when it is its turn.
+    ///
+    /// Errors: 410 when the session ends meanwhile, 429 when too many wait, 502 when the browser failed before
+    /// anything ran, 503 for what is not configured.
+    pub(crate) async fn run(self: &Arc<Self>, task: Task, timeout: Duration) -> Result<Execution, ApiError> {
+        let _turn = self.turn().await?;
+        let running = async {
+            match &task {
+                Task::Code { code, language } => self.browser.run(code, *language, timeout).await,
+                Task::Prompt(_) => Err(no_prompts()),
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.ended.cancelled() => Err(Refusal::Destroyed.into()),
+            ran = running => ran.map_err(nothing_ran),
+        }
+    }
+}
+
+/// The one who may use the browser.
+pub(crate) struct Turn {
+    _turn: OwnedMutexGuard<()>,
+    _call: Call,
+}
+
+/// A call that has the turn or waits for it.
+struct Call(Arc<LiveSession>);
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Refuses what this server cannot run, before anything is opened for it.
+pub(crate) fn check_task(task: &Task) -> Result<(), ApiError> {
+    match task {
+        Task::Code { .. } => Ok(()),
+        Task::Prompt(_) => Err(nothing_ran(no_prompts())),
+    }
+}
+
+fn no_prompts() -> BrowserError {
+    BrowserError::NotConfigured("prompts are not configured on this server; send `code`".to_owned())
+}
+
+/// A browser that failed before anything was run in it (contract section 2: 502 only then).
+pub(crate) fn nothing_ran(error: BrowserError) -> ApiError {
+    match error {
+        BrowserError::NotConfigured(_) => error.into(),
+        error => ApiError::new(ErrorCode::BrowserError, error.to_string()),
+    }
+}

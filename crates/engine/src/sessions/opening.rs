@@ -1,0 +1,253 @@
+//! How sessions begin: the browser is opened, its profile loaded, its scrape done again; then the store hears of it.
+//! What fails before leaves no session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_browser::{BrowserError, LiveBrowser};
+use harvestman_core::api::browser::BrowserRequest;
+use harvestman_core::api::caller::Caller;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::interact::InteractRequest;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::ids::{JobId, ScrapeId, SessionId};
+use harvestman_core::interact::{Lifetime, Refusal, Tokens, ViewTokens};
+use harvestman_store::{JobKind, NewJob, NewSession, Principal};
+use tokio::time::Instant;
+
+use super::live::{Held, LiveSession, check_task, nothing_ran};
+use super::replay::Replay;
+use crate::engine::{Inner, fault, stopping, unavailable};
+use crate::{clock, limits};
+
+/// A session to be opened.
+struct Plan<'a> {
+    kind: JobKind,
+    lifetime: Lifetime,
+    options: &'a ScrapeOptions,
+    /// The scrape to be done again.
+    scrape: Option<(ScrapeId, &'a Replay)>,
+    stream_web_view: bool,
+    caller: &'a Caller,
+}
+
+impl Inner {
+    /// The session that continues a scrape; the first call opens it.
+    pub(super) async fn session_of(
+        self: &Arc<Self>,
+        who: &Principal,
+        scrape: ScrapeId,
+        request: &InteractRequest,
+    ) -> Result<Arc<LiveSession>, ApiError> {
+        let registry = &self.sessions.registry;
+        if let Some(session) = registry.of_scrape(scrape) {
+            return owned(who, session);
+        }
+        let first = registry.first_call(scrape);
+        let _first = first.lock().await;
+        if let Some(session) = registry.of_scrape(scrape) {
+            return owned(who, session);
+        }
+        let stored = self.store.session_of(scrape).await;
+        if let Some(row) = stored.map_err(|error| unavailable(&error))? {
+            return Err(match row.team == who.team {
+                true => Refusal::Destroyed.into(),
+                false => Refusal::OtherTeam.into(),
+            });
+        }
+        let origin = self.store.scrape_origin(scrape).await;
+        let origin = origin.map_err(|error| unavailable(&error))?;
+        let origin = origin.ok_or(Refusal::NoScrape)?;
+        if origin.team != who.team {
+            return Err(Refusal::OtherTeam.into());
+        }
+        let replay = Replay::of(&origin, clock::now())?;
+        check_task(&request.task)?;
+        if let Some(existing) = &request.existing_session_id {
+            return self.take_over(who, existing, scrape, &replay).await;
+        }
+        self.open(
+            who,
+            Plan {
+                kind: JobKind::Interact,
+                lifetime: Lifetime::of_interact(request),
+                options: &replay.options,
+                scrape: Some((scrape, &replay)),
+                stream_web_view: true,
+                caller: &request.caller,
+            },
+        )
+        .await
+    }
+
+    /// Makes a session of the team continue a scrape.
+    async fn take_over(
+        self: &Arc<Self>,
+        who: &Principal,
+        id: &str,
+        scrape: ScrapeId,
+        replay: &Replay,
+    ) -> Result<Arc<LiveSession>, ApiError> {
+        let id: SessionId = id.parse().map_err(|_| Refusal::NoSession)?;
+        let session = self.living(who, id).await?;
+        let turn = session.turn().await?;
+        let bound = self.store.bind_session(id, scrape).await;
+        if !bound.map_err(|error| unavailable(&error))? {
+            return Err(Refusal::Taken.into());
+        }
+        self.sessions.registry.bind(id, scrape);
+        go(&session.browser, replay).await?;
+        drop(turn);
+        Ok(session)
+    }
+
+    /// Opens a browser for itself.
+    pub(super) async fn open_own(
+        self: &Arc<Self>,
+        who: &Principal,
+        request: BrowserRequest,
+    ) -> Result<Arc<LiveSession>, ApiError> {
+        let options = ScrapeOptions {
+            block_ads: request.block_ads,
+            location: request.location.clone(),
+            profile: request.profile.clone(),
+            ..ScrapeOptions::default()
+        };
+        self.open(
+            who,
+            Plan {
+                kind: JobKind::Browser,
+                lifetime: Lifetime::of_browser(&request),
+                options: &options,
+                scrape: None,
+                stream_web_view: request.stream_web_view,
+                caller: &request.caller,
+            },
+        )
+        .await
+    }
+
+    async fn open(self: &Arc<Self>, who: &Principal, plan: Plan<'_>) -> Result<Arc<LiveSession>, ApiError> {
+        let browsers = self.sessions.browsers()?;
+        let id = SessionId(clock::new_job_id().0);
+        let tokens = new_tokens(plan.stream_web_view)?;
+        let place = self.sessions.registry.place(who.team)?;
+        let reserved = self.budget.reserve(&self.store, who.team).await?;
+        let profile = match &plan.options.profile {
+            Some(profile) => {
+                let opened = self
+                    .profiles
+                    .open(&self.store, who.team, profile, JobId::from(id));
+                Some(opened.await?)
+            }
+            None => None,
+        };
+        let browser = browsers.open(plan.options).await.map_err(nothing_ran)?;
+        let prepared = async {
+            if let Some(profile) = &profile {
+                browser.restore(&profile.storage).await.map_err(nothing_ran)?;
+            }
+            match plan.scrape {
+                Some((_, replay)) => go(&browser, replay).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = prepared.await {
+            browser.end().await;
+            return Err(error);
+        }
+        let held = Held {
+            profile,
+            reserved,
+            place,
+        };
+        let session = LiveSession::new(id, who.team, plan.lifetime, browser, tokens, held);
+        self.begin(who, &plan, Arc::new(session)).await
+    }
+
+    /// The session lives from here on, in the store and for callers.
+    async fn begin(
+        self: &Arc<Self>,
+        who: &Principal,
+        plan: &Plan<'_>,
+        session: Arc<LiveSession>,
+    ) -> Result<Arc<LiveSession>, ApiError> {
+        let url = plan.scrape.map(|(_, replay)| replay.url.to_string());
+        let begun = NewSession {
+            call: NewJob {
+                id: JobId::from(session.id),
+                team: who.team,
+                key: who.key,
+                kind: plan.kind,
+                url: url.unwrap_or_default(),
+                request: String::new(),
+                base: String::new(),
+                page_limit: 0,
+                webhook: None,
+                origin: plan.caller.origin.clone(),
+                integration: plan.caller.integration.clone(),
+                zero_data_retention: false,
+                retention_ms: limits::RETENTION_MS,
+                created_at: session.created,
+            },
+            scrape: plan.scrape.map(|(scrape, _)| scrape),
+            stream_web_view: plan.stream_web_view,
+            expires_at: session.created + session.lifetime.ttl,
+        };
+        if let Err(error) = self.store.begin_session(&begun).await {
+            session.browser.end().await;
+            return Err(unavailable(&error));
+        }
+        tracing::info!(session.id = %session.id, team.id = %who.team, "browser session began");
+        if !self.sessions.registry.add(session.clone(), begun.scrape) {
+            let ended = self.finish(session).await;
+            return Err(ended.map_or_else(|error| unavailable(&error), |_| stopping()));
+        }
+        Ok(session)
+    }
+}
+
+/// A session as a caller of the right team gets it.
+fn owned(who: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
+    match session.team == who.team {
+        true => Ok(session),
+        false => Err(Refusal::OtherTeam.into()),
+    }
+}
+
+/// Does a scrape again.
+///
+/// Errors: 409 when the page does not let it be done, 502 when the browser fails.
+async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
+    let deadline = Instant::now() + Duration::from_millis(replay.options.timeout);
+    let mut gone = browser.replay(&replay.url, &replay.options, deadline).await;
+    if let (Err(BrowserError::Navigation { .. }), Some(fallback)) = (&gone, &replay.fallback) {
+        gone = browser.replay(fallback, &replay.options, deadline).await;
+    }
+    gone.map_err(|error| match error {
+        BrowserError::Navigation { .. }
+        | BrowserError::Timeout
+        | BrowserError::Download
+        | BrowserError::Crashed
+        | BrowserError::Action { .. } => Refusal::NoReplay(error.to_string()).into(),
+        error => nothing_ran(error),
+    })
+}
+
+/// 128 random bits for each door.
+fn new_tokens(views: bool) -> Result<Tokens, ApiError> {
+    let token = || {
+        let mut bytes = [0; 16];
+        let filled = getrandom::fill(&mut bytes).map_err(|error| fault(&error));
+        filled.map(|()| format!("{:032x}", u128::from_ne_bytes(bytes)))
+    };
+    let views = match views {
+        true => Some(ViewTokens {
+            view: token()?,
+            control: token()?,
+        }),
+        false => None,
+    };
+    let cdp = token()?;
+    Ok(Tokens { cdp, views })
+}

@@ -1,0 +1,210 @@
+//! Which sessions live here: by id, by scrape and by token, and how many each team has.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
+use harvestman_core::interact::Refusal;
+use harvestman_core::time::Timestamp;
+
+use super::DoorAccess;
+use super::live::LiveSession;
+
+/// All living sessions.
+pub(crate) struct Registry {
+    per_team: usize,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    sessions: HashMap<SessionId, Arc<LiveSession>>,
+    of_scrapes: HashMap<ScrapeId, SessionId>,
+    tokens: HashMap<String, (SessionId, DoorAccess)>,
+    /// Browsers that each team has or is about to have.
+    places: HashMap<TeamId, usize>,
+    first_calls: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
+    /// Ends that the store has not taken yet.
+    unsettled: HashMap<SessionId, End>,
+    /// No session is taken in any more.
+    closed: bool,
+}
+
+/// When a session ended, and when it was last used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) last_activity: Timestamp,
+    pub(crate) at: Timestamp,
+}
+
+/// Room for one browser of a team; given back when dropped.
+pub(crate) struct Place {
+    state: Arc<Mutex<State>>,
+    team: TeamId,
+}
+
+impl Registry {
+    pub(crate) fn new(per_team: usize) -> Self {
+        Self {
+            per_team,
+            state: Arc::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    /// Room for a browser. Errors: 429 when the team has as many as it may.
+    pub(crate) fn place(&self, team: TeamId) -> Result<Place, Refusal> {
+        let mut state = self.state();
+        let taken = state.places.entry(team).or_default();
+        if *taken >= self.per_team {
+            return Err(Refusal::TooMany(self.per_team));
+        }
+        *taken += 1;
+        Ok(Place {
+            state: self.state.clone(),
+            team,
+        })
+    }
+
+    /// Held by whoever may open the session of a scrape.
+    pub(crate) fn first_call(&self, scrape: ScrapeId) -> Arc<tokio::sync::Mutex<()>> {
+        let mut state = self.state();
+        state.first_calls.retain(|_, call| call.strong_count() > 0);
+        if let Some(call) = state.first_calls.get(&scrape).and_then(Weak::upgrade) {
+            return call;
+        }
+        let call = Arc::default();
+        state.first_calls.insert(scrape, Arc::downgrade(&call));
+        call
+    }
+
+    /// Takes a session in; false when the server stops.
+    pub(crate) fn add(&self, session: Arc<LiveSession>, scrape: Option<ScrapeId>) -> bool {
+        let mut state = self.state();
+        if state.closed {
+            return false;
+        }
+        let id = session.id;
+        let tokens = &session.tokens;
+        let mut door = |token: &String, access| state.tokens.insert(token.clone(), (id, access));
+        door(&tokens.cdp, DoorAccess::Cdp);
+        if let Some(views) = &tokens.views {
+            door(&views.view, DoorAccess::View);
+            door(&views.control, DoorAccess::Control);
+        }
+        state.of_scrapes.extend(scrape.map(|scrape| (scrape, id)));
+        state.sessions.insert(id, session);
+        true
+    }
+
+    /// The session continues this scrape from now on.
+    pub(crate) fn bind(&self, id: SessionId, scrape: ScrapeId) {
+        self.state().of_scrapes.insert(scrape, id);
+    }
+
+    pub(crate) fn get(&self, id: SessionId) -> Option<Arc<LiveSession>> {
+        self.state().sessions.get(&id).cloned()
+    }
+
+    pub(crate) fn of_scrape(&self, scrape: ScrapeId) -> Option<Arc<LiveSession>> {
+        let state = self.state();
+        let id = state.of_scrapes.get(&scrape)?;
+        state.sessions.get(id).cloned()
+    }
+
+    pub(crate) fn by_token(&self, token: &str) -> Option<(Arc<LiveSession>, DoorAccess)> {
+        let state = self.state();
+        let (id, access) = state.tokens.get(token)?;
+        let session = state.sessions.get(id)?;
+        Some((session.clone(), *access))
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<LiveSession>> {
+        self.state().sessions.values().cloned().collect()
+    }
+
+    /// Takes a session out with all that leads to it, for whoever ends it.
+    pub(crate) fn remove(&self, id: SessionId) -> Option<Arc<LiveSession>> {
+        let mut state = self.state();
+        let session = state.sessions.remove(&id)?;
+        state.tokens.retain(|_, (of, _)| *of != id);
+        state.of_scrapes.retain(|_, of| *of != id);
+        Some(session)
+    }
+
+    /// Takes in no more sessions.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+    }
+
+    /// The store does not know this end yet.
+    pub(crate) fn owe(&self, id: SessionId, end: End) {
+        self.state().unsettled.insert(id, end);
+    }
+
+    /// An end that the store does not know yet, for whoever tells it.
+    pub(crate) fn take_owed(&self, id: SessionId) -> Option<End> {
+        self.state().unsettled.remove(&id)
+    }
+
+    /// Sessions whose end the store does not know yet.
+    pub(crate) fn owed(&self) -> Vec<SessionId> {
+        self.state().unsettled.keys().copied().collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = locked(&self.state);
+        if let Some(taken) = state.places.get_mut(&self.team) {
+            *taken -= 1;
+            if *taken == 0 {
+                state.places.remove(&self.team);
+            }
+        }
+    }
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use harvestman_store::fresh_id;
+
+    use super::*;
+
+    #[test]
+    fn a_team_has_no_more_browsers_than_it_may() {
+        let registry = Registry::new(2);
+        let (team, other) = (TeamId(fresh_id()), TeamId(fresh_id()));
+        let first = registry.place(team).ok();
+        let _second = registry.place(team).ok();
+        assert_eq!(registry.place(team).err(), Some(Refusal::TooMany(2)));
+        assert!(registry.place(other).is_ok());
+        drop(first);
+        assert!(registry.place(team).is_ok());
+    }
+
+    #[tokio::test]
+    async fn first_calls_of_a_scrape_come_one_after_the_other() {
+        let registry = Registry::new(1);
+        let scrape = ScrapeId(fresh_id());
+        let call = registry.first_call(scrape);
+        let held = call.lock().await;
+        assert!(registry.first_call(scrape).try_lock().is_err());
+        assert!(registry.first_call(ScrapeId(fresh_id())).try_lock().is_ok());
+        drop(held);
+        drop(call);
+        assert!(registry.first_call(scrape).try_lock().is_ok());
+        assert_eq!(
+            registry.state().first_calls.len(),
+            1,
+            "nothing is left of done ones"
+        );
+    }
+}

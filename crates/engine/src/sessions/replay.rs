@@ -1,0 +1,136 @@
+//! What a scrape asked for, read from where it is stored, so that it can be done again.
+
+use harvestman_core::api::batch::StoredBatch;
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::scrape::ScrapeRequest;
+use harvestman_core::interact::Refusal;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
+use url::Url;
+
+use crate::engine::fault;
+
+/// A page to be gone to again.
+#[derive(Clone, Debug)]
+pub(crate) struct Replay {
+    pub(crate) url: Url,
+    /// Where to try it when `url` cannot be opened: an address given without a scheme.
+    pub(crate) fallback: Option<Url>,
+    pub(crate) options: ScrapeOptions,
+}
+
+impl Replay {
+    /// Reads a scrape of the caller's team.
+    ///
+    /// Errors: 409 when it cannot be done again.
+    pub(crate) fn of(origin: &ScrapeOrigin, now: Timestamp) -> Result<Replay, ApiError> {
+        if origin.zero_data_retention {
+            return Err(Refusal::zero_data_retention().into());
+        }
+        if origin.expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::expired().into());
+        }
+        match origin.state {
+            OriginState::Running => return Err(Refusal::running().into()),
+            OriginState::Failed => return Err(Refusal::failed_page().into()),
+            OriginState::Ended => {}
+        }
+        let url = Url::parse(&origin.url).map_err(|error| fault(&error))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Refusal::upload().into());
+        }
+        let request = origin.request.as_bytes();
+        let (fallback, options) = match origin.kind {
+            JobKind::Crawl => (None, CrawlRequest::from_json(request)?.scrape_options),
+            JobKind::BatchScrape => (None, StoredBatch::from_json(request)?.0.options),
+            _ => {
+                let request = ScrapeRequest::from_json(request)?;
+                (request.url.http_fallback(), request.options)
+            }
+        };
+        Ok(Replay {
+            url,
+            fallback,
+            options,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harvestman_core::ids::TeamId;
+    use harvestman_store::fresh_id;
+
+    use super::*;
+
+    fn origin(kind: JobKind, url: &str, request: &str) -> ScrapeOrigin {
+        ScrapeOrigin {
+            team: TeamId(fresh_id()),
+            kind,
+            url: url.to_owned(),
+            request: request.to_owned(),
+            zero_data_retention: false,
+            expires_at: Some(Timestamp(10)),
+            state: OriginState::Ended,
+        }
+    }
+
+    #[test]
+    fn a_page_is_done_again_as_its_job_asked() {
+        let scrape = r#"{"url":"site.test/a","waitFor":7,"headers":{"x":"1"}}"#;
+        let replay = Replay::of(
+            &origin(JobKind::Scrape, "https://site.test/a", scrape),
+            Timestamp(9),
+        )
+        .unwrap();
+        assert_eq!(replay.url.as_str(), "https://site.test/a");
+        assert_eq!(replay.fallback.unwrap().as_str(), "http://site.test/a");
+        assert_eq!((replay.options.wait_for, replay.options.headers.len()), (7, 1));
+
+        let crawl = r#"{"url":"https://site.test/","scrapeOptions":{"mobile":true}}"#;
+        let replay = Replay::of(
+            &origin(JobKind::Crawl, "https://site.test/b", crawl),
+            Timestamp(9),
+        )
+        .unwrap();
+        assert_eq!((replay.url.path(), replay.options.mobile), ("/b", true));
+    }
+
+    #[test]
+    fn what_was_not_kept_is_not_done_again() {
+        let page = origin(
+            JobKind::Scrape,
+            "https://site.test/",
+            r#"{"url":"https://site.test/"}"#,
+        );
+        let refused = |origin: ScrapeOrigin, now| {
+            let error = Replay::of(&origin, Timestamp(now)).unwrap_err();
+            assert_eq!(error.code.as_str(), "REPLAY_UNAVAILABLE");
+            error.message
+        };
+        assert!(refused(page.clone(), 10).contains("expired"));
+        let discreet = ScrapeOrigin {
+            zero_data_retention: true,
+            ..page.clone()
+        };
+        assert!(refused(discreet, 9).contains("zero data retention"));
+        let upload = ScrapeOrigin {
+            url: "upload:file.pdf".to_owned(),
+            ..page.clone()
+        };
+        assert!(refused(upload, 9).contains("uploaded file"));
+        let running = ScrapeOrigin {
+            state: OriginState::Running,
+            expires_at: None,
+            ..page.clone()
+        };
+        assert!(refused(running, 9).contains("still runs"));
+        let failed = ScrapeOrigin {
+            state: OriginState::Failed,
+            ..page
+        };
+        assert!(refused(failed, 9).contains("could not be had"));
+    }
+}

@@ -1,0 +1,26 @@
+//! The live browser of a scraped page: `POST` and `DELETE /v2/scrape/{id}/interact` (contract sections 6.11 and 6.12).
+
+use axum::extract::State;
+use harvestman_core::api::interact::InteractRequest;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, json};
+use crate::links::Base;
+use crate::routes::PathId;
+
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(who): Caller,
+    PathId(id): PathId,
+    Base(base): Base,
+    WholeBody(body): WholeBody,
+) -> Answer {
+    let request = InteractRequest::from_json(&body)?;
+    json(&app.engine().interact(&who, id.into(), request, &base).await?)
+}
+
+pub(crate) async fn stop(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
+    json(&app.engine().stop_interaction(&who, id.into()).await?)
+}

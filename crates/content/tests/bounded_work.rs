@@ -33,6 +33,13 @@ fn outputs(html: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_page_may_end_with_an_empty_statement() {
+    let page = outputs("<p>text</p><script type=application/ld+json></script>");
+    assert_eq!(page[0], "text");
+    assert_eq!(outputs("<script type=application/ld+json>")[0], "");
+}
+
+#[test]
 fn deep_nesting_is_flattened_and_keeps_its_text() {
     let html = format!("{}deep{}", "<div>".repeat(40_000), "</div>".repeat(40_000));
     assert!(page(&html).truncated());

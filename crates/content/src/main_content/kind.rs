@@ -41,7 +41,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
                 }
             }
             Tag::Script if dom.attr(id, attr::TYPE).is_some_and(|t| t.contains("ld+json")) => {
-                let text = dom.text(id + 1);
+                let text = dom.below(id).next().map_or("", |text| dom.text(text));
                 types.extend(text.chars().filter(|c| !c.is_whitespace()).take(20_000));
             }
             _ if dom.attr(id, attr::ITEMTYPE).is_some() => {

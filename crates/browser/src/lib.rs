@@ -37,7 +37,7 @@ pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOptio
 pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress, Storage};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
-pub use sandbox::Sandbox;
+pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
 pub use screencast::{Frame, LiveView, Sight, Tab, Tabs, Viewer};
 pub use snapshot::{Snapshot, SnapshotElement};
-pub use worker::Execution;
+pub use worker::{Execution, find_node, find_python};

@@ -120,3 +120,25 @@ pub const SELECT_PATIENCE: Duration = Duration::from_millis(500);
 pub const MAX_COPIED_CHARS: usize = 1024 * 1024;
 /// Tabs above which a viewer opens no more.
 pub const MAX_TABS: usize = 32;
+/// Looking whether this machine can sandbox.
+pub const DETECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Memory of a live browser, its files included, where the system can limit it.
+pub const BROWSER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Processes and threads of a live browser, likewise.
+pub const BROWSER_TASKS: u64 = 768;
+/// Files of a live browser: profile, cache, shared memory.
+pub const BROWSER_FILES_BYTES: u64 = 256 * 1024 * 1024;
+/// Memory of code and of its files, where the system can limit it; of one process of it in any case.
+pub const WORKER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
+/// Processes and threads of code, where the system can limit them.
+pub const WORKER_TASKS: u64 = 128;
+/// Files of code.
+pub const WORKER_FILES_BYTES: u64 = 64 * 1024 * 1024;
+/// `/dev/shm` in a sandbox.
+pub const SHARED_MEMORY_BYTES: u64 = 16 * 1024 * 1024;
+/// Open descriptors of one process in a sandbox.
+pub const SANDBOX_DESCRIPTORS: u64 = 4_096;
+/// Processes of a user that starts sandboxes, where there are no control groups.
+pub const USER_TASKS: u64 = 4_096;
+/// Removing the control group of a sandbox that was killed.
+pub const GROUP_REMOVAL_TIMEOUT: Duration = Duration::from_secs(5);

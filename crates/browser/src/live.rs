@@ -16,13 +16,13 @@ use harvestman_core::api::options::ScrapeOptions;
 
 use crate::error::BrowserError;
 use crate::process::Process;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
 
 pub use browser::LiveBrowser;
 pub use storage::{OriginStorage, Storage};
 
-/// Serves the egress proxy on a listener until the answer is dropped.
+/// Serves the egress proxy on a listener, which does not block, until the answer is dropped.
 pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync;
 
 /// Settings of live browsers.
@@ -30,7 +30,7 @@ pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync
 pub struct LiveConfig {
     /// Chromium or its headless shell.
     pub program: PathBuf,
-    /// Folder of what a browser without a sandbox keeps; removed with it.
+    /// Folder of what a browser without a sandbox keeps; removed with it. No sandbox shows the folder around it.
     pub folder: PathBuf,
     /// Our name in the user agent, such as `Harvestman/1.0`.
     pub agent: String,
@@ -50,6 +50,12 @@ pub struct LiveConfig {
     pub egress: Arc<ServeEgress>,
 }
 
+impl LiveConfig {
+    fn private(&self) -> Vec<PathBuf> {
+        self.folder.parent().map(PathBuf::from).into_iter().collect()
+    }
+}
+
 /// Starts live browsers; cheap to clone.
 #[derive(Clone)]
 pub struct LiveBrowsers {
@@ -58,6 +64,7 @@ pub struct LiveBrowsers {
 
 struct Shared {
     config: LiveConfig,
+    launcher: Launcher,
     spare: Mutex<Option<Chromium>>,
     started: AtomicU64,
     stopped: AtomicBool,
@@ -66,7 +73,7 @@ struct Shared {
 /// A process with the proxy that is its network.
 struct Chromium {
     process: Process,
-    _egress: Box<dyn Send + Sync>,
+    _egress: Option<Box<dyn Send + Sync>>,
 }
 
 impl LiveBrowsers {
@@ -74,6 +81,7 @@ impl LiveBrowsers {
     pub fn new(config: LiveConfig) -> Self {
         let shared = Arc::new(Shared {
             config,
+            launcher: Launcher::start(),
             spare: Mutex::default(),
             started: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -100,7 +108,10 @@ impl LiveBrowsers {
     /// Ends the spare browser; no other is started ahead any more.
     pub async fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Release);
-        self.shared.spare().take();
+        let spare = self.shared.spare().take();
+        if let Some(spare) = spare {
+            spare.process.end().await;
+        }
     }
 }
 
@@ -110,14 +121,33 @@ impl Shared {
     }
 
     async fn start(&self) -> Result<Chromium, BrowserError> {
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let failed = |error: std::io::Error| BrowserError::Start(error.to_string());
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        let proxy = listener.local_addr().map_err(failed)?;
-        let egress = (self.config.egress)(listener);
         let config = &self.config;
-        let name = format!("live-{number}");
-        let process = Process::start(&config.program, proxy, &config.folder, &name).await?;
+        let mut egress = None;
+        let process = match &config.sandbox {
+            Sandbox::Bubblewrap(bubblewrap) => {
+                let serve = |listener| egress = Some((config.egress)(listener));
+                let private = config.private();
+                let launcher = &self.launcher;
+                Process::enclose(
+                    &config.program,
+                    bubblewrap,
+                    launcher,
+                    &config.init,
+                    private,
+                    serve,
+                )
+                .await?
+            }
+            Sandbox::Off => {
+                let failed = |error: std::io::Error| BrowserError::Start(error.to_string());
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+                listener.set_nonblocking(true).map_err(failed)?;
+                let proxy = listener.local_addr().map_err(failed)?;
+                egress = Some((config.egress)(listener));
+                let name = format!("live-{}", self.started.fetch_add(1, Ordering::Relaxed));
+                Process::start(&config.program, proxy, &config.folder, &name).await?
+            }
+        };
         Ok(Chromium {
             process,
             _egress: egress,

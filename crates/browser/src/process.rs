@@ -4,7 +4,7 @@
 //! ends. Its profile is a folder made for this process and removed with it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use crate::cdp::Connection;
 use crate::error::BrowserError;
 use crate::limits;
+use crate::sandbox::{Access, Bubblewrap, Enclosed, Group, Launcher, Room};
 
 /// Where distributions put it, the small one first.
 const KNOWN_PLACES: [&str; 6] = [
@@ -28,6 +29,9 @@ const KNOWN_PLACES: [&str; 6] = [
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",
 ];
+
+/// Where a browser in a sandbox finds its proxy.
+const PROXY_PORT: u16 = 3128;
 
 /// The first Chromium of this machine; none when there is none.
 pub fn find_chromium() -> Option<PathBuf> {
@@ -41,7 +45,15 @@ pub(crate) struct Process {
     pub(crate) version: String,
     child: Child,
     /// Removed at the end.
-    profile: Option<PathBuf>,
+    left: Left,
+}
+
+/// What a browser leaves behind.
+enum Left {
+    /// A folder with its profile.
+    Profile(PathBuf),
+    /// The control group of its sandbox, if there is one.
+    Group(Option<Group>),
 }
 
 impl Process {
@@ -54,27 +66,56 @@ impl Process {
     ) -> Result<Process, BrowserError> {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
+        // A server that was killed may have left one.
+        let _none = std::fs::remove_dir_all(&profile);
         std::fs::create_dir_all(&profile).map_err(failed)?;
         let pipe = Pipe::open().map_err(failed)?;
         let mut command = Command::new(program);
-        pipe.theirs.give(&mut command, vec![]).map_err(failed)?;
+        pipe.theirs.give(&mut command).map_err(failed)?;
         command.args(flags(proxy, &profile, !rustix::process::geteuid().is_root()));
         command.env("HOME", &profile);
         let child = command.spawn().map_err(failed)?;
-        Process::greet(child, pipe.ours, Some(profile)).await
+        Process::greet(child, pipe.ours, Left::Profile(profile)).await
+    }
+
+    /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback is its only network: the listener is
+    /// served by whom it is given to.
+    pub(crate) async fn enclose(
+        program: &Path,
+        bubblewrap: &Bubblewrap,
+        launcher: &Launcher,
+        init: &Path,
+        private: Vec<PathBuf>,
+        serve: impl FnOnce(std::net::TcpListener),
+    ) -> Result<Process, BrowserError> {
+        let failed = |error: io::Error| BrowserError::Start(error.to_string());
+        let mut room = Room::new(Access::Browser, PROXY_PORT, private);
+        if let Some(folder) = program.parent().filter(|folder| !folder.starts_with("/usr")) {
+            room.shown.push((folder.to_owned(), folder.to_owned()));
+        }
+        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
+        let arguments = flags(proxy, Path::new("/tmp/profile"), bubblewrap.nests());
+        let Pipe { ours, theirs } = Pipe::open().map_err(failed)?;
+        let set_up = |command: &mut Command| theirs.give(command);
+        let enclosed = bubblewrap
+            .start(launcher, init, &room, program, arguments, set_up)
+            .await;
+        let Enclosed { child, group, port } = enclosed.map_err(failed)?;
+        serve(port);
+        Process::greet(child, ours, Left::Group(group)).await
     }
 
     /// Takes over a process that was just started, once it answers.
-    pub(crate) async fn greet(
+    async fn greet(
         child: Child,
         (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
-        profile: Option<PathBuf>,
+        left: Left,
     ) -> Result<Process, BrowserError> {
         let mut process = Process {
             connection: Connection::start(from_browser, to_browser),
             version: String::new(),
             child,
-            profile,
+            left,
         };
         let first = process.connection.call("Browser.getVersion", json!({}));
         let version = match timeout(limits::START_TIMEOUT, first).await {
@@ -91,6 +132,11 @@ impl Process {
     pub(crate) async fn end(mut self) {
         // It may have ended by itself.
         let _ended = self.child.kill().await;
+        if let Left::Group(group) = &mut self.left
+            && let Some(group) = group.take()
+        {
+            group.remove().await;
+        }
     }
 
     /// Whether it still runs.
@@ -103,7 +149,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ended = self.child.start_kill();
-        if let Some(profile) = &self.profile
+        if let Left::Profile(profile) = &self.left
             && let Err(error) = std::fs::remove_dir_all(profile)
         {
             tracing::debug!(%error, "the profile of a browser could not be removed");
@@ -112,19 +158,19 @@ impl Drop for Process {
 }
 
 /// Both pipes of the protocol.
-pub(crate) struct Pipe {
-    pub(crate) ours: (pipe::Receiver, pipe::Sender),
-    pub(crate) theirs: TheirEnds,
+struct Pipe {
+    ours: (pipe::Receiver, pipe::Sender),
+    theirs: TheirEnds,
 }
 
 /// The browser's ends: it reads commands from descriptor 3 and answers on 4.
-pub(crate) struct TheirEnds {
+struct TheirEnds {
     commands: OwnedFd,
     answers: OwnedFd,
 }
 
 impl Pipe {
-    pub(crate) fn open() -> io::Result<Pipe> {
+    fn open() -> io::Result<Pipe> {
         let (commands_in, commands_out) = io::pipe()?;
         let (answers_in, answers_out) = io::pipe()?;
         Ok(Pipe {
@@ -141,8 +187,8 @@ impl Pipe {
 }
 
 impl TheirEnds {
-    /// Makes `command` start with these descriptors and `further` ones, and with nothing else of ours.
-    pub(crate) fn give(self, command: &mut Command, further: Vec<FdMapping>) -> io::Result<()> {
+    /// Makes `command` start with these descriptors and nothing else of ours.
+    fn give(self, command: &mut Command) -> io::Result<()> {
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -152,7 +198,7 @@ impl TheirEnds {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .process_group(0);
-        let mut mappings = vec![
+        let mappings = vec![
             FdMapping {
                 parent_fd: self.commands,
                 child_fd: 3,
@@ -162,7 +208,6 @@ impl TheirEnds {
                 child_fd: 4,
             },
         ];
-        mappings.extend(further);
         let mapped = command.as_std_mut().fd_mappings(mappings);
         mapped.map(drop).map_err(io::Error::other)
     }
@@ -176,7 +221,7 @@ fn major(version: &Value) -> String {
 }
 
 /// `sandboxed`: whether the browser puts its pages into a sandbox of its own.
-pub(crate) fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
+fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
     let fixed = [
         "--headless",
         "--remote-debugging-pipe",

@@ -1,5 +1,24 @@
 //! Code for a live browser: what running it brings.
 
+use std::path::PathBuf;
+
+/// The Node.js of this machine; none when there is none.
+pub fn find_node() -> Option<PathBuf> {
+    in_path("node")
+}
+
+/// The Python of this machine; none when there is none.
+pub fn find_python() -> Option<PathBuf> {
+    in_path("python3")
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
 /// What running code brought.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {

@@ -14,7 +14,13 @@ use harvestman_core::api::options::ScrapeOptions;
 use tokio::time::Instant;
 use url::Url;
 
-fn browsers(name: &str) -> LiveBrowsers {
+async fn browsers(name: &str) -> LiveBrowsers {
+    let sandbox = Sandbox::detect().await;
+    assert!(matches!(sandbox, Sandbox::Bubblewrap(_)), "{sandbox:?}");
+    browsers_in(sandbox, name)
+}
+
+fn browsers_in(sandbox: Sandbox, name: &str) -> LiveBrowsers {
     let program = std::env::var_os("HARVESTMAN_CHROMIUM")
         .map(PathBuf::from)
         .or_else(find_chromium)
@@ -23,8 +29,8 @@ fn browsers(name: &str) -> LiveBrowsers {
         program,
         folder: std::env::temp_dir().join(format!("harvestman-live-{name}-{}", std::process::id())),
         agent: "Harvestman/1.0".to_owned(),
-        sandbox: Sandbox::Off,
-        init: PathBuf::new(),
+        sandbox,
+        init: PathBuf::from(env!("CARGO_BIN_EXE_sandbox_init")),
         node: None,
         node_modules: vec![],
         python: None,
@@ -45,7 +51,7 @@ async fn go(browser: &LiveBrowser, url: &str, json: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_moves_from_one_browser_to_another() {
-    let browsers = browsers("profile");
+    let browsers = browsers("profile").await;
     let plain = ScrapeOptions::default();
     let first = browsers.open(&plain).await.unwrap();
     let fill = r#"{"actions":[{"type":"executeJavascript","script":
@@ -84,7 +90,7 @@ async fn a_profile_moves_from_one_browser_to_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_popup_becomes_the_current_page_and_is_seen_by_the_same_visitor() {
-    let browsers = browsers("popup");
+    let browsers = browsers_in(Sandbox::Off, "popup");
     let browser = browsers
         .open(&options(r#"{"headers":{"User-Agent":"mine"}}"#))
         .await

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::ids::KeyId;
 use harvestman_engine::READ_FILE_COMMAND;
 use harvestman_store::{Store, StoreConfig};
@@ -96,6 +97,12 @@ pub fn command() -> Command {
                 .hide(true)
                 .about("Read the file that the server hands over"),
         )
+        .subcommand(
+            Command::new(SANDBOX_INIT_COMMAND)
+                .hide(true)
+                .about("Start a program in a sandbox")
+                .arg(Arg::new("stage").required(true)),
+        )
 }
 
 fn keys_command() -> Command {
@@ -132,6 +139,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("convert", given)) => return offline::convert(given),
         Some(("robots", given)) => return offline::robots(given),
         Some((READ_FILE_COMMAND, _)) => return read_file::run(),
+        Some((SANDBOX_INIT_COMMAND, given)) => return sandbox_init(given),
         _ => {}
     }
     if let Some(("config", inner)) = matches.subcommand()
@@ -156,6 +164,12 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
             runtime()?.block_on(serve::serve(config))
         }
     }
+}
+
+/// Becomes what the server wants to have in a sandbox.
+fn sandbox_init(matches: &ArgMatches) -> anyhow::Result<()> {
+    let stage = matches.get_one::<String>("stage").map(String::as_str);
+    Ok(harvestman_browser::sandbox_init(stage.unwrap_or_default()).map(|never| match never {})?)
 }
 
 /// The variables that are text.

@@ -56,6 +56,12 @@ pub struct Config {
     pub allow_private_hosts: AllowList,
     /// Chromium; none when there shall be no browser, or there is none.
     pub chromium: Option<PathBuf>,
+    /// Node.js for code in browser sessions; none when there shall be none, or there is none.
+    pub node: Option<PathBuf>,
+    /// Python for code in browser sessions, likewise.
+    pub python: Option<PathBuf>,
+    /// Whether code of browser sessions runs where it cannot be sandboxed.
+    pub unsandboxed_code: bool,
     /// DNS servers; empty for the system's.
     pub dns_servers: Vec<SocketAddr>,
     /// Secret that signs webhooks.
@@ -109,8 +115,15 @@ impl Config {
                 .optional("allow_private_hosts", AllowList::parse)?
                 .unwrap_or_default(),
             chromium: values
-                .optional("chromium", chromium)?
+                .optional("chromium", program)?
                 .unwrap_or_else(harvestman_browser::find_chromium),
+            node: values
+                .optional("node", program)?
+                .unwrap_or_else(harvestman_browser::find_node),
+            python: values
+                .optional("python", program)?
+                .unwrap_or_else(harvestman_browser::find_python),
+            unsandboxed_code: values.required("unsandboxed_code", on_off)?,
             dns_servers: values.list("dns_servers", |text| {
                 text.parse()
                     .map_err(|_| format!("`{text}` is not ip:port, for example 9.9.9.9:53"))
@@ -150,14 +163,12 @@ impl Config {
     }
 }
 
-/// A browser's program; `none` for no browser.
-fn chromium(text: &str) -> Result<Option<PathBuf>, String> {
+/// A program; `none` for none.
+fn program(text: &str) -> Result<Option<PathBuf>, String> {
     match text {
         "none" => Ok(None),
         _ if PathBuf::from(text).is_file() => Ok(Some(PathBuf::from(text))),
-        _ => Err(format!(
-            "`{text}` is not a file; name the program of Chromium, or say `none`"
-        )),
+        _ => Err(format!("`{text}` is not a file; name the program, or say `none`")),
     }
 }
 

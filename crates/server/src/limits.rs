@@ -96,3 +96,5 @@ pub const BROTLI_BUFFER_BYTES: usize = 4096;
 
 /// Folder of the browser's profiles, in the data folder.
 pub const BROWSER_FOLDER: &str = "browser";
+/// Folder in the data folder in which the operator may put playwright-core.
+pub const NODE_MODULES_FOLDER: &str = "node_modules";

@@ -133,10 +133,10 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
         cores: cores(),
         init: own_program(),
-        node: None,
-        node_modules: Vec::new(),
-        python: None,
-        unsandboxed_code: false,
+        node: config.node.clone(),
+        node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
+        python: config.python.clone(),
+        unsandboxed_code: config.unsandboxed_code,
     };
     BrowserPages::start(fetcher.clone(), settings)
         .await

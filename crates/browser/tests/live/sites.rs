@@ -16,7 +16,6 @@ impl Drop for Answering {
 
 /// Answers on a listener until the value is dropped.
 pub(crate) fn serve(listener: TcpListener) -> Box<dyn Send + Sync> {
-    listener.set_nonblocking(true).unwrap();
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let accepting = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {

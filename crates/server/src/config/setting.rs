@@ -97,6 +97,20 @@ pub const SETTINGS: &[Setting] = &[
         "Chromium for pages that need a browser [default: the one of this machine, if any]",
     ),
     text(
+        "node",
+        "FILE|none",
+        "Node.js for code in browser sessions; needs playwright-core [default: the one of this machine, if any]",
+    ),
+    text(
+        "python",
+        "FILE|none",
+        "Python for code in browser sessions; needs playwright [default: the one of this machine, if any]",
+    ),
+    switch(
+        "unsandboxed_code",
+        "Run code of browser sessions with the server's rights where there is no bubblewrap",
+    ),
+    text(
         "dns_servers",
         "IP:PORT,...",
         "DNS servers [default: the system's]",

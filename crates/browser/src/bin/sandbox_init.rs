@@ -1,0 +1,6 @@
+//! What `harvestman sandbox-init` does, for tests of this crate alone.
+
+fn main() -> std::io::Result<()> {
+    let argument = std::env::args().nth(2).unwrap_or_default();
+    harvestman_browser::sandbox_init(&argument).map(|never| match never {})
+}

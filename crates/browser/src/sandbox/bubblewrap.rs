@@ -1,0 +1,264 @@
+//! Bubblewrap's arguments: what a process sees of the machine, which is as little as it can work with.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::group::Groups;
+use super::init::{self, Stage};
+use super::launcher::Launcher;
+use super::{Enclosed, INIT};
+use crate::limits;
+
+const KNOWN_PLACES: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// Bubblewrap, as it works on this machine.
+#[derive(Clone, Debug)]
+pub struct Bubblewrap {
+    program: PathBuf,
+    /// Whether a process within can make user namespaces: what a browser's own sandbox needs.
+    nests: bool,
+    groups: Groups,
+}
+
+/// What one process sees and may take.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    /// Files and folders of this machine, and where they are seen; always read-only.
+    pub(crate) shown: Vec<(PathBuf, PathBuf)>,
+    /// Folders of the server, should one lie within what is shown.
+    pub(crate) private: Vec<PathBuf>,
+    /// Folder and size of what it can write, in memory.
+    pub(crate) files_bytes: u64,
+    pub(crate) memory_bytes: u64,
+    pub(crate) tasks: u64,
+    pub(crate) access: Access,
+    /// The port on its loopback that is served here.
+    pub(crate) port: u16,
+}
+
+/// What kind of process it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// A browser, which makes sandboxes of its own.
+    Browser,
+    /// Code of somebody.
+    Code,
+}
+
+impl Bubblewrap {
+    /// Tries it out. The error is the reason why there is none, for the operator.
+    pub(super) async fn detect() -> Result<Bubblewrap, String> {
+        let program = KNOWN_PLACES
+            .iter()
+            .map(PathBuf::from)
+            .find(|path| path.is_file())
+            .ok_or("bubblewrap is not installed")?;
+        let bubblewrap = Bubblewrap {
+            nests: false,
+            groups: Groups::detect(),
+            program,
+        };
+        bubblewrap
+            .try_out(&Room::new(Access::Code, 0, vec![]), &["/usr/bin/true"])
+            .await?;
+        let again = bubblewrap.program.to_string_lossy().into_owned();
+        let nested = [
+            again.as_str(),
+            "--unshare-user",
+            "--ro-bind",
+            "/",
+            "/",
+            "/usr/bin/true",
+        ];
+        let nests = bubblewrap
+            .try_out(&Room::new(Access::Browser, 0, vec![]), &nested)
+            .await;
+        if let Err(reason) = &nests {
+            tracing::info!(%reason, "browsers have one sandbox, not a second within");
+        }
+        if !bubblewrap.groups.complete() {
+            tracing::warn!("no control groups: what a sandbox may take is limited for each process alone");
+        }
+        Ok(Bubblewrap {
+            nests: nests.is_ok(),
+            ..bubblewrap
+        })
+    }
+
+    /// Whether a browser's own sandbox works within.
+    pub(crate) fn nests(&self) -> bool {
+        self.nests
+    }
+
+    async fn try_out(&self, room: &Room, program: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(room.arguments())
+            .arg("--")
+            .args(program)
+            .env_clear()
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let output = match timeout(limits::DETECT_TIMEOUT, command.output()).await {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => return Err(format!("{} does not start: {error}", self.program.display())),
+            Err(_) => return Err("bubblewrap does not come to an end".to_owned()),
+        };
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!(
+                "bubblewrap does not work here: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            )),
+        }
+    }
+
+    /// Starts `program`, a path within the room, with the descriptors and the environment that `set_up` gives it.
+    pub(crate) async fn start(
+        &self,
+        launcher: &Launcher,
+        init: &Path,
+        room: &Room,
+        program: &Path,
+        arguments: Vec<String>,
+        set_up: impl FnOnce(&mut Command) -> io::Result<()>,
+    ) -> io::Result<Enclosed> {
+        let group = self.groups.make(launcher, room.memory_bytes, room.tasks)?;
+        let enter = Stage::Enter {
+            port: room.port,
+            program: program.into(),
+            arguments,
+        };
+        let mut arguments = room.arguments();
+        arguments.extend([
+            "--ro-bind".to_owned(),
+            init.display().to_string(),
+            INIT.to_owned(),
+        ]);
+        arguments.extend(["--remount-ro", "/", "--", INIT].map(str::to_owned));
+        arguments.extend(enter.arguments());
+        let confine = Stage::Confine {
+            groups: group.as_ref().map(|group| group.doors()).unwrap_or_default(),
+            data_bytes: (room.access == Access::Code).then_some(limits::WORKER_MEMORY_BYTES),
+            program: self.program.clone(),
+            arguments,
+        };
+        let mut command = Command::new(init);
+        command
+            .args(confine.arguments())
+            .env_clear()
+            .kill_on_drop(true)
+            .process_group(0);
+        set_up(&mut command)?;
+        let (ours, theirs) = UnixStream::pair()?;
+        command.stdin(OwnedFd::from(theirs));
+        let child = launcher.spawn(command).await?;
+        let port = timeout(limits::START_TIMEOUT, init::take_in(ours))
+            .await
+            .map_err(|_| io::Error::other("the sandbox does not come up"))?
+            .map_err(|_| io::Error::other("the sandbox did not come up"))?;
+        Ok(Enclosed { child, group, port })
+    }
+}
+
+impl Room {
+    /// The system's programs alone.
+    pub(crate) fn new(access: Access, port: u16, private: Vec<PathBuf>) -> Room {
+        let (memory_bytes, tasks, files_bytes) = match access {
+            Access::Browser => (
+                limits::BROWSER_MEMORY_BYTES,
+                limits::BROWSER_TASKS,
+                limits::BROWSER_FILES_BYTES,
+            ),
+            Access::Code => (
+                limits::WORKER_MEMORY_BYTES,
+                limits::WORKER_TASKS,
+                limits::WORKER_FILES_BYTES,
+            ),
+        };
+        Room {
+            shown: vec![],
+            private,
+            files_bytes,
+            memory_bytes,
+            tasks,
+            access,
+            port,
+        }
+    }
+
+    /// Everything but the program.
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = Arguments::default();
+        for namespace in ["user", "pid", "net", "ipc", "uts", "cgroup-try"] {
+            arguments.add([format!("--unshare-{namespace}")]);
+        }
+        arguments.add(["--die-with-parent", "--new-session", "--hostname", "sandbox"]);
+        arguments.add(["--uid", "1000", "--gid", "1000"]);
+        if self.access == Access::Code {
+            arguments.add(["--disable-userns"]);
+        }
+        arguments.add(["--ro-bind", "/usr", "/usr"]);
+        for name in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
+            match std::fs::read_link(name) {
+                Ok(target) => arguments.add([OsStr::new("--symlink"), target.as_os_str(), OsStr::new(name)]),
+                Err(_) => arguments.add(["--ro-bind-try", name, name]),
+            }
+        }
+        for name in [
+            "/etc/alternatives",
+            "/etc/fonts",
+            "/etc/ld.so.cache",
+            "/var/cache/fontconfig",
+        ] {
+            arguments.add(["--ro-bind-try", name, name]);
+        }
+        for (from, to) in &self.shown {
+            arguments.add([OsStr::new("--ro-bind"), from.as_os_str(), to.as_os_str()]);
+        }
+        for folder in &self.private {
+            let shown = self
+                .shown
+                .iter()
+                .any(|(from, to)| from == to && folder.starts_with(from));
+            if shown || folder.starts_with("/usr") {
+                arguments.add([OsStr::new("--tmpfs"), folder.as_os_str()]);
+                arguments.add([OsStr::new("--remount-ro"), folder.as_os_str()]);
+            }
+        }
+        let shared = limits::SHARED_MEMORY_BYTES.to_string();
+        arguments.add(["--proc", "/proc", "--dev", "/dev"]);
+        arguments.add(["--size", &shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+        arguments.add([
+            "--size",
+            &self.files_bytes.to_string(),
+            "--tmpfs",
+            "/tmp",
+            "--chdir",
+            "/tmp",
+        ]);
+        for (name, value) in [("PATH", "/usr/bin:/bin"), ("HOME", "/tmp"), ("LANG", "C.UTF-8")] {
+            arguments.add(["--setenv", name, value]);
+        }
+        arguments.0
+    }
+}
+
+#[derive(Default)]
+struct Arguments(Vec<String>);
+
+impl Arguments {
+    fn add(&mut self, words: impl IntoIterator<Item = impl AsRef<OsStr>>) {
+        let words = words
+            .into_iter()
+            .map(|word| word.as_ref().to_string_lossy().into_owned());
+        self.0.extend(words);
+    }
+}

@@ -1,0 +1,141 @@
+//! What runs in a process of a sandbox before its program does: outside, joining the control groups and limiting
+//! itself; inside, opening the one port and passing it out.
+//!
+//! The server's program is called for both, because a process that has threads cannot do this between fork and
+//! exec. Each stage is one thread, opens nothing else, and becomes the next by exec.
+
+use std::convert::Infallible;
+use std::fs::OpenOptions;
+use std::io::{self, IoSlice, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use tokio::io::Interest;
+
+use crate::limits;
+
+/// The argument that makes the server's program do this; what follows is for [`sandbox_init`].
+pub const SANDBOX_INIT_COMMAND: &str = "sandbox-init";
+
+/// One stage.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// Outside: join, limit, become bubblewrap.
+    Confine {
+        /// Files that put the writer into a control group.
+        groups: Vec<PathBuf>,
+        /// Writable memory of one process.
+        data_bytes: Option<u64>,
+        program: PathBuf,
+        arguments: Vec<String>,
+    },
+    /// Inside: open the port, pass it out, become the program.
+    Enter {
+        port: u16,
+        program: PathBuf,
+        arguments: Vec<String>,
+    },
+}
+
+impl Stage {
+    /// The arguments of the program that does it.
+    pub(crate) fn arguments(&self) -> [String; 2] {
+        let stage = serde_json::to_string(self).expect("a stage is plain data");
+        [SANDBOX_INIT_COMMAND.to_owned(), stage]
+    }
+}
+
+/// Does what the argument behind [`SANDBOX_INIT_COMMAND`] says and becomes another program.
+///
+/// # Errors
+/// Whatever keeps it from that.
+pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
+    match serde_json::from_str(argument)? {
+        Stage::Confine {
+            groups,
+            data_bytes,
+            program,
+            arguments,
+        } => {
+            for group in &groups {
+                OpenOptions::new().write(true).open(group)?.write_all(b"0")?;
+            }
+            limit(data_bytes, groups.is_empty());
+            Err(Command::new(program).args(arguments).env_clear().exec())
+        }
+        Stage::Enter {
+            port,
+            program,
+            arguments,
+        } => {
+            pass_out(&TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)?;
+            // The socket is let go with stdin.
+            Err(Command::new(program).args(arguments).stdin(Stdio::null()).exec())
+        }
+    }
+}
+
+fn limit(data_bytes: Option<u64>, without_groups: bool) {
+    let limits = [
+        (Resource::Nofile, Some(limits::SANDBOX_DESCRIPTORS)),
+        (Resource::Core, Some(0)),
+        (Resource::Data, data_bytes),
+        (Resource::Nproc, without_groups.then_some(limits::USER_TASKS)),
+    ];
+    for (resource, most) in limits {
+        if let Some(most) = most {
+            let limit = Rlimit {
+                current: Some(most),
+                maximum: Some(most),
+            };
+            // A limit that is lower already stays.
+            let _ = setrlimit(resource, limit);
+        }
+    }
+}
+
+/// Passes the listener out over the socket that is stdin.
+fn pass_out(listener: &TcpListener) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let listeners = [listener.as_fd()];
+    control.push(SendAncillaryMessage::ScmRights(&listeners));
+    let socket = io::stdin();
+    rustix::net::sendmsg(&socket, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Takes the listener that a process in a sandbox passes out.
+///
+/// # Errors
+/// The process ended before.
+pub(super) async fn take_in(socket: UnixStream) -> io::Result<TcpListener> {
+    socket.set_nonblocking(true)?;
+    let socket = tokio::net::UnixStream::from_std(socket)?;
+    let receive = || {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0];
+        let mut bytes = [IoSliceMut::new(&mut byte)];
+        rustix::net::recvmsg(&socket, &mut bytes, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        let listener = control.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut passed) => passed.next(),
+            _ => None,
+        });
+        listener.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
+    };
+    let listener = TcpListener::from(socket.async_io(Interest::READABLE, receive).await?);
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}

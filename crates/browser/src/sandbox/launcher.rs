@@ -1,0 +1,98 @@
+//! The thread that starts what runs in sandboxes. A sandbox ends with the thread that started it, so this one lives
+//! as long as anybody may start one or has one.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use crate::limits;
+
+/// Hands work to the thread; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Launcher {
+    orders: mpsc::Sender<Order>,
+}
+
+enum Order {
+    Start {
+        command: Box<Command>,
+        runtime: Handle,
+        started: oneshot::Sender<io::Result<Child>>,
+    },
+    /// Folders of control groups whose processes are about to end.
+    Remove {
+        folders: Vec<PathBuf>,
+        removed: oneshot::Sender<()>,
+    },
+}
+
+impl Launcher {
+    /// Without its thread nothing is started, which is then the error.
+    pub(crate) fn start() -> Launcher {
+        let (orders, received) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("launcher".to_owned())
+            .spawn(move || received.into_iter().for_each(Order::carry_out));
+        if let Err(error) = thread {
+            tracing::error!(%error, "the thread that starts processes could not be started");
+        }
+        Launcher { orders }
+    }
+
+    /// Starts a process.
+    pub(crate) async fn spawn(&self, command: Command) -> io::Result<Child> {
+        let (started, child) = oneshot::channel();
+        let order = Order::Start {
+            command: Box::new(command),
+            runtime: Handle::current(),
+            started,
+        };
+        let ended = || io::Error::other("the thread that starts processes has ended");
+        self.orders.send(order).map_err(|_| ended())?;
+        child.await.map_err(|_| ended())?
+    }
+
+    /// Removes folders of control groups as soon as they are empty; who waits for it may stop.
+    pub(crate) fn remove(&self, folders: Vec<PathBuf>) -> oneshot::Receiver<()> {
+        let (removed, done) = oneshot::channel();
+        // Without the thread they are removed by the next start of the server.
+        let _ended = self.orders.send(Order::Remove { folders, removed });
+        done
+    }
+}
+
+impl Order {
+    fn carry_out(self) {
+        match self {
+            Order::Start {
+                mut command,
+                runtime,
+                started,
+            } => {
+                let _within = runtime.enter();
+                // Whoever asked may have given up; then the child is killed here.
+                let _gone = started.send(command.spawn());
+            }
+            Order::Remove { folders, removed } => {
+                let deadline = Instant::now() + limits::GROUP_REMOVAL_TIMEOUT;
+                for folder in folders {
+                    while let Err(error) = std::fs::remove_dir(&folder)
+                        && error.kind() != io::ErrorKind::NotFound
+                    {
+                        if Instant::now() > deadline {
+                            tracing::debug!(%error, folder = %folder.display(), "a control group stays");
+                            break;
+                        }
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                }
+                let _nobody = removed.send(());
+            }
+        }
+    }
+}

@@ -1,5 +1,10 @@
 //! The rules of browser sessions (contract sections 6.11, 6.12, 11 and 17): how long one lives, which scrapes can be
-//! continued, under which addresses a session is reached, and what a caller is told. It opens no browser.
+//! continued, under which addresses a session is reached, and what a caller is told; and what a prompt in plain words
+//! asks for, by rules. It opens no browser.
+
+pub mod element;
+pub mod steps;
+mod words;
 
 use std::time::Duration;
 

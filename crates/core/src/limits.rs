@@ -106,6 +106,12 @@ pub const DEFAULT_EXECUTE_TIMEOUT_S: f64 = 30.0;
 pub const MAX_EXECUTE_TIMEOUT_S: f64 = 300.0;
 /// Captured stdout or stderr, bytes each.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+/// Steps of one prompt that is understood without a model.
+pub const MAX_STEPS: usize = 100;
+/// Repeats of one such step.
+pub const MAX_STEP_REPEATS: u32 = 50;
+/// Farthest scroll of one such step, CSS pixels.
+pub const MAX_SCROLL_PIXELS: i64 = 1_000_000;
 /// Shortest session lifetime, seconds.
 pub const MIN_SESSION_TTL_S: u64 = 30;
 /// Longest session lifetime, seconds.

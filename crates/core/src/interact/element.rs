@@ -1,0 +1,252 @@
+//! Which element of a page is meant by a name in words: exactly the name, then the same in any case, then part of
+//! it; a word such as `button` or `link` decides between elements, never against the only one.
+
+/// An element as a prompt names it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Named {
+    /// Its name; empty when only its kind or place is told.
+    pub name: String,
+    /// What kind of thing it is called.
+    pub hint: Option<Hint>,
+    /// Which of several: 0 for the first; -1 for the last.
+    pub nth: Option<i32>,
+}
+
+/// What kind of thing something is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hint {
+    /// `button`.
+    Button,
+    /// `link`, `page`.
+    Link,
+    /// `field`, `box`, `input`.
+    Field,
+    /// `checkbox`, `radio button`, `switch`.
+    Tick,
+    /// `dropdown`, `list`, `menu` of options.
+    List,
+    /// `option`.
+    Option,
+    /// `tab`.
+    Tab,
+    /// `menu item`.
+    Item,
+    /// `image`, `picture`, `icon`.
+    Image,
+    /// `heading`, `headline`.
+    Heading,
+}
+
+/// What shall be done with an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// Click it, or move the pointer over it.
+    Click,
+    /// Write into it.
+    Write,
+    /// Choose one of its options.
+    Choose,
+    /// Tick it.
+    Tick,
+    /// Look at it.
+    See,
+}
+
+const FIELDS: &[&str] = &[
+    "textbox",
+    "searchbox",
+    "combobox",
+    "spinbutton",
+    "slider",
+    "Date",
+    "ColorWell",
+];
+const TICKS: &[&str] = &[
+    "checkbox",
+    "radio",
+    "switch",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "button",
+];
+const LISTS: &[&str] = &["combobox", "listbox"];
+
+impl Hint {
+    fn roles(self) -> &'static [&'static str] {
+        match self {
+            Hint::Button => &["button", "menuitem", "tab"],
+            Hint::Link => &["link"],
+            Hint::Field => FIELDS,
+            Hint::Tick => TICKS,
+            Hint::List => &["combobox", "listbox", "button", "menuitem"],
+            Hint::Option => &["option", "menuitem", "radio", "treeitem"],
+            Hint::Tab => &["tab", "link", "button"],
+            Hint::Item => &["menuitem", "option", "treeitem", "link"],
+            Hint::Image => &["image", "button", "link"],
+            Hint::Heading => &["heading"],
+        }
+    }
+}
+
+impl Use {
+    /// The roles it can be done with; none: all. Those that are named first are preferred.
+    fn roles(self) -> Option<&'static [&'static str]> {
+        match self {
+            Use::Click | Use::See => None,
+            Use::Write => Some(FIELDS),
+            Use::Choose => Some(LISTS),
+            Use::Tick => Some(TICKS),
+        }
+    }
+}
+
+/// The place of the element that is meant among the elements of a page, each with its role and accessible name.
+pub fn choose<'a>(
+    elements: impl IntoIterator<Item = (&'a str, &'a str)>,
+    wanted: &Named,
+    purpose: Use,
+) -> Option<usize> {
+    let fitting: Vec<(u32, usize)> = elements
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, (role, name))| Some((rank(role, name, wanted, purpose)?, at)))
+        .collect();
+    let best = fitting.iter().map(|(rank, _)| *rank).min()?;
+    let of_best: Vec<usize> = fitting
+        .iter()
+        .filter(|(rank, _)| *rank == best)
+        .map(|(_, at)| *at)
+        .collect();
+    match usize::try_from(wanted.nth.unwrap_or(0)) {
+        Ok(nth) => of_best.get(nth).copied(),
+        Err(_) => of_best.last().copied(),
+    }
+}
+
+/// How well an element fits, 0 best; none when it does not.
+fn rank(role: &str, name: &str, wanted: &Named, purpose: Use) -> Option<u32> {
+    if purpose.roles().is_some_and(|roles| !roles.contains(&role)) {
+        return None;
+    }
+    let of_kind = wanted.hint.is_none_or(|hint| hint.roles().contains(&role));
+    let by_name = if wanted.name.is_empty() {
+        // Only its kind is told.
+        (of_kind && (wanted.hint.is_some() || wanted.nth.is_some())).then_some(0)
+    } else {
+        likeness(name, &wanted.name).or_else(|| search_box(role, &wanted.name))
+    }?;
+    // What can be clicked is meant rather than a heading or a picture of the same name.
+    let still =
+        purpose == Use::Click && matches!(role, "heading" | "image" | "region" | "article" | "cell" | "main");
+    Some(by_name * 4 + u32::from(!of_kind) * 2 + u32::from(still))
+}
+
+/// How much a name is like what was said, 0 most.
+fn likeness(name: &str, said: &str) -> Option<u32> {
+    if name == said {
+        return Some(0);
+    }
+    let (name, said) = (plain(name), plain(said));
+    if said.is_empty() || name.is_empty() {
+        return None;
+    }
+    if name == said {
+        return Some(1);
+    }
+    if format!(" {name} ").contains(&format!(" {said} ")) {
+        return Some(2);
+    }
+    if name.contains(&said) {
+        return Some(3);
+    }
+    let every = said
+        .split(' ')
+        .all(|word| name.split(' ').any(|of_name| of_name == word));
+    if every {
+        return Some(4);
+    }
+    // `email` and `E-mail`.
+    let (name, said) = (name.replace(' ', ""), said.replace(' ', ""));
+    (said.len() > 3 && name.contains(&said)).then_some(5)
+}
+
+/// `search` is the search box, whatever it is called.
+fn search_box(role: &str, said: &str) -> Option<u32> {
+    (role == "searchbox" && plain(said).starts_with("search")).then_some(2)
+}
+
+/// In lower case, letters and digits alone, words with one space between.
+fn plain(text: &str) -> String {
+    let low = text.to_lowercase();
+    let words: Vec<&str> = low
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: [(&str, &str); 14] = [
+        ("heading", "Sign in"),
+        ("link", "Home"),
+        ("link", "Sign in with a code"),
+        ("button", "Sign in"),
+        ("textbox", "E-mail address"),
+        ("textbox", "Password"),
+        ("button", "Show password"),
+        ("checkbox", "Remember me"),
+        ("combobox", "Color"),
+        ("link", "Add"),
+        ("button", "Add"),
+        ("button", "add"),
+        ("button", "Read more"),
+        ("searchbox", "What are you looking for?"),
+    ];
+
+    #[track_caller]
+    fn check(name: &str, hint: Option<Hint>, nth: Option<i32>, purpose: Use, found: Option<usize>) {
+        let wanted = Named {
+            name: name.to_owned(),
+            hint,
+            nth,
+        };
+        assert_eq!(choose(PAGE, &wanted, purpose), found, "{wanted:?}");
+    }
+
+    #[test]
+    fn the_most_alike_is_meant() {
+        check("Sign in", None, None, Use::Click, Some(3));
+        check("sign in", None, None, Use::Click, Some(3));
+        check("Sign in", Some(Hint::Link), None, Use::Click, Some(3));
+        check("Sign in", Some(Hint::Heading), None, Use::See, Some(0));
+        check("code", None, None, Use::Click, Some(2));
+        check("email", None, None, Use::Write, Some(4));
+        check("e-mail", None, None, Use::Write, Some(4));
+        check("address", None, None, Use::Write, Some(4));
+        check("password", None, None, Use::Write, Some(5));
+        check("password", None, None, Use::Click, Some(5));
+        check("show", None, None, Use::Click, Some(6));
+        check("remember", None, None, Use::Tick, Some(7));
+        check("color", None, None, Use::Choose, Some(8));
+        check("colour", None, None, Use::Choose, None);
+        check("add", None, None, Use::Click, Some(11));
+        check("Add", None, None, Use::Click, Some(9));
+        check("Add", Some(Hint::Button), None, Use::Click, Some(10));
+        check("more", None, None, Use::Click, Some(12));
+        check("search", None, None, Use::Write, Some(13));
+        check("nothing", None, None, Use::Click, None);
+    }
+
+    #[test]
+    fn a_kind_or_a_place_can_be_enough() {
+        check("", Some(Hint::Link), Some(0), Use::Click, Some(1));
+        check("", Some(Hint::Link), Some(1), Use::Click, Some(2));
+        check("", Some(Hint::Link), Some(-1), Use::Click, Some(9));
+        check("", Some(Hint::Link), Some(7), Use::Click, None);
+        check("", Some(Hint::Field), None, Use::Write, Some(4));
+        check("", None, None, Use::Click, None);
+    }
+}

@@ -1,0 +1,384 @@
+//! Plain step instructions, read by rules: `go to example.com, click Sign in, type x into Email, press Enter, read
+//! the price`. What is not understood is named, and then nothing at all is done.
+
+mod amount;
+mod cut;
+mod noun;
+mod page;
+
+use super::element::{Hint, Named};
+use super::words::{ARTICLES, Word, clauses, is_all, only, text, without_first, without_last};
+use amount::{key, repeats};
+use cut::{
+    CHECK, CLEAR, CLICK, INTO, OPEN, PAIRS, PRESS, READ, SELECT, TYPE, UNCHECK, WAIT, singles,
+    without_fillers,
+};
+use noun::{is_address, named};
+use page::{read, scroll, wait};
+
+use crate::limits::MAX_STEPS;
+
+/// One step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Go to an address, as it was written.
+    Open(String),
+    /// Go back in the history.
+    Back,
+    /// Go forward in the history.
+    Forward,
+    /// Load the page anew.
+    Reload,
+    /// Click an element, so many times in a row.
+    Click(Named, u32),
+    /// Move the pointer over an element.
+    Hover(Named),
+    /// Replace what is written in a field; none: type into what has the focus.
+    Type(String, Option<Named>),
+    /// Write this into the search box and press Enter.
+    Search(String),
+    /// Press a key by its DOM name, so many times.
+    Press(String, u32),
+    /// Choose an option, by its text; none: of whatever list has it.
+    Select(String, Option<Named>),
+    /// Tick an element.
+    Check(Named),
+    /// Take the tick off.
+    Uncheck(Named),
+    /// Send the form.
+    Submit,
+    /// Scroll.
+    Scroll(Scroll),
+    /// Wait that long, ms.
+    Wait(u64),
+    /// Wait until the page shows a text.
+    WaitFor(String),
+    /// Wait until the page is at rest.
+    WaitForPage,
+    /// Tell what the page says.
+    Read(Told),
+    /// Take a picture.
+    Screenshot,
+}
+
+/// Where to scroll.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scroll {
+    /// So many pixels to the right and down.
+    Pixels(i64, i64),
+    /// So many windows down.
+    Windows(i64),
+    /// To the beginning.
+    Top,
+    /// To the end.
+    Bottom,
+    /// Until an element is seen.
+    To(Named),
+}
+
+/// What is told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// All that the page shows.
+    Page,
+    /// Title of the page.
+    Title,
+    /// Address of the page.
+    Url,
+    /// What belongs to these words.
+    Words(String),
+}
+
+/// The steps of a prompt.
+///
+/// # Errors
+/// The clauses that were not understood, as they are written; a prompt without any clause is one of them.
+pub fn read_steps(prompt: &str) -> Result<Vec<Step>, Vec<String>> {
+    let mut steps = Vec::new();
+    let mut unknown = Vec::new();
+    for clause in clauses(prompt) {
+        for single in singles(clause) {
+            match step(&single) {
+                Some(step) => steps.push(step),
+                None => unknown.push(text(&single)),
+            }
+        }
+    }
+    if steps.len() > MAX_STEPS {
+        unknown.push(format!("more than {MAX_STEPS} steps"));
+    }
+    if steps.is_empty() && unknown.is_empty() {
+        unknown.push(prompt.trim().to_owned());
+    }
+    match unknown.is_empty() {
+        true => Ok(steps),
+        false => Err(unknown),
+    }
+}
+
+fn step(words: &[Word]) -> Option<Step> {
+    let words = without_fillers(words);
+    let words = without_last(words, &["please", "now", "again", "too", "afterwards"]);
+    let (verb, rest) = words.split_first()?;
+    let low = verb.low.as_str();
+    if is_all(words, &["go", "back"]) || is_all(words, &["page", "down"]) || is_all(words, &["page", "up"]) {
+        return Some(match verb.low.as_str() {
+            "go" => Step::Back,
+            _ => Step::Scroll(Scroll::Windows(if words[1].is(&["down"]) { 1 } else { -1 })),
+        });
+    }
+    match low {
+        _ if verb.is(OPEN) => open(verb, rest),
+        "back" if rest.is_empty() => Some(Step::Back),
+        "forward" if rest.is_empty() => Some(Step::Forward),
+        "reload" | "refresh" => only(rest, &["page", "site", "tab", "it"]).then_some(Step::Reload),
+        "submit" | "send" if only(rest, &["form", "it", "search", "query", "data"]) => Some(Step::Submit),
+        "submit" | "send" | "accept" => named(words).map(|named| Step::Click(named, 1)),
+        _ if verb.is(PAIRS) && rest.len() <= 1 => Some(Step::Click(
+            Named {
+                name: text(words),
+                ..Named::default()
+            },
+            1,
+        )),
+        _ if verb.is(CLICK) => click(verb, rest),
+        _ if verb.is(PRESS) => press(rest),
+        "set" if rest.iter().any(|word| word.is(&["to"])) => set(rest),
+        "fill" => fill(rest),
+        _ if verb.is(TYPE) => types(rest),
+        _ if verb.is(CLEAR) => field(rest).map(|field| Step::Type(String::new(), Some(field))),
+        _ if verb.is(SELECT) => select(rest),
+        "turn" | "switch" => match rest.split_first()? {
+            (first, rest) if first.is(&["on"]) => tick(rest).map(Step::Check),
+            (first, rest) if first.is(&["off"]) => tick(rest).map(Step::Uncheck),
+            _ => None,
+        },
+        _ if verb.is(CHECK) => {
+            let asks = rest
+                .first()
+                .is_some_and(|word| word.is(&["that", "if", "whether", "for", "out"]));
+            let off = rest.first().is_some_and(|word| word.is(&["off"]));
+            (!asks)
+                .then(|| tick(&rest[usize::from(off)..]).map(Step::Check))
+                .flatten()
+        }
+        _ if verb.is(UNCHECK) => tick(rest).map(Step::Uncheck),
+        "move" | "mouse" | "hover" => hover(rest),
+        "scroll" => scroll(rest),
+        _ if verb.is(WAIT) => wait(rest),
+        "search" => search(rest),
+        "screenshot" => Some(Step::Screenshot),
+        "take" | "capture" => {
+            let picture = rest
+                .iter()
+                .any(|word| word.is(&["screenshot", "picture", "snapshot", "photo", "image"]));
+            (picture || low == "capture").then_some(Step::Screenshot)
+        }
+        "return" if rest.first().is_some_and(|word| word.is(&["to"])) => back_to(rest),
+        _ if verb.is(READ) => read(low, rest),
+        _ => None,
+    }
+}
+
+fn open(verb: &Word, rest: &[Word]) -> Option<Step> {
+    let rest = without_first(rest, &["up", "over", "on", "directly", "straight"]);
+    if rest.first().is_some_and(|word| word.is(&["back"])) {
+        return back_to(&rest[1..]);
+    }
+    if rest.first().is_some_and(|word| word.is(&["forward", "forwards"])) && verb.is(&["go", "navigate"]) {
+        return Some(Step::Forward);
+    }
+    let rest = without_first(rest, &["to", "at"]);
+    let rest = without_first(rest, &["the", "this", "a"]);
+    let place = without_first(
+        rest,
+        &[
+            "url",
+            "address",
+            "website",
+            "site",
+            "page",
+            "webpage",
+            "following",
+        ],
+    );
+    let place = without_first(place, &["url", "address", "at", "page"]);
+    if let [single] = without_last(place, &["page", "website", "site", "homepage"])
+        && is_address(&single.text)
+    {
+        return Some(Step::Open(single.text.clone()));
+    }
+    let [first, more @ ..] = rest else { return None };
+    if first.is(&["previous", "last", "prior"]) && only(more, &["page", "site"]) {
+        return Some(Step::Back);
+    }
+    let of_page = more.is_empty() || (more[0].is(&["of"]) && only(&more[1..], &["page", "site"]));
+    match first.low.as_str() {
+        "top" | "start" | "beginning" if of_page => return Some(Step::Scroll(Scroll::Top)),
+        "bottom" | "end" if of_page => return Some(Step::Scroll(Scroll::Bottom)),
+        _ => {}
+    }
+    let mut named = named(rest)?;
+    let page = named.hint.is_none() && !verb.is(&["open", "load"]);
+    if page {
+        named.hint = Some(Hint::Link);
+    }
+    Some(Step::Click(named, 1))
+}
+
+/// `to the previous page`, `one page`, or nothing.
+fn back_to(rest: &[Word]) -> Option<Step> {
+    let known = [
+        "to", "the", "previous", "last", "prior", "page", "one", "a", "site", "before",
+    ];
+    rest.iter().all(|word| word.is(&known)).then_some(Step::Back)
+}
+
+fn click(verb: &Word, rest: &[Word]) -> Option<Step> {
+    let mut times = 1;
+    let mut rest = rest;
+    if verb.is(&["double"]) {
+        rest = rest
+            .first()
+            .filter(|word| word.is(&["click"]))
+            .map(|_| &rest[1..])?;
+        times = 2;
+    } else if verb.is(&["doubleclick", "double-click"]) {
+        times = 2;
+    }
+    if rest.last().is_some_and(|word| word.is(&["twice"])) {
+        (times, rest) = (2, &rest[..rest.len() - 1]);
+    }
+    let rest = without_first(rest, &["on", "at", "onto"]);
+    named(rest).map(|named| Step::Click(named, times))
+}
+
+fn press(rest: &[Word]) -> Option<Step> {
+    let (keys, times) = repeats(rest);
+    let keys = without_first(without_first(keys, &["on"]), &["the"]);
+    let keys = without_last(keys, &["key", "keys", "button"]);
+    let is_button = rest.iter().any(|word| word.is(&["button", "link"]));
+    let key = key(&text(keys).to_lowercase());
+    match key {
+        Some(key) if !(is_button && key.len() == 1) => Some(Step::Press(key, times)),
+        _ => named(without_first(rest, &["on"])).map(|named| Step::Click(named, 1)),
+    }
+}
+
+/// `type X into Y`, `enter X as the Y`, `type X`.
+fn types(rest: &[Word]) -> Option<Step> {
+    let rest = without_first(rest, &["in", "the"]);
+    let rest = match rest {
+        [first, second, ..] if first.is(&["text", "value", "word", "words"]) && second.is_quoted() => {
+            &rest[1..]
+        }
+        _ => rest,
+    };
+    let place = match rest.first() {
+        Some(first) if first.is_quoted() => (rest.len() > 1).then_some(1),
+        // The strongest word decides, the last of its kind.
+        _ => ["into", "inside", "in", "within", "as", "for", "under", "to"]
+            .iter()
+            .find_map(|known| rest.iter().rposition(|word| word.is(&[known])))
+            .filter(|at| *at > 0),
+    };
+    match place {
+        Some(at) => {
+            let field = field(without_first(&rest[at..], INTO))?;
+            Some(Step::Type(text(&rest[..at]), Some(field)))
+        }
+        None if rest.is_empty() => None,
+        None => Some(Step::Type(text(rest), None)),
+    }
+}
+
+/// `fill Y with X`, `fill in X as Y`, `fill X into Y`.
+fn fill(rest: &[Word]) -> Option<Step> {
+    let with = rest.iter().position(|word| word.is(&["with"]));
+    let Some(at) = with else {
+        return types(without_first(rest, &["in", "out", "up"]));
+    };
+    let field = field(without_first(&rest[..at], &["in", "out"]))?;
+    let words = &rest[at + 1..];
+    (!words.is_empty()).then(|| Step::Type(text(words), Some(field)))
+}
+
+/// `set Y to X`.
+fn set(rest: &[Word]) -> Option<Step> {
+    let at = rest.iter().position(|word| word.is(&["to"]))?;
+    let (field, words) = (field(&rest[..at])?, &rest[at + 1..]);
+    (!words.is_empty()).then(|| Step::Type(text(words), Some(field)))
+}
+
+fn select(rest: &[Word]) -> Option<Step> {
+    let rest = match without_first(rest, ARTICLES) {
+        [option, name @ ..] if option.is(&["option"]) && !name.is_empty() => name,
+        _ => rest,
+    };
+    let at = rest
+        .iter()
+        .rposition(|word| word.is(&["from", "in", "for", "as", "under"]))
+        .filter(|at| *at > 0);
+    let option = named(&rest[..at.unwrap_or(rest.len())])?;
+    let list = match at {
+        Some(at) => Some(named(&rest[at + 1..])?),
+        None => None,
+    };
+    match (option.hint, &list) {
+        (None | Some(Hint::Option | Hint::Item), _) if !option.name.is_empty() => {
+            Some(Step::Select(option.name, list))
+        }
+        // `select the first link`
+        _ => Some(Step::Click(option, 1)),
+    }
+}
+
+fn tick(rest: &[Word]) -> Option<Named> {
+    let mut named = named(rest)?;
+    named.hint.get_or_insert(Hint::Tick);
+    if named.hint == Some(Hint::Field) {
+        // `check the Remember me box`
+        named.hint = Some(Hint::Tick);
+    }
+    Some(named)
+}
+
+fn field(rest: &[Word]) -> Option<Named> {
+    let mut named = named(rest)?;
+    named.hint.get_or_insert(Hint::Field);
+    Some(named)
+}
+
+fn hover(rest: &[Word]) -> Option<Step> {
+    let mut rest = without_first(rest, &["the"]);
+    while let Some(word) = rest.first()
+        && word.is(&["mouse", "pointer", "cursor", "over", "on", "onto", "to", "above"])
+    {
+        rest = &rest[1..];
+    }
+    named(rest).map(Step::Hover)
+}
+
+fn search(rest: &[Word]) -> Option<Step> {
+    let rest = without_first(
+        without_first(rest, &["the", "this"]),
+        &["page", "site", "website"],
+    );
+    let rest = without_first(rest, &["for"]);
+    let at = rest
+        .iter()
+        .rposition(|word| word.is(&["in", "on", "using"]))
+        .filter(|at| *at > 0);
+    let about = rest[at.map_or(0..0, |at| at..rest.len())]
+        .iter()
+        .any(|word| word.is(&["search", "box", "field", "bar", "site", "page"]));
+    let words = if about {
+        &rest[..at.unwrap_or(rest.len())]
+    } else {
+        rest
+    };
+    (!words.is_empty()).then(|| Step::Search(text(words)))
+}
+
+#[cfg(test)]
+mod tests;

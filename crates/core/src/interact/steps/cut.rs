@@ -1,0 +1,164 @@
+//! Where one step ends and the next begins.
+
+use crate::interact::words::{Joint, Word};
+
+/// Words that ask nicely, or count.
+const FILLERS: &[&str] = &[
+    "please",
+    "now",
+    "next",
+    "also",
+    "finally",
+    "first",
+    "firstly",
+    "second",
+    "secondly",
+    "third",
+    "thirdly",
+    "lastly",
+    "last",
+    "just",
+    "kindly",
+    "so",
+    "and",
+    "ok",
+    "okay",
+    "you",
+    "should",
+    "must",
+    "need",
+    "to",
+    "can",
+    "could",
+    "would",
+    "i",
+    "want",
+    "i'd",
+    "like",
+    "let's",
+    "lets",
+    "try",
+    "once",
+    "done",
+    "again",
+    "immediately",
+    "simply",
+];
+/// Openings of several words that say nothing.
+const OPENINGS: &[&[&str]] = &[
+    &["after", "that"],
+    &["go", "ahead"],
+    &["make", "sure"],
+    &["when", "done"],
+    &["in", "the", "end"],
+    &["at", "the", "end"],
+    &["on", "the", "page"],
+    &["on", "this", "page"],
+];
+pub(super) const OPEN: &[&str] = &[
+    "go", "goto", "open", "visit", "navigate", "browse", "load", "head", "surf",
+];
+pub(super) const CLICK: &[&str] = &[
+    "click",
+    "tap",
+    "follow",
+    "doubleclick",
+    "double-click",
+    "double",
+    "activate",
+    "expand",
+];
+pub(super) const PRESS: &[&str] = &["press", "hit", "push", "strike"];
+pub(super) const TYPE: &[&str] = &[
+    "type", "enter", "write", "input", "put", "fill", "set", "insert", "paste",
+];
+pub(super) const CLEAR: &[&str] = &["clear", "empty", "erase"];
+pub(super) const SELECT: &[&str] = &["select", "choose", "pick"];
+pub(super) const CHECK: &[&str] = &["check", "tick", "enable", "mark"];
+pub(super) const UNCHECK: &[&str] = &["uncheck", "untick", "disable", "unmark", "deselect"];
+const HOVER: &[&str] = &["hover", "mouse"];
+pub(super) const WAIT: &[&str] = &["wait", "pause", "sleep"];
+pub(super) const READ: &[&str] = &[
+    "read", "tell", "give", "get", "return", "extract", "show", "report", "print", "output", "what",
+    "what's", "whats", "find", "note", "copy", "grab", "fetch", "list", "how",
+];
+const OTHER: &[&str] = &[
+    "scroll",
+    "back",
+    "forward",
+    "reload",
+    "refresh",
+    "submit",
+    "send",
+    "search",
+    "screenshot",
+    "take",
+    "capture",
+    "turn",
+    "switch",
+    "move",
+    "return",
+    "accept",
+];
+const VERBS: [&[&str]; 13] = [
+    OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS,
+];
+/// First words of what is clicked when nothing else is said: `sign in`, `log out`.
+pub(super) const PAIRS: &[&str] = &["sign", "log", "login", "logout"];
+
+/// What is known to stand between a text and its field.
+pub(super) const INTO: &[&str] = &["into", "in", "inside", "within", "as", "for", "to", "under"];
+
+/// A clause cut where a comma or `and` is followed by another step.
+pub(super) fn singles(clause: Vec<Word>) -> Vec<Vec<Word>> {
+    let mut singles: Vec<Vec<Word>> = Vec::new();
+    let mut rest = &clause[..];
+    let mut single: Vec<Word> = Vec::new();
+    while let Some((word, behind)) = rest.split_first() {
+        if word.joined != Joint::None && !single.is_empty() {
+            if starts_step(rest) {
+                singles.push(std::mem::take(&mut single));
+            } else if goes_on(&single, rest) {
+                // `type a into X and b into Y`.
+                let verb = single.iter().find(|word| word.is(TYPE)).cloned();
+                singles.push(std::mem::replace(&mut single, verb.into_iter().collect()));
+            }
+        }
+        single.push(word.clone());
+        rest = behind;
+    }
+    singles.push(single);
+    singles.retain(|single| !without_fillers(single).is_empty());
+    singles
+}
+
+fn starts_step(words: &[Word]) -> bool {
+    let words = without_fillers(words);
+    words
+        .first()
+        .is_some_and(|word| VERBS.iter().any(|verbs| word.is(verbs)))
+}
+
+/// Whether a step that types is followed by another text for another field.
+fn goes_on(single: &[Word], rest: &[Word]) -> bool {
+    let types = without_fillers(single).first().is_some_and(|word| word.is(TYPE));
+    let place = |words: &[Word]| words.iter().any(|word| word.is(&["into", "in", "as", "with"]));
+    let until = 1 + rest[1..]
+        .iter()
+        .take_while(|word| word.joined == Joint::None)
+        .count();
+    types && place(single) && place(&rest[1..until])
+}
+
+pub(super) fn without_fillers(mut words: &[Word]) -> &[Word] {
+    loop {
+        let opening = OPENINGS.iter().find(|opening| {
+            words.len() >= opening.len() && opening.iter().zip(words).all(|(known, word)| word.low == **known)
+        });
+        match (opening, words.first()) {
+            (Some(opening), _) => words = &words[opening.len()..],
+            (None, Some(word)) if word.is(FILLERS) => words = &words[1..],
+            _ => return words,
+        }
+    }
+}

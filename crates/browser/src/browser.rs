@@ -16,6 +16,8 @@ use crate::actions;
 use crate::cdp::Connection;
 use crate::error::BrowserError;
 use crate::limits;
+use crate::live::Storage;
+use crate::live::storage;
 use crate::page::Page;
 use crate::picture::{self, Picture};
 use crate::process::Process;
@@ -63,6 +65,10 @@ pub struct RenderRequest<'a> {
     pub url: &'a Url,
     /// Visitor, waits, actions and pictures.
     pub options: &'a ScrapeOptions,
+    /// Cookies and storages that the page begins with.
+    pub storage: Option<&'a Storage>,
+    /// Whether cookies and storages are taken at the end.
+    pub take_storage: bool,
     /// When the caller gives up.
     pub deadline: Instant,
 }
@@ -82,6 +88,8 @@ pub struct Rendering {
     pub screenshot: Option<Picture>,
     /// What the actions brought.
     pub steps: Steps,
+    /// Cookies and storages, where they are asked for.
+    pub storage: Option<Storage>,
 }
 
 /// What actions brought, each kind in order.
@@ -200,7 +208,7 @@ impl Shared {
         });
         let window = wanted.and_then(|wanted| wanted.viewport);
         let visitor = Visitor::new(request.options, window, version, &self.config.agent);
-        let page = Page::open(connection, &visitor).await?;
+        let page = Arc::new(Page::open(connection, &visitor).await?);
         let result = show(&page, &visitor, wanted, request).await;
         page.close().await;
         result
@@ -208,12 +216,15 @@ impl Shared {
 }
 
 async fn show(
-    page: &Page,
+    page: &Arc<Page>,
     visitor: &Visitor,
     wanted: Option<&Screenshot>,
     request: RenderRequest<'_>,
 ) -> Result<Rendering, BrowserError> {
     let deadline = request.deadline;
+    if let Some(storage) = request.storage {
+        storage::write(page, storage).await?;
+    }
     if !visitor.headers().is_empty() {
         page.send_headers_to(request.url).await?;
     }
@@ -237,6 +248,13 @@ async fn show(
         None => None,
     };
     let content = page.content(deadline).await?;
+    let storage = match request.take_storage {
+        true => {
+            let known = request.storage.cloned().unwrap_or_default();
+            Some(storage::read_page(page, &known).await?)
+        }
+        false => None,
+    };
     let response = content.response;
     Ok(Rendering {
         url: Url::parse(&content.url).unwrap_or_else(|_| request.url.clone()),
@@ -245,5 +263,6 @@ async fn show(
         html: content.html,
         screenshot,
         steps,
+        storage,
     })
 }

@@ -5,7 +5,7 @@
 
 mod browser;
 mod pages;
-mod storage;
+pub(crate) mod storage;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;

@@ -137,6 +137,18 @@ impl Page {
         &self.target
     }
 
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Parameters that name the page's own context, where it has one.
+    pub(crate) fn in_context(&self) -> Value {
+        match &self.context {
+            Some(context) => json!({"browserContextId": context}),
+            None => json!({}),
+        }
+    }
+
     /// What the page is at now.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.watch.state()

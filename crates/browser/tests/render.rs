@@ -127,6 +127,8 @@ impl Chromium {
         let url = Url::parse(url).unwrap();
         let options = ScrapeOptions::from_json(options.as_bytes()).unwrap();
         let request = RenderRequest {
+            storage: None,
+            take_storage: false,
             url: &url,
             options: &options,
             deadline: Instant::now() + Duration::from_millis(options.timeout),

@@ -56,12 +56,6 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
     for format in &options.formats {
         check_format(format, capabilities)?;
     }
-    if options.profile.is_some() {
-        return Err(ApiError::new(
-            ErrorCode::NotConfigured,
-            "`profile` is not available in this version of the server; leave it out.",
-        ));
-    }
     if options.redact_pii.is_some() {
         return Err(ApiError::new(
             ErrorCode::NotConfigured,
@@ -76,6 +70,7 @@ pub fn needs_browser(options: &ScrapeOptions) -> bool {
     !options.actions.is_empty()
         || options.wait_for > 0
         || options.mobile
+        || options.profile.is_some()
         || options
             .formats
             .iter()
@@ -92,6 +87,7 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
     let option = match options {
         _ if options.wait_for > 0 => "waitFor",
         _ if options.mobile => "mobile",
+        _ if options.profile.is_some() => "profile",
         _ => return Ok(()),
     };
     Err(ApiError::new(

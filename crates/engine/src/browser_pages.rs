@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use harvestman_browser::{
     Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest, Sandbox, Steps,
+    Storage,
 };
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::answer::Answer;
+use crate::profiles::OpenProfile;
 use crate::scraper::ScrapeFailure;
 
 /// Renders pages; cheap to clone.
@@ -54,6 +56,8 @@ pub(crate) struct Taken {
     pub(crate) screenshot: Option<Picture>,
     /// Of the actions, when there were any.
     pub(crate) steps: Option<Steps>,
+    /// For a profile that is written.
+    pub(crate) storage: Option<Storage>,
 }
 
 /// A page as the browser has it.
@@ -123,11 +127,14 @@ impl BrowserPages {
         &self,
         url: &Url,
         options: &ScrapeOptions,
+        profile: Option<&OpenProfile>,
         deadline: Instant,
     ) -> Result<BrowserPage, ScrapeFailure> {
         let request = RenderRequest {
             url,
             options,
+            storage: profile.map(|profile| &profile.storage),
+            take_storage: profile.is_some_and(OpenProfile::saves),
             deadline,
         };
         let rendering = match self.browser.render(request).await {
@@ -153,6 +160,7 @@ impl BrowserPages {
             taken: Taken {
                 screenshot: rendering.screenshot,
                 steps: (!options.actions.is_empty()).then_some(rendering.steps),
+                storage: rendering.storage,
             },
         })
     }

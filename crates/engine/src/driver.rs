@@ -28,7 +28,7 @@ use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
 use crate::slots::{Asked, Queued, Slot};
-use crate::{files, limits, tracking};
+use crate::{files, limits, profiles, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,7 +214,8 @@ impl Driver {
                     .take()
                     .expect("the core starts a page in the slot that it was told of");
                 let inner = self.inner.clone();
-                let (options, jar, team) = (self.options.clone(), self.jar.clone(), self.team);
+                let (options, jar) = (self.options.clone(), self.jar.clone());
+                let (team, job) = (self.team, self.job());
                 let cache = self.cache.clone();
                 let (base, keep) = (self.lease.base.clone(), !self.request.zero_data_retention());
                 let work = async move {
@@ -237,12 +238,22 @@ impl Driver {
                             };
                         }
                     };
+                    let profile = match inner.open_profile(team, &options, job).await {
+                        Ok(profile) => profile,
+                        Err(error) => {
+                            return Input::PageFetched {
+                                key: task.key,
+                                outcome: failed(error, true),
+                            };
+                        }
+                    };
                     let target = Target {
                         url: &task.url,
                         fallback: task.fallback,
+                        profile: profile.as_ref(),
                     };
                     let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
-                    let (mut outcome, taken) = page
+                    let (mut outcome, mut taken) = page
                         .catch_unwind()
                         .await
                         .unwrap_or_else(|_| (panicked(id), Taken::default()));
@@ -255,6 +266,7 @@ impl Driver {
                             keep,
                         };
                         let finished = async {
+                            profiles::keep(&inner, profile, &mut taken).await?;
                             files::attach(place, document, taken).await?;
                             tracking::track(&inner.store, team, &task.url, &options, document).await
                         };

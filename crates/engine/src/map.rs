@@ -229,7 +229,11 @@ impl Mapping {
         let scraper = &self.inner.scraper;
         scraper
             .scrape(
-                Target { url, fallback: None },
+                Target {
+                    url,
+                    fallback: None,
+                    profile: None,
+                },
                 &self.cache,
                 &options,
                 ScrapeId::from(self.id),

@@ -9,11 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harvestman_browser::Storage;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::location::Profile;
+use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::Refusal;
 use harvestman_store::Store;
 
-use crate::engine::unavailable;
+use crate::browser_pages::Taken;
+use crate::engine::{Inner, unavailable};
 use crate::{clock, limits};
 
 /// Who writes to which profile. Cheap to clone.
@@ -92,6 +94,37 @@ impl Profiles {
 
     fn writers(&self) -> MutexGuard<'_, HashMap<(TeamId, String), Writers>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// The profile that the options name, opened for the session or job `owner`. Errors: see [`Profiles::open`].
+    pub(crate) async fn open_profile(
+        &self,
+        team: TeamId,
+        options: &ScrapeOptions,
+        owner: JobId,
+    ) -> Result<Option<OpenProfile>, ApiError> {
+        match &options.profile {
+            Some(profile) => self
+                .profiles
+                .open(&self.store, team, profile, owner)
+                .await
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Keeps what the browser took for a profile, which is given back.
+pub(crate) async fn keep(
+    inner: &Inner,
+    profile: Option<OpenProfile>,
+    taken: &mut Taken,
+) -> Result<(), ApiError> {
+    match (profile, taken.storage.take()) {
+        (Some(profile), Some(storage)) => profile.keep(&inner.store, storage).await,
+        _ => Ok(()),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::engine::unavailable;
 use crate::file_reader::FileReader;
 use crate::limits;
 use crate::page_cache::PageCache;
+use crate::profiles::OpenProfile;
 
 /// Fetches and renders pages; cheap to clone.
 #[derive(Clone)]
@@ -42,6 +43,8 @@ pub(crate) struct Target<'u> {
     /// Where to try it when the connection to `url` fails: an address given without a scheme is tried
     /// as https first (contract section 3).
     pub(crate) fallback: Option<Url>,
+    /// What the browser begins with.
+    pub(crate) profile: Option<&'u OpenProfile>,
 }
 
 /// A page that could not be had.
@@ -118,10 +121,10 @@ impl Scraper {
             return Err(ScrapeFailure::final_(refusal));
         }
         let mut url = target.url;
-        let mut fetched = self.fetch(url, options, jar, deadline).await;
+        let mut fetched = self.fetch(url, target.profile, options, jar, deadline).await;
         if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
             && failure.unreachable
-            && let Ok(second) = self.fetch(plain, options, jar, deadline).await
+            && let Ok(second) = self.fetch(plain, target.profile, options, jar, deadline).await
         {
             (url, fetched) = (plain, Ok(second));
         }
@@ -152,7 +155,7 @@ impl Scraper {
             return fetched;
         };
         let made = async {
-            match browser.page(url, options, deadline).await?.answer {
+            match browser.page(url, options, None, deadline).await?.answer {
                 Some(answer) => self.convert(url, answer, options, id, deadline).await.map(Some),
                 None => Ok(None),
             }
@@ -171,18 +174,21 @@ impl Scraper {
     async fn fetch(
         &self,
         url: &Url,
+        profile: Option<&OpenProfile>,
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<(Answer, Taken), ScrapeFailure> {
         let taken = match &self.browser {
-            Some(browser) if needs_browser(options) => match browser.page(url, options, deadline).await? {
-                BrowserPage {
-                    answer: Some(answer),
-                    taken,
-                } => return Ok((answer, taken)),
-                BrowserPage { taken, .. } => taken,
-            },
+            Some(browser) if needs_browser(options) => {
+                match browser.page(url, options, profile, deadline).await? {
+                    BrowserPage {
+                        answer: Some(answer),
+                        taken,
+                    } => return Ok((answer, taken)),
+                    BrowserPage { taken, .. } => taken,
+                }
+            }
             _ => Taken::default(),
         };
         let mut request = FetchRequest::get(url.clone(), deadline.into_std());

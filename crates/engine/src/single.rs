@@ -19,7 +19,7 @@ use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
 use crate::slots::{Queued, Slot};
-use crate::{clock, files, limits, tracking};
+use crate::{clock, files, limits, profiles, tracking};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
 pub(crate) struct SingleScrape {
@@ -107,12 +107,14 @@ impl SingleScrape {
         }
         let jar = CookieJar::default();
         let cache = PageCache::new(self.inner.store.clone(), self.who.team);
+        let inner = &self.inner;
+        let profile = inner.open_profile(self.who.team, &self.options, self.job).await?;
         let target = Target {
             url: &self.request.url.url,
             fallback: self.request.url.http_fallback(),
+            profile: profile.as_ref(),
         };
-        let result = self
-            .inner
+        let result = inner
             .scraper
             .scrape(
                 target,
@@ -123,9 +125,12 @@ impl SingleScrape {
                 deadline,
             )
             .await;
-        let Scraped { rendered, taken, .. } = result.map_err(|failure| failure.error)?;
+        let Scraped {
+            rendered, mut taken, ..
+        } = result.map_err(|failure| failure.error)?;
         let mut document = rendered.document;
         queued.note(&mut document.metadata);
+        profiles::keep(inner, profile, &mut taken).await?;
         let place = Place {
             store: &self.inner.store,
             base: &self.base,

@@ -174,7 +174,7 @@ impl LiveBrowser {
     /// When the browser is gone or does not answer.
     pub async fn restore(&self, storage: &Storage) -> Result<(), BrowserError> {
         let page = self.page().await?;
-        storage::write(&self.live.connection, &page, storage).await?;
+        storage::write(&page, storage).await?;
         *self.live.restored() = storage.clone();
         Ok(())
     }

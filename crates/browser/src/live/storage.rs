@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::cdp::{Connection, Session};
+use crate::cdp::{Connection, Session, text};
 use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
@@ -41,24 +41,53 @@ pub struct OriginStorage {
 const READ: &str = include_str!("storage/read.js");
 const WRITE: &str = include_str!("storage/write.js");
 
-/// Takes everything; `known` is what was restored, whose origins may not have been visited since.
+/// Takes everything of a browser; `known` is what was restored, whose origins may not have been visited since.
 pub(super) async fn read(
     connection: &Connection,
     pages: &Pages,
     known: &Storage,
 ) -> Result<Storage, BrowserError> {
-    let mut cookies = connection.call("Storage.getCookies", json!({})).await?;
+    let open = pages.all();
+    let stand_in = pages.create_hidden().await?;
+    gather(connection, json!({}), &open, stand_in, known).await
+}
+
+/// Takes everything of a page with a context of its own.
+pub(crate) async fn read_page(page: &Arc<Page>, known: &Storage) -> Result<Storage, BrowserError> {
+    let connection = page.connection();
+    let mut target = page.in_context();
+    target["url"] = "about:blank".into();
+    let stand_in = connection.call("Target.createTarget", target).await?;
+    let open = std::slice::from_ref(page);
+    gather(
+        connection,
+        page.in_context(),
+        open,
+        text(&stand_in, "targetId"),
+        known,
+    )
+    .await
+}
+
+/// Takes what there is in a context. The page `stand_in` is used for it and closed.
+async fn gather(
+    connection: &Connection,
+    context: Value,
+    open: &[Arc<Page>],
+    stand_in: String,
+    known: &Storage,
+) -> Result<Storage, BrowserError> {
+    let mut cookies = connection.call("Storage.getCookies", context).await?;
     let cookies: Vec<Value> = serde_json::from_value(cookies["cookies"].take()).unwrap_or_default();
     let mut origins = known.origins.clone();
-    let open = pages.all();
-    for page in &open {
+    for page in open {
         for origin in &page.state().origins {
             if origins.len() < limits::MAX_STORED_ORIGINS {
                 origins.entry(origin.clone()).or_default();
             }
         }
     }
-    for page in &open {
+    for page in open {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         let read = format!("({READ})('sessionStorage', {})", limits::MAX_STORED_CHARS);
         // A page that crashed or hangs keeps what was known of it.
@@ -70,9 +99,8 @@ pub(super) async fn read(
             kept.session = serde_json::from_value(found["items"].clone()).unwrap_or_default();
         }
     }
-    let target = pages.create_hidden().await?;
     let read = async {
-        let place = StandIn::attach(connection, &target).await?;
+        let place = StandIn::attach(connection, &stand_in).await?;
         for (origin, kept) in &mut origins {
             place.go(origin).await?;
             let read = format!("({READ})('localStorage', {})", limits::MAX_STORED_CHARS);
@@ -84,7 +112,7 @@ pub(super) async fn read(
         Ok(())
     };
     let result = read.await;
-    let close = connection.call("Target.closeTarget", json!({"targetId": target}));
+    let close = connection.call("Target.closeTarget", json!({"targetId": stand_in}));
     let _closed = close.await;
     result?;
     origins.retain(|_, kept| !kept.local.is_empty() || !kept.session.is_empty());
@@ -92,15 +120,11 @@ pub(super) async fn read(
 }
 
 /// Puts everything back. `page` goes from origin to origin and is empty at the end.
-pub(super) async fn write(
-    connection: &Connection,
-    page: &Page,
-    storage: &Storage,
-) -> Result<(), BrowserError> {
-    let cookies: Vec<Value> = storage.cookies.iter().map(settable).collect();
-    connection
-        .call("Storage.setCookies", json!({"cookies": cookies}))
-        .await?;
+pub(crate) async fn write(page: &Page, storage: &Storage) -> Result<(), BrowserError> {
+    let connection = page.connection();
+    let mut cookies = page.in_context();
+    cookies["cookies"] = storage.cookies.iter().map(settable).collect();
+    connection.call("Storage.setCookies", cookies).await?;
     if storage.origins.is_empty() {
         return Ok(());
     }

@@ -22,6 +22,7 @@ use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnde
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::interact::Refusal;
 use harvestman_store::{Principal, SessionRow};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -132,7 +133,15 @@ impl Engine {
         base: &str,
     ) -> Result<BrowserCreated, ApiError> {
         let (inner, who) = (self.inner.clone(), who.clone());
-        let session = detached(async move { inner.open_own(&who, request).await }).await?;
+        let (tell, told) = oneshot::channel();
+        let opening = async move {
+            // Nobody can end what nobody was told of.
+            if let Err(Ok(session)) = tell.send(inner.open_own(&who, request).await) {
+                inner.end_later(session.id);
+            }
+        };
+        tokio::spawn(opening.in_current_span());
+        let session = told.await.map_err(|gone| fault(&gone))??;
         let addresses = session.tokens.addresses(base);
         Ok(BrowserCreated {
             success: true,

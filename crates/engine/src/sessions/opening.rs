@@ -91,12 +91,15 @@ impl Inner {
         let id: SessionId = id.parse().map_err(|_| Refusal::NoSession)?;
         let session = self.living(who, id).await?;
         let turn = session.turn().await?;
-        let bound = self.store.bind_session(id, scrape).await;
-        if !bound.map_err(|error| unavailable(&error))? {
+        if self.sessions.registry.continues_one(id) {
             return Err(Refusal::Taken.into());
         }
-        self.sessions.registry.bind(id, scrape);
         go(&session.browser, replay).await?;
+        let bound = self.store.bind_session(id, scrape).await;
+        if !bound.map_err(|error| unavailable(&error))? {
+            return Err(Refusal::Destroyed.into());
+        }
+        self.sessions.registry.bind(id, scrape);
         drop(turn);
         Ok(session)
     }
@@ -133,15 +136,7 @@ impl Inner {
         let tokens = new_tokens(plan.stream_web_view)?;
         let place = self.sessions.registry.place(who.team)?;
         let reserved = self.budget.reserve(&self.store, who.team).await?;
-        let profile = match &plan.options.profile {
-            Some(profile) => {
-                let opened = self
-                    .profiles
-                    .open(&self.store, who.team, profile, JobId::from(id));
-                Some(opened.await?)
-            }
-            None => None,
-        };
+        let profile = self.open_profile(who.team, plan.options, JobId::from(id)).await?;
         let browser = browsers.open(plan.options).await.map_err(nothing_ran)?;
         let prepared = async {
             if let Some(profile) = &profile {

@@ -100,6 +100,11 @@ impl Registry {
         true
     }
 
+    /// Whether the session continues a scrape already.
+    pub(crate) fn continues_one(&self, id: SessionId) -> bool {
+        self.state().of_scrapes.values().any(|of| *of == id)
+    }
+
     /// The session continues this scrape from now on.
     pub(crate) fn bind(&self, id: SessionId, scrape: ScrapeId) {
         self.state().of_scrapes.insert(scrape, id);

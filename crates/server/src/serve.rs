@@ -132,7 +132,7 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         folder: config.data_dir.join(limits::BROWSER_FOLDER),
         agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
         cores: cores(),
-        init: own_program(),
+        init: std::env::current_exe().context("this program's own file is unknown")?,
         node: config.node.clone(),
         node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
         python: config.python.clone(),

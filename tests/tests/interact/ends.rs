@@ -1,0 +1,164 @@
+//! How sessions end, and that each is charged once.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::place::{
+    bash, credits, delete, descendants, execute, interact, open, run, scrape, server, sessions, site,
+    wait_for_end, wait_until_gone,
+};
+
+#[tokio::test]
+async fn one_of_many_deletes_ends_a_session_and_it_is_charged_once() {
+    let mut server = server(&[]).await;
+    let id = open(&server, json!({})).await;
+    let (path, code) = (execute(&id), bash("wait 20000"));
+    let deletes = join_all((0..5).map(|_| delete(&server, &id)));
+    let (running, deletes) = tokio::join!(server.post(&path, &code), deletes);
+    let (done, late): (Vec<_>, Vec<_>) = deletes.into_iter().partition(|answer| answer.status == 200);
+    assert_eq!(done.len(), 1);
+    assert!(late.iter().all(|answer| answer.status == 404));
+    assert_eq!((running.status, running.code()), (410, "SESSION_DESTROYED"));
+    let billed = done[0].json["creditsBilled"].as_u64().unwrap();
+    assert!(billed >= 1);
+    server.terminate().await;
+    assert_eq!(credits(&server).await, billed);
+}
+
+#[tokio::test]
+async fn a_session_ends_when_nothing_happens_in_it() {
+    let mut server = server(&[]).await;
+    let idle = open(&server, json!({ "activityTtl": 10 })).await;
+    wait_for_end(&server, &idle).await;
+    let over = server.post(&execute(&idle), &bash("get url")).await;
+    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    assert_eq!(delete(&server, &idle).await.status, 404);
+    server.terminate().await;
+    assert_eq!(credits(&server).await, 1, "ten seconds, rounded up");
+}
+
+#[tokio::test]
+async fn a_session_whose_browser_is_killed_is_over() {
+    let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
+    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    run(&server, &path, "get url").await;
+    let browsers = descendants(server.pid());
+    for pid in &browsers {
+        let _killed = std::process::Command::new("kill")
+            .args(["-9", &pid.to_string()])
+            .output()
+            .unwrap();
+    }
+    wait_until_gone(&browsers).await;
+    let over = server.post(&path, &bash("get url")).await;
+    assert!(matches!(over.status, 410 | 502), "{}", over.status);
+    wait_for_end(&server, "").await;
+    let over = server.post(&path, &bash("get url")).await;
+    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    let since = std::time::Instant::now();
+    while server.post("/v2/browser", &json!({})).await.status != 200 {
+        assert!(since.elapsed().as_secs() < 60, "its place is not given back");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test]
+async fn sessions_of_a_killed_server_are_over_and_charged_once() {
+    let (site, mut server) = (site().await, server(&[]).await);
+    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    run(&server, &interact(&scraped), "get url").await;
+    let own = open(&server, json!({})).await;
+    let browsers = descendants(server.pid());
+    assert!(!browsers.is_empty());
+    server.kill9();
+    wait_until_gone(&browsers).await;
+    server.restart().await;
+    let over = |answer: harvestman_tests::Answer| (answer.status, answer.code().to_owned());
+    let destroyed = (410, "SESSION_DESTROYED".to_owned());
+    assert_eq!(
+        over(server.post(&interact(&scraped), &bash("get url")).await),
+        destroyed
+    );
+    assert_eq!(
+        over(server.post(&execute(&own), &bash("get url")).await),
+        destroyed
+    );
+    assert_eq!(delete(&server, &own).await.status, 404);
+    assert_eq!(server.delete(&interact(&scraped)).await.status, 404);
+    assert!(
+        sessions(&server, "")
+            .await
+            .iter()
+            .all(|session| session["status"] == "destroyed")
+    );
+    server.terminate().await;
+    let total = credits(&server).await;
+    assert_eq!(
+        credits(&server).await,
+        total,
+        "opening the store again charges nothing"
+    );
+    assert!(
+        (1..=3).contains(&total),
+        "the scrape, and each session at most once: {total}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_its_sessions() {
+    let mut server = server(&[]).await;
+    let id = open(&server, json!({})).await;
+    let browsers = descendants(server.pid());
+    server.terminate().await;
+    wait_until_gone(&browsers).await;
+    assert_eq!(credits(&server).await, 1);
+    server.restart().await;
+    let list = sessions(&server, "").await;
+    assert_eq!(
+        (list.len(), &list[0]["id"], &list[0]["status"]),
+        (1, &json!(id), &json!("destroyed"))
+    );
+}
+
+#[tokio::test]
+async fn cycles_leave_nothing_behind() {
+    let server = server(&[]).await;
+    let folder = server.data_dir().join("data/browser");
+    let left = || -> Vec<String> {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    let cycle = async || {
+        let id = open(&server, json!({})).await;
+        run(&server, &execute(&id), "get url").await;
+        delete(&server, &id).await.ok();
+    };
+    let settled = async || -> (usize, usize) {
+        // One browser is started ahead, and gets there by itself.
+        let since = std::time::Instant::now();
+        let mut seen = (descendants(server.pid()).len(), left().len());
+        let mut quiet = 0;
+        while quiet < 20 {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            let now = (descendants(server.pid()).len(), left().len());
+            quiet = if now == seen { quiet + 1 } else { 0 };
+            seen = now;
+            assert!(since.elapsed().as_secs() < 60, "it does not come to rest");
+        }
+        seen
+    };
+    cycle().await;
+    let (processes, folders) = settled().await;
+    for _ in 0..10 {
+        cycle().await;
+    }
+    let after = settled().await;
+    assert!(
+        after.0 <= processes && after.1 <= folders,
+        "{after:?} of {processes}, {folders}: {:?}",
+        left()
+    );
+    assert_eq!(sessions(&server, "?status=active").await, [] as [Value; 0]);
+}

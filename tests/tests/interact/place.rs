@@ -1,0 +1,172 @@
+//! A server with a browser, a site, and short words for what tests ask of sessions.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use harvestman_store::{Store, StoreConfig};
+use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer, tools};
+use http::Method;
+use serde_json::{Value, json};
+
+/// Longest time for anything that must happen.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const FORM: &str = "<!doctype html><title>Form</title>
+    <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
+        'Hello ' + document.querySelector('input').value\">
+    <input name=name><button>Send</button><output></output></form>
+    <p>A form that says hello to whoever fills it in and sends it.</p>";
+/// Says what is known of the visitor, and keeps what the address says.
+const KNOWN: &str = "<!doctype html><title>Known</title><main><h1>Known</h1><p id=known></p></main><script>
+    const name = new URLSearchParams(location.search).get('name');
+    document.getElementById('known').textContent =
+        'Cookie ' + (document.cookie || 'none') + ', storage ' + (localStorage.name || 'none');
+    if (name) { document.cookie = 'name=' + name + ';max-age=3600'; localStorage.name = name; }
+</script>";
+
+pub(crate) async fn site() -> RunningSite {
+    Site::new()
+        .page("/", Page::links("Start", &["/second"]))
+        .page("/second", Page::links("Second", &["/"]))
+        .page("/form", Page::html(FORM))
+        .page("/known", Page::html(KNOWN))
+        .page("/known?name=Ada", Page::html(KNOWN))
+        .page("/known?name=Bob", Page::html(KNOWN))
+        .serve()
+        .await
+}
+
+pub(crate) async fn server(settings: &[(&str, &str)]) -> TestServer {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let mut all = vec![
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+        ("HARVESTMAN_MAX_SESSIONS", "4"),
+    ];
+    all.extend(settings);
+    TestServer::start_with(&all).await
+}
+
+/// Scrapes a page; its scrape id.
+pub(crate) async fn scrape(server: &TestServer, request: Value) -> String {
+    let answer = server.post("/v2/scrape", &request).await.ok();
+    answer["data"]["metadata"]["scrapeId"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+pub(crate) fn bash(code: &str) -> Value {
+    json!({ "code": code, "language": "bash" })
+}
+
+pub(crate) fn interact(scrape: &str) -> String {
+    format!("/v2/scrape/{scrape}/interact")
+}
+
+/// Runs browser commands; what they printed.
+pub(crate) async fn run(server: &TestServer, path: &str, code: &str) -> String {
+    let answer = server.post(path, &bash(code)).await.ok();
+    assert_eq!(
+        (&answer["success"], &answer["exitCode"]),
+        (&json!(true), &json!(0)),
+        "{answer}"
+    );
+    answer["stdout"].as_str().unwrap().trim().to_owned()
+}
+
+/// Asks with the key of the team `other`.
+pub(crate) async fn as_other(
+    server: &TestServer,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Answer {
+    let headers = [("authorization", "Bearer fc-other")];
+    let body = body.map(Value::to_string).unwrap_or_default();
+    server.ask(method, path, &headers, Bytes::from(body)).await
+}
+
+/// Opens a browser; its id.
+pub(crate) async fn open(server: &TestServer, request: Value) -> String {
+    let answer = server.post("/v2/browser", &request).await.ok();
+    assert_eq!(answer["success"], true);
+    answer["id"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn execute(id: &str) -> String {
+    format!("/v2/browser/{id}/execute")
+}
+
+pub(crate) async fn delete(server: &TestServer, id: &str) -> Answer {
+    server.delete(&format!("/v2/browser/{id}")).await
+}
+
+/// The sessions of the team `test`.
+pub(crate) async fn sessions(server: &TestServer, query: &str) -> Vec<Value> {
+    let mut answer = server.get(&format!("/v2/browser{query}")).await.ok();
+    assert_eq!(answer["success"], true);
+    std::mem::take(answer["sessions"].as_array_mut().unwrap())
+}
+
+/// Waits until a session is destroyed.
+pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
+    let since = Instant::now();
+    while sessions(server, "?status=active")
+        .await
+        .iter()
+        .any(|session| session["id"] == id)
+    {
+        assert!(since.elapsed() < PATIENCE, "the session does not end");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Credits of the team `test` in the store of a server that has stopped.
+pub(crate) async fn credits(server: &TestServer) -> u64 {
+    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
+        .await
+        .unwrap();
+    let team = store.ensure_team("test").await.unwrap();
+    let total = store.ledger_total(team).await.unwrap();
+    store.close().await.unwrap();
+    total
+}
+
+/// Processes that a process started, with all that those started.
+pub(crate) fn descendants(of: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let pid = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // `pid (name) state parent ...`; the name may hold anything.
+            let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+            Some((pid, parent))
+        })
+        .collect();
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(
+            parents
+                .iter()
+                .filter(|(_, of)| *of == parent)
+                .map(|(pid, _)| *pid),
+        );
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// Waits until none of these processes runs.
+pub(crate) async fn wait_until_gone(pids: &[u32]) {
+    let since = Instant::now();
+    let runs = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    while pids.iter().any(runs) {
+        assert!(since.elapsed() < PATIENCE, "processes are left: {pids:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,107 @@
+//! What browsers keep under a name.
+
+use harvestman_tests::TestServer;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::place::{as_other, delete, execute, interact, open, run, scrape, server, site};
+
+async fn known(server: &TestServer, url: String, profile: Value) -> String {
+    let request = json!({ "url": url, "profile": profile });
+    let answer = server.post("/v2/scrape", &request).await.ok();
+    answer["data"]["markdown"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_one_browser_keeps_the_next_one_has() {
+    let (site, mut server) = (site().await, server(&[]).await);
+    let shop = || json!({ "name": "shop" });
+    let (page, ada, bob) = (
+        site.url("/known"),
+        site.url("/known?name=Ada"),
+        site.url("/known?name=Bob"),
+    );
+
+    // From a session to a scrape.
+    let id = open(&server, json!({ "profile": shop() })).await;
+    run(&server, &execute(&id), &format!("open '{ada}'")).await;
+    delete(&server, &id).await.ok();
+    let text = known(&server, page.clone(), shop()).await;
+    assert!(text.contains("Cookie name=Ada, storage Ada"), "{text}");
+
+    // From a scrape to a scrape, but not from one that only reads.
+    let reads = json!({ "name": "shop", "saveChanges": false });
+    known(&server, bob.clone(), reads).await;
+    let text = known(&server, bob, shop()).await;
+    assert!(text.contains("Cookie name=Ada, storage Ada"), "{text}");
+    let text = known(&server, page.clone(), shop()).await;
+    assert!(text.contains("Cookie name=Bob, storage Bob"), "{text}");
+
+    // From a scrape to its continuation, and through a restart, which ends the session.
+    let scraped = scrape(&server, json!({ "url": page, "profile": shop() })).await;
+    let path = interact(&scraped);
+    assert!(
+        run(&server, &path, "get text '#known'")
+            .await
+            .contains("name=Bob, storage Bob")
+    );
+    run(&server, &path, &format!("open '{ada}'")).await;
+    server.terminate().await;
+    server.restart().await;
+    let text = known(&server, site.url("/known"), shop()).await;
+    assert!(text.contains("Cookie name=Ada, storage Ada"), "{text}");
+
+    // Another name, another team.
+    let text = known(&server, site.url("/known"), json!({ "name": "bank" })).await;
+    assert!(text.contains("Cookie none, storage none"), "{text}");
+    let request = json!({ "url": site.url("/known"), "profile": shop() });
+    let other = as_other(&server, Method::POST, "/v2/scrape", Some(&request))
+        .await
+        .ok();
+    assert!(
+        other["data"]["markdown"]
+            .as_str()
+            .unwrap()
+            .contains("Cookie none"),
+        "{other}"
+    );
+}
+
+#[tokio::test]
+async fn one_browser_writes_to_a_profile_at_a_time() {
+    let (site, mut server) = (site().await, server(&[]).await);
+    let shop = json!({ "profile": { "name": "shop" } });
+    let id = open(&server, shop.clone()).await;
+    let request = json!({ "url": site.url("/"), "profile": { "name": "shop" } });
+    for (path, body) in [("/v2/browser", &shop), ("/v2/scrape", &request)] {
+        let busy = server.post(path, body).await;
+        assert_eq!((busy.status, busy.code()), (409, "PROFILE_BUSY"), "{path}");
+    }
+    let reads = json!({ "profile": { "name": "shop", "saveChanges": false } });
+    let reader = open(&server, reads).await;
+    delete(&server, &reader).await.ok();
+    delete(&server, &id).await.ok();
+    let next = open(&server, shop.clone()).await;
+    server.kill9();
+    server.restart().await;
+    assert_ne!(
+        open(&server, shop).await,
+        next,
+        "no crash leaves a profile locked"
+    );
+}
+
+#[tokio::test]
+async fn pages_of_one_crawl_share_a_profile() {
+    let (site, server) = (site().await, server(&[]).await);
+    let options = json!({ "profile": { "name": "shop" } });
+    let crawl = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip", "scrapeOptions": options }))
+        .await;
+    let status = server.wait(&crawl).await;
+    assert_eq!(
+        (&status["status"], &status["completed"]),
+        (&json!("completed"), &json!(2)),
+        "{status}"
+    );
+}

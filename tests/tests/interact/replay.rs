@@ -1,0 +1,140 @@
+//! A scrape that is continued.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::place::{delete, execute, interact, open, run, scrape, server, sessions, site};
+
+#[tokio::test]
+async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
+    let (site, server) = (site().await, server(&[]).await);
+    let request = json!({ "url": site.url("/form"), "headers": { "X-Visitor": "Ada" }, "actions": [
+        { "type": "click", "selector": "input" },
+        { "type": "write", "text": "Ada" },
+        { "type": "press", "key": "Enter" },
+    ] });
+    let id = scrape(&server, request).await;
+    let path = interact(&id);
+    let answer = server
+        .post(&path, &super::place::bash("get text output"))
+        .await
+        .ok();
+    assert_eq!(
+        answer["stdout"].as_str().unwrap().trim(),
+        "Hello Ada",
+        "the actions were repeated"
+    );
+    assert_eq!(
+        (&answer["success"], &answer["exitCode"], &answer["killed"]),
+        (&json!(true), &json!(0), &json!(false))
+    );
+    assert!(answer.get("error").is_none(), "{answer}");
+    let base = format!("http://{}", server.address());
+    for name in ["liveViewUrl", "interactiveLiveViewUrl"] {
+        assert!(
+            answer[name]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("{base}/live/")),
+            "{answer}"
+        );
+    }
+    let cdp = format!("ws://{}/cdp/", server.address());
+    assert!(answer["cdpUrl"].as_str().unwrap().starts_with(&cdp), "{answer}");
+    assert_ne!(answer["liveViewUrl"], answer["interactiveLiveViewUrl"]);
+    let visits: Vec<_> = site
+        .hits()
+        .into_iter()
+        .filter(|hit| hit.path == "/form")
+        .collect();
+    assert_eq!(visits.len(), 2, "the scrape, and the same once more");
+    assert!(visits.iter().all(|hit| hit.headers["x-visitor"] == "Ada"));
+
+    run(&server, &path, "fill input Bob && press Enter").await;
+    assert_eq!(run(&server, &path, "get text output").await, "Hello Bob");
+    let second = server.post(&path, &super::place::bash("get url")).await.ok();
+    assert_eq!(second["sessionId"], answer["sessionId"]);
+    assert_eq!(second["liveViewUrl"], answer["liveViewUrl"]);
+
+    let failed = server
+        .post(&path, &super::place::bash("click '#nothing'"))
+        .await
+        .ok();
+    assert_eq!(
+        (&failed["success"], &failed["killed"]),
+        (&json!(false), &json!(false))
+    );
+    assert!(
+        !failed["error"].as_str().unwrap().is_empty() && failed["exitCode"] != 0,
+        "{failed}"
+    );
+    assert_eq!(
+        run(&server, &path, "get text output").await,
+        "Hello Bob",
+        "the session lives on"
+    );
+}
+
+#[tokio::test]
+async fn a_page_of_a_crawl_and_of_a_batch_can_be_continued() {
+    let (site, server) = (site().await, server(&[]).await);
+    let crawl = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .await;
+    server.wait(&crawl).await;
+    let (documents, _) = server.documents(&crawl, 10).await;
+    let second = documents
+        .iter()
+        .find(|page| page["metadata"]["title"] == "Second")
+        .unwrap();
+    let path = interact(second["metadata"]["scrapeId"].as_str().unwrap());
+    assert_eq!(run(&server, &path, "get url").await, site.url("/second"));
+
+    let batch = server
+        .batch(&json!({ "urls": [site.url("/form")], "mobile": true }))
+        .await;
+    server.wait_for_end(&batch).await;
+    let (documents, _) = server.documents_at(&batch, 10).await;
+    let path = interact(documents[0]["metadata"]["scrapeId"].as_str().unwrap());
+    assert_eq!(
+        run(&server, &path, "eval \"/Mobile/.test(navigator.userAgent)\"").await,
+        "true"
+    );
+}
+
+#[tokio::test]
+async fn calls_at_the_same_time_make_one_session_and_come_one_after_the_other() {
+    let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
+    let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
+    let count = "eval \"window.calls = (window.calls || 0) + 1\"";
+    let counts = join_all((0..6).map(|_| run(&server, &path, count))).await;
+    let counts: BTreeSet<_> = counts.into_iter().collect();
+    assert_eq!(counts, (1..=6).map(|n| n.to_string()).collect());
+    assert_eq!(site.count("/second"), 2, "one scrape, one replay");
+    assert_eq!(sessions(&server, "").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_scrape_takes_over_a_browser_that_is_there() {
+    let (site, server) = (site().await, server(&[]).await);
+    let id = open(&server, json!({})).await;
+    run(&server, &execute(&id), &format!("open {}", site.url("/form"))).await;
+    let first = scrape(&server, json!({ "url": site.url("/second") })).await;
+    let mut request = super::place::bash("get url");
+    request["existingSessionId"] = json!(id);
+    let answer = server.post(&interact(&first), &request).await.ok();
+    assert_eq!(answer["sessionId"], id.as_str());
+    assert_eq!(answer["stdout"].as_str().unwrap().trim(), site.url("/second"));
+    assert_eq!(run(&server, &execute(&id), "get url").await, site.url("/second"));
+
+    let other = scrape(&server, json!({ "url": site.url("/") })).await;
+    let taken = server.post(&interact(&other), &request).await;
+    assert_eq!((taken.status, taken.code()), (409, "CONFLICT"));
+    delete(&server, &id).await.ok();
+    let gone = server.post(&interact(&first), &request).await;
+    assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));
+    let gone = server.post(&interact(&other), &request).await;
+    assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));
+}

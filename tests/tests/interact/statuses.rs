@@ -1,0 +1,222 @@
+//! What callers are told, and whose sessions they see.
+
+use harvestman_tests::TestServer;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::place::{as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site};
+
+const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+#[tokio::test]
+async fn every_refusal_has_its_status() {
+    let (site, server) = (
+        site().await,
+        server(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await,
+    );
+    let refused = async |path: &str, body: Value| {
+        let answer = server.post(path, &body).await;
+        assert_eq!(answer.json["success"], false, "{path} {body}");
+        (answer.status, answer.code().to_owned())
+    };
+    let code = || bash("get url");
+    let is = |status: u16, code: &str| (status, code.to_owned());
+    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    for body in [
+        json!({}),
+        json!({ "code": "1", "prompt": "click" }),
+        json!({ "code": "1", "timeout": 301 }),
+        json!({ "code": "1", "ttl": 29 }),
+        json!({ "code": "1", "language": "ruby" }),
+        json!({ "code": "1", "colour": "red" }),
+    ] {
+        assert_eq!(refused(&path, body).await, is(400, "BAD_REQUEST"));
+    }
+    assert_eq!(refused(&interact("nobody"), code()).await, is(400, "BAD_REQUEST"));
+    assert_eq!(refused(&interact(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
+    assert_eq!(refused(&execute(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
+
+    let discreet = scrape(
+        &server,
+        json!({ "url": site.url("/"), "zeroDataRetention": true }),
+    )
+    .await;
+    assert_eq!(
+        refused(&interact(&discreet), code()).await,
+        is(409, "REPLAY_UNAVAILABLE")
+    );
+    let upload = "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.html\"\r\n\r\n<p>Text\r\n--x--\r\n";
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "multipart/form-data; boundary=x"),
+    ];
+    let parsed = server.ask(Method::POST, "/v2/parse", &headers, upload).await.ok();
+    let parsed = parsed["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    assert_eq!(
+        refused(&interact(parsed), code()).await,
+        is(409, "REPLAY_UNAVAILABLE")
+    );
+    // A page that cannot be done again: what the action clicked is gone.
+    let click = json!([{ "type": "click", "selector": "a" }]);
+    let changed = scrape(&server, json!({ "url": site.url("/second"), "actions": click })).await;
+    site.change(
+        "/second",
+        Some(harvestman_tests::Page::html("<p>Nothing to click here any more.")),
+    );
+    assert_eq!(
+        refused(&interact(&changed), code()).await,
+        is(409, "REPLAY_UNAVAILABLE")
+    );
+    assert_eq!(
+        sessions(&server, "").await,
+        [] as [Value; 0],
+        "none of these made a session"
+    );
+
+    assert_eq!(server.delete(&path).await.status, 404, "no session yet");
+    run(&server, &path, "get url").await;
+    let ended = server.delete(&path).await.ok();
+    assert_eq!(ended["success"], true);
+    assert!(
+        ended["sessionDurationMs"].is_u64() && ended["creditsBilled"].as_u64() >= Some(1),
+        "{ended}"
+    );
+    assert_eq!(server.delete(&path).await.status, 404);
+    assert_eq!(refused(&path, code()).await, is(410, "SESSION_DESTROYED"));
+
+    let id = open(&server, json!({})).await;
+    delete(&server, &id).await.ok();
+    assert_eq!(delete(&server, &id).await.status, 404);
+    assert_eq!(refused(&execute(&id), code()).await, is(410, "SESSION_DESTROYED"));
+}
+
+#[tokio::test]
+async fn without_a_browser_there_are_no_sessions() {
+    let (site, server) = (site().await, TestServer::start().await);
+    let id = scrape(&server, json!({ "url": site.url("/") })).await;
+    for (path, body) in [
+        (interact(&id), bash("get url")),
+        ("/v2/browser".to_owned(), json!({})),
+    ] {
+        let answer = server.post(&path, &body).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (503, "FEATURE_NOT_CONFIGURED"),
+            "{path}"
+        );
+    }
+    assert_eq!(sessions(&server, "").await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_session_is_its_teams_alone() {
+    let (site, server) = (site().await, server(&[]).await);
+    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    let path = interact(&scraped);
+    let code = bash("get url");
+    let forbidden = async |method: Method, path: &str| {
+        let body = (method == Method::POST).then_some(&code);
+        let answer = as_other(&server, method, path, body).await;
+        assert_eq!((answer.status, answer.code()), (403, "FORBIDDEN"), "{path}");
+    };
+    let both = async |path: &str| {
+        forbidden(Method::POST, path).await;
+        forbidden(Method::DELETE, path).await;
+    };
+    both(&path).await;
+    run(&server, &path, "get url").await;
+    both(&path).await;
+    let id = open(&server, json!({})).await;
+    forbidden(Method::POST, &execute(&id)).await;
+    forbidden(Method::DELETE, &format!("/v2/browser/{id}")).await;
+    let list = as_other(&server, Method::GET, "/v2/browser", None).await.ok();
+    assert_eq!(list["sessions"], json!([]));
+    server.delete(&path).await.ok();
+    both(&path).await;
+    // Nothing of it happened.
+    assert_eq!(run(&server, &execute(&id), "get url").await, "about:blank");
+}
+
+#[tokio::test]
+async fn a_team_has_no_more_sessions_than_it_may() {
+    let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
+    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    let id = open(&server, json!({})).await;
+    for (path, body) in [
+        ("/v2/browser".to_owned(), json!({})),
+        (interact(&scraped), bash("get url")),
+    ] {
+        let refused = server.post(&path, &body).await;
+        assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+        let seconds = refused.headers["retry-after"].to_str().unwrap().parse::<u32>();
+        assert!(seconds.is_ok_and(|seconds| seconds > 0));
+    }
+    as_other(&server, Method::POST, "/v2/browser", Some(&json!({})))
+        .await
+        .ok();
+    delete(&server, &id).await.ok();
+    run(&server, &interact(&scraped), "get url").await;
+}
+
+#[tokio::test]
+async fn sessions_are_listed_with_all_their_fields() {
+    let (site, server) = (site().await, server(&[]).await);
+    let first = open(&server, json!({ "streamWebView": false })).await;
+    let second = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    run(&server, &second, "get url").await;
+    let list = sessions(&server, "").await;
+    assert_eq!(list.len(), 2);
+    assert_eq!(list[1]["id"], first.as_str(), "newest first");
+    assert_eq!(
+        (&list[1]["streamWebView"], &list[1]["liveViewUrl"]),
+        (&json!(false), &json!(""))
+    );
+    assert_eq!(list[0]["streamWebView"], true);
+    assert!(
+        list.iter()
+            .all(|session| session["cdpUrl"].as_str().unwrap().starts_with("ws://"))
+    );
+    assert!(list[0]["liveViewUrl"].as_str().unwrap().contains("/live/"));
+    assert_eq!(
+        server.get("/v2/interact").await.ok()["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+
+    delete(&server, &first).await.ok();
+    let active = sessions(&server, "?status=active").await;
+    assert_eq!((active.len(), active[0]["id"] == first.as_str()), (1, false));
+    let destroyed = sessions(&server, "?status=destroyed").await;
+    assert_eq!((destroyed.len(), &destroyed[0]["id"]), (1, &json!(first)));
+    for session in sessions(&server, "").await {
+        for name in [
+            "id",
+            "status",
+            "cdpUrl",
+            "liveViewUrl",
+            "interactiveLiveViewUrl",
+            "createdAt",
+            "lastActivity",
+        ] {
+            assert!(session[name].is_string(), "{name} of {session}");
+        }
+        assert!(session["streamWebView"].is_boolean());
+        let over = session["status"] == "destroyed";
+        assert_eq!(session["cdpUrl"] == "", over, "{session}");
+    }
+    assert_eq!(server.get("/v2/browser?status=asleep").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_session_needs_credits() {
+    let (site, server) = (site().await, server(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await);
+    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    run(&server, &path, "get url").await;
+    let refused = server.post("/v2/browser", &json!({})).await;
+    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    assert_eq!(server.delete(&path).await.ok()["creditsBilled"], 1);
+    let refused = server.post("/v2/browser", &json!({})).await;
+    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+}

@@ -147,15 +147,15 @@ async fn converse(stream: TcpStream, door: &Door) {
     if let Err(error) = served {
         return tracing::debug!(%error, "a connection of a session's code ended");
     }
-    if let Ok((upgrade, client)) = socket.try_recv() {
-        if let Ok(upgraded) = upgrade.await {
-            let io = TokioIo::new(upgraded);
-            let config = WebSocketConfig::default()
-                .max_message_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES))
-                .max_frame_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES));
-            let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
-            carry(socket, client).await;
-        }
+    if let Ok((upgrade, client)) = socket.try_recv()
+        && let Ok(upgraded) = upgrade.await
+    {
+        let io = TokioIo::new(upgraded);
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES))
+            .max_frame_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES));
+        let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+        carry(socket, client).await;
     }
 }
 

@@ -142,3 +142,13 @@ pub const SANDBOX_DESCRIPTORS: u64 = 4_096;
 pub const USER_TASKS: u64 = 4_096;
 /// Removing the control group of a sandbox that was killed.
 pub const GROUP_REMOVAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// From the start of a worker until it can run code.
+pub const WORKER_START_TIMEOUT: Duration = Duration::from_secs(20);
+/// One message of a worker; a worker that says more at once is let go.
+pub const MAX_WORKER_MESSAGE_BYTES: u64 = 16 * 1024 * 1024;
+/// Messages of a worker not yet looked at; then it waits.
+pub const MAX_WORKER_WORDS: usize = 16;
+/// What a worker wrote before it was killed is waited for so long.
+pub const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(200);
+/// A page that does not answer for so long after its code was stopped has its script stopped, too.
+pub const STOPPED_PAGE_TIMEOUT: Duration = Duration::from_millis(500);

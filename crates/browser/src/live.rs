@@ -4,20 +4,23 @@
 //! what it costs is not known here.
 
 mod browser;
+mod code;
 mod pages;
 pub(crate) mod storage;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 
 use crate::error::BrowserError;
 use crate::process::Process;
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
+use crate::worker::{Languages, Programs, Worker};
 
 pub use browser::LiveBrowser;
 pub use storage::{OriginStorage, Storage};
@@ -65,9 +68,17 @@ pub struct LiveBrowsers {
 struct Shared {
     config: LiveConfig,
     launcher: Launcher,
-    spare: Mutex<Option<Chromium>>,
+    languages: Arc<Languages>,
+    spare: Mutex<Option<Spare>>,
     started: AtomicU64,
     stopped: AtomicBool,
+}
+
+/// What is started ahead.
+struct Spare {
+    chromium: Chromium,
+    /// For code in Node.js.
+    worker: Option<Worker>,
 }
 
 /// A process with the proxy that is its network.
@@ -79,9 +90,29 @@ struct Chromium {
 impl LiveBrowsers {
     /// Browsers with these settings; nothing is started yet.
     pub fn new(config: LiveConfig) -> Self {
+        let launcher = Launcher::start();
+        let sandbox = match &config.sandbox {
+            Sandbox::Bubblewrap(bubblewrap) => Some(bubblewrap.clone()),
+            Sandbox::Off => None,
+        };
+        let programs = Programs {
+            node: config.node.clone(),
+            node_modules: config.node_modules.clone(),
+            python: config.python.clone(),
+        };
+        let languages = Languages::new(
+            launcher.clone(),
+            config.init.clone(),
+            config.folder.join("code"),
+            config.private(),
+            sandbox,
+            config.unsandboxed_code,
+            programs,
+        );
         let shared = Arc::new(Shared {
             config,
-            launcher: Launcher::start(),
+            launcher,
+            languages: Arc::new(languages),
             spare: Mutex::default(),
             started: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -95,12 +126,12 @@ impl LiveBrowsers {
     /// When the browser cannot be started.
     pub async fn open(&self, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let spare = self.shared.spare().take();
-        let chromium = match spare {
-            Some(chromium) if !chromium.process.connection.has_ended() => chromium,
+        let Spare { chromium, worker } = match spare {
+            Some(spare) if !spare.chromium.process.connection.has_ended() => spare,
             _ => self.shared.start().await?,
         };
         let visitor = Visitor::new(visit, None, &chromium.process.version, &self.shared.config.agent);
-        let opened = LiveBrowser::open(chromium, visitor).await;
+        let opened = LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await;
         tokio::spawn(self.shared.clone().start_spare());
         opened
     }
@@ -110,17 +141,30 @@ impl LiveBrowsers {
         self.shared.stopped.store(true, Ordering::Release);
         let spare = self.shared.spare().take();
         if let Some(spare) = spare {
-            spare.process.end().await;
+            spare.chromium.process.end().await;
+            if let Some(worker) = spare.worker {
+                worker.end().await;
+            }
         }
     }
 }
 
 impl Shared {
-    fn spare(&self) -> std::sync::MutexGuard<'_, Option<Chromium>> {
+    fn spare(&self) -> MutexGuard<'_, Option<Spare>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn start(&self) -> Result<Chromium, BrowserError> {
+    async fn start(&self) -> Result<Spare, BrowserError> {
+        let worker = self.languages.start(Language::Node);
+        let (chromium, worker) = tokio::join!(self.start_chromium(), worker);
+        Ok(Spare {
+            chromium: chromium?,
+            // What is wrong is told to who wants to run code.
+            worker: worker.ok(),
+        })
+    }
+
+    async fn start_chromium(&self) -> Result<Chromium, BrowserError> {
         let config = &self.config;
         let mut egress = None;
         let process = match &config.sandbox {
@@ -159,11 +203,11 @@ impl Shared {
             return;
         }
         match self.start().await {
-            Ok(chromium) => {
+            Ok(started) => {
                 let mut spare = self.spare();
                 // Checked under the lock, so that `stop` leaves none.
                 if !self.stopped.load(Ordering::Acquire) {
-                    spare.get_or_insert(chromium);
+                    spare.get_or_insert(started);
                 }
             }
             Err(error) => tracing::warn!(%error, "no browser could be started ahead"),

@@ -3,7 +3,7 @@
 //! Chromium ends by itself when its command pipe closes, so that it does not outlive the server, however that
 //! ends. Its profile is a folder made for this process and removed with it.
 
-use std::io;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,23 @@ const PROXY_PORT: u16 = 3128;
 /// The first Chromium of this machine; none when there is none.
 pub fn find_chromium() -> Option<PathBuf> {
     KNOWN_PLACES.iter().map(PathBuf::from).find(|path| path.is_file())
+}
+
+/// The program that a distribution's script starts: the script wants more of the machine than a sandbox shows.
+fn behind_script(program: &Path) -> PathBuf {
+    let mut start = [0; 2];
+    let script = std::fs::File::open(program)
+        .and_then(|mut file| file.read_exact(&mut start))
+        .is_ok_and(|()| &start == b"#!");
+    let name = program.file_name().unwrap_or_default();
+    let behind = KNOWN_PLACES.iter().map(Path::new).find(|place| {
+        let known = place.file_name() == Some(name) && place.starts_with("/usr/lib");
+        known && place.is_file()
+    });
+    match behind {
+        Some(behind) if script => behind.to_owned(),
+        _ => program.to_owned(),
+    }
 }
 
 /// A running browser.
@@ -89,6 +106,7 @@ impl Process {
         serve: impl FnOnce(std::net::TcpListener),
     ) -> Result<Process, BrowserError> {
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
+        let program = &behind_script(program);
         let mut room = Room::new(Access::Browser, PROXY_PORT, private);
         if let Some(folder) = program.parent().filter(|folder| !folder.starts_with("/usr")) {
             room.shown.push((folder.to_owned(), folder.to_owned()));
@@ -158,19 +176,19 @@ impl Drop for Process {
 }
 
 /// Both pipes of the protocol.
-struct Pipe {
-    ours: (pipe::Receiver, pipe::Sender),
-    theirs: TheirEnds,
+pub(crate) struct Pipe {
+    pub(crate) ours: (pipe::Receiver, pipe::Sender),
+    pub(crate) theirs: TheirEnds,
 }
 
 /// The browser's ends: it reads commands from descriptor 3 and answers on 4.
-struct TheirEnds {
+pub(crate) struct TheirEnds {
     commands: OwnedFd,
     answers: OwnedFd,
 }
 
 impl Pipe {
-    fn open() -> io::Result<Pipe> {
+    pub(crate) fn open() -> io::Result<Pipe> {
         let (commands_in, commands_out) = io::pipe()?;
         let (answers_in, answers_out) = io::pipe()?;
         Ok(Pipe {
@@ -188,7 +206,7 @@ impl Pipe {
 
 impl TheirEnds {
     /// Makes `command` start with these descriptors and nothing else of ours.
-    fn give(self, command: &mut Command) -> io::Result<()> {
+    pub(crate) fn give(self, command: &mut Command) -> io::Result<()> {
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")

@@ -1,23 +1,39 @@
-//! Code for a live browser: what running it brings.
+//! Code for a live browser: a process of its own for each language, with `page` in it, that lives on between calls.
+//!
+//! A [`Worker`] is started and loaded before it is needed, then connected to one browser, then it runs one piece of
+//! code after the other. Where there is a sandbox it runs in one whose only network is the browser's protocol;
+//! without one it is only started when the operator said so. It is killed when the time is over or the session ends.
 
-use std::path::PathBuf;
+mod languages;
+mod output;
+mod runtime;
 
-/// The Node.js of this machine; none when there is none.
-pub fn find_node() -> Option<PathBuf> {
-    in_path("node")
-}
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// The Python of this machine; none when there is none.
-pub fn find_python() -> Option<PathBuf> {
-    in_path("python3")
-}
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
 
-fn in_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
-}
+use crate::cdp_server::CdpServer;
+use crate::error::BrowserError;
+use crate::limits;
+use crate::multiplexer::Multiplexer;
+use crate::process::{Pipe, TheirEnds};
+use crate::sandbox::{Access, Bubblewrap, Enclosed, Group, Room};
+use output::{Output, Stream};
+
+use runtime::Runtime;
+
+pub(crate) use languages::{Languages, Programs};
+pub use runtime::{find_node, find_python};
 
 /// What running code brought.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,4 +50,319 @@ pub struct Execution {
     pub killed: bool,
     /// What went wrong; none when the exit code is 0.
     pub error: Option<String>,
+}
+
+/// A process that runs code of one language.
+pub(crate) struct Worker {
+    child: Child,
+    group: Option<Group>,
+    commands: pipe::Sender,
+    said: mpsc::Receiver<Said>,
+    output: Arc<Output>,
+    /// Where its browser will be served, then the serving.
+    port: Option<TcpListener>,
+    served: Option<CdpServer>,
+}
+
+/// What a worker says.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "said", rename_all = "lowercase")]
+enum Said {
+    /// It could be connected.
+    Loaded,
+    /// It is connected.
+    Ready,
+    Output {
+        stream: Stream,
+        text: String,
+    },
+    Done {
+        result: Option<String>,
+        error: Option<String>,
+        target: Option<String>,
+    },
+    /// It ends.
+    Exit {
+        code: i32,
+    },
+    /// It cannot do what it should.
+    Failed {
+        reason: String,
+    },
+}
+
+/// What became of a piece of code.
+pub(crate) struct Outcome {
+    pub(crate) execution: Execution,
+    /// The page that it left as `page`.
+    pub(crate) target: Option<String>,
+    /// Whether the worker can go on.
+    pub(crate) alive: bool,
+}
+
+/// Where a worker in a sandbox finds its browser.
+const CDP_PORT: u16 = 9222;
+/// Exit code of code that was stopped.
+const OUT_OF_TIME: i32 = 124;
+
+impl Worker {
+    /// Starts a worker; it goes on loading by itself.
+    async fn start(languages: &Languages, runtime: &Runtime) -> Result<Worker, BrowserError> {
+        let failed = |error: io::Error| BrowserError::Start(format!("no worker: {error}"));
+        let Pipe { ours, theirs } = Pipe::open().map_err(failed)?;
+        let (child, group, port) = match &languages.sandbox {
+            Some(bubblewrap) => enclose(languages, bubblewrap, runtime, theirs).await,
+            None => unprotected(languages, runtime, theirs).await,
+        }
+        .map_err(failed)?;
+        let (from_worker, commands) = ours;
+        let output = Arc::new(Output::default());
+        let (sender, said) = mpsc::channel(limits::MAX_WORKER_WORDS);
+        let mut worker = Worker {
+            child,
+            group,
+            commands,
+            said,
+            output: output.clone(),
+            port: Some(port),
+            served: None,
+        };
+        if let Some(stdout) = worker.child.stdout.take() {
+            tokio::spawn(capture(stdout, Stream::Stdout, output.clone()));
+        }
+        if let Some(stderr) = worker.child.stderr.take() {
+            tokio::spawn(capture(stderr, Stream::Stderr, output.clone()));
+        }
+        tokio::spawn(listen(from_worker, sender, output));
+        Ok(worker)
+    }
+
+    /// Connects it to its browser, once.
+    pub(crate) async fn connect(&mut self, browser: &Multiplexer) -> Result<(), BrowserError> {
+        let Some(port) = self.port.take() else {
+            return Ok(());
+        };
+        let failed = |reason: String| BrowserError::Start(format!("code could not be connected: {reason}"));
+        let served = tokio::net::TcpListener::from_std(port)
+            .and_then(|port| CdpServer::start(port, browser.clone(), &token()?))
+            .map_err(|error| failed(error.to_string()))?;
+        let served = self.served.insert(served);
+        let command = json!({"connect": served.address()});
+        let exchange = async {
+            send(&mut self.commands, &command).await?;
+            loop {
+                match self.said.recv().await {
+                    Some(Said::Ready) => return Ok(()),
+                    Some(Said::Failed { reason }) => return Err(reason),
+                    Some(_) => {}
+                    None => {
+                        let (_, stderr) = self.output.take();
+                        return Err(format!("it ended; {}", stderr.trim()));
+                    }
+                }
+            }
+        };
+        let done = timeout(limits::WORKER_START_TIMEOUT, exchange).await;
+        done.unwrap_or_else(|_| Err("it does not answer".to_owned()))
+            .map_err(failed)
+    }
+
+    /// Runs code with the page of `target` as `page`. When the time is over the worker is killed. Who stops
+    /// waiting drops the worker with it.
+    pub(crate) async fn run(&mut self, code: &str, target: &str, time: Duration) -> Outcome {
+        let deadline = Instant::now() + time;
+        let command = json!({"run": code, "target": target});
+        let exchange = async {
+            // When it is gone, that it says nothing more tells.
+            let _gone = send(&mut self.commands, &command).await;
+            loop {
+                match self.said.recv().await {
+                    Some(Said::Loaded | Said::Ready | Said::Output { .. }) => {}
+                    other => return other,
+                }
+            }
+        };
+        let said = timeout_at(deadline, exchange).await;
+        let mut outcome = Outcome {
+            execution: Execution::default(),
+            target: None,
+            alive: false,
+        };
+        let execution = &mut outcome.execution;
+        match said {
+            Ok(Some(Said::Done {
+                result,
+                error,
+                target,
+            })) => {
+                execution.exit_code = i32::from(error.is_some());
+                execution.result = result.map(|text| output::cut(text, limits::MAX_OUTPUT_BYTES));
+                execution.error = error.map(|text| output::cut(text, limits::MAX_OUTPUT_BYTES));
+                outcome.target = target;
+                outcome.alive = true;
+            }
+            Ok(Some(Said::Exit { code })) => {
+                execution.exit_code = code;
+                execution.error = (code != 0).then(|| format!("the code exited with {code}"));
+            }
+            Ok(Some(Said::Failed { reason })) => {
+                execution.exit_code = 1;
+                execution.error = Some(reason);
+            }
+            Ok(_) => {
+                let status = timeout(limits::CLOSE_TIMEOUT, self.child.wait()).await;
+                execution.exit_code = ended_with(status.ok().and_then(Result::ok));
+                execution.error = Some("the process of the code ended unexpectedly".to_owned());
+            }
+            Err(_) => {
+                execution.exit_code = OUT_OF_TIME;
+                execution.killed = true;
+                let seconds = time.as_secs_f64();
+                execution.error = Some(format!("the code was stopped after {seconds} s; raise `timeout`"));
+            }
+        }
+        if !outcome.alive {
+            self.kill().await;
+        }
+        let execution = &mut outcome.execution;
+        (execution.stdout, execution.stderr) = self.output.take();
+        outcome
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        !self.said.is_closed() && matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Kills it and removes what it leaves behind.
+    pub(crate) async fn end(mut self) {
+        self.kill().await;
+        if let Some(group) = self.group.take() {
+            group.remove().await;
+        }
+    }
+
+    async fn kill(&mut self) {
+        kill_group(&self.child);
+        // It may have ended by itself.
+        let _ended = self.child.kill().await;
+        // What it wrote before is still read.
+        while timeout(limits::LAST_WORDS_TIMEOUT, self.said.recv())
+            .await
+            .is_ok_and(|said| said.is_some())
+        {}
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        kill_group(&self.child);
+    }
+}
+
+/// Kills a worker with all that it started: what has no sandbox does not end with it.
+fn kill_group(child: &Child) {
+    let id = child
+        .id()
+        .and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+    if let Some(id) = id {
+        let _ended = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+    }
+}
+
+async fn enclose(
+    languages: &Languages,
+    bubblewrap: &Bubblewrap,
+    runtime: &Runtime,
+    theirs: TheirEnds,
+) -> io::Result<(Child, Option<Group>, TcpListener)> {
+    let mut room = Room::new(Access::Code, CDP_PORT, languages.private.clone());
+    room.shown.clone_from(&runtime.shown);
+    let set_up = |command: &mut Command| {
+        theirs.give(command)?;
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(())
+    };
+    let arguments = runtime.arguments.clone();
+    let start = bubblewrap.start(
+        &languages.launcher,
+        &languages.init,
+        &room,
+        &runtime.inside,
+        arguments,
+        set_up,
+    );
+    let Enclosed { child, group, port } = start.await?;
+    Ok((child, group, port))
+}
+
+async fn unprotected(
+    languages: &Languages,
+    runtime: &Runtime,
+    theirs: TheirEnds,
+) -> io::Result<(Child, Option<Group>, TcpListener)> {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    port.set_nonblocking(true)?;
+    std::fs::create_dir_all(&languages.folder)?;
+    let mut command = Command::new(&runtime.program);
+    theirs.give(&mut command)?;
+    command
+        .args(&runtime.arguments_outside)
+        .env("HOME", &languages.folder)
+        .current_dir(&languages.folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok((languages.launcher.spawn(command).await?, None, port))
+}
+
+async fn send(commands: &mut pipe::Sender, command: &Value) -> Result<(), String> {
+    let line = format!("{command}\n");
+    let sent = commands.write_all(line.as_bytes()).await;
+    sent.map_err(|error| format!("it takes no commands: {error}"))
+}
+
+/// Hands on what the worker says, until it ends or says something endless.
+async fn listen(from_worker: pipe::Receiver, said: mpsc::Sender<Said>, output: Arc<Output>) {
+    let mut lines = BufReader::new(from_worker);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let most = limits::MAX_WORKER_MESSAGE_BYTES;
+        match (&mut lines).take(most).read_until(b'\n', &mut line).await {
+            Ok(1..) if line.ends_with(b"\n") => {}
+            _ => return,
+        }
+        match serde_json::from_slice(&line) {
+            Ok(Said::Output { stream, text }) => output.add(stream, text.as_bytes()),
+            Ok(other) => {
+                if said.send(other).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => tracing::debug!(%error, "an unreadable message of a worker"),
+        }
+    }
+}
+
+/// Keeps what is written past the worker's own messages, such as by programs that the code starts.
+async fn capture(mut from: impl AsyncRead + Unpin, stream: Stream, output: Arc<Output>) {
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        output.add(stream, &buffer[..read]);
+    }
+}
+
+/// The exit code of a process, as a shell would tell it.
+fn ended_with(status: Option<ExitStatus>) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    let of = |status: ExitStatus| status.code().or(status.signal().map(|signal| 128 + signal));
+    // A process that ends by itself without a word has not done what it should.
+    status.and_then(of).filter(|code| *code != 0).unwrap_or(1)
+}
+
+/// What the address of one worker's browser starts with, so that no other process of the machine finds it.
+fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

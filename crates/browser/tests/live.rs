@@ -2,42 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "live/house.rs"]
+mod house;
 #[path = "live/sites.rs"]
 mod sites;
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use harvestman_browser::{LiveBrowser, LiveBrowsers, LiveConfig, Sandbox, find_chromium};
+use harvestman_browser::{LiveBrowser, LiveBrowsers, LiveConfig, Sandbox};
 use harvestman_core::api::options::ScrapeOptions;
 use tokio::time::Instant;
 use url::Url;
-
-async fn browsers(name: &str) -> LiveBrowsers {
-    let sandbox = Sandbox::detect().await;
-    assert!(matches!(sandbox, Sandbox::Bubblewrap(_)), "{sandbox:?}");
-    browsers_in(sandbox, name)
-}
-
-fn browsers_in(sandbox: Sandbox, name: &str) -> LiveBrowsers {
-    let program = std::env::var_os("HARVESTMAN_CHROMIUM")
-        .map(PathBuf::from)
-        .or_else(find_chromium)
-        .expect("a Chromium: `cargo xtask test` installs one");
-    LiveBrowsers::new(LiveConfig {
-        program,
-        folder: std::env::temp_dir().join(format!("harvestman-live-{name}-{}", std::process::id())),
-        agent: "Harvestman/1.0".to_owned(),
-        sandbox,
-        init: PathBuf::from(env!("CARGO_BIN_EXE_sandbox_init")),
-        node: None,
-        node_modules: vec![],
-        python: None,
-        unsandboxed_code: false,
-        egress: Arc::new(sites::serve),
-    })
-}
 
 fn options(json: &str) -> ScrapeOptions {
     ScrapeOptions::from_json(json.as_bytes()).unwrap()
@@ -51,7 +26,7 @@ async fn go(browser: &LiveBrowser, url: &str, json: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_moves_from_one_browser_to_another() {
-    let browsers = browsers("profile").await;
+    let browsers = house::browsers("profile").await;
     let plain = ScrapeOptions::default();
     let first = browsers.open(&plain).await.unwrap();
     let fill = r#"{"actions":[{"type":"executeJavascript","script":
@@ -90,7 +65,10 @@ async fn a_profile_moves_from_one_browser_to_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_popup_becomes_the_current_page_and_is_seen_by_the_same_visitor() {
-    let browsers = browsers_in(Sandbox::Off, "popup");
+    let browsers = LiveBrowsers::new(LiveConfig {
+        sandbox: Sandbox::Off,
+        ..house::config("popup").await
+    });
     let browser = browsers
         .open(&options(r#"{"headers":{"User-Agent":"mine"}}"#))
         .await

@@ -4,7 +4,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{Read, Write},
     os::unix::{fs::OpenOptionsExt, process::CommandExt},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result};
@@ -19,6 +19,7 @@ const KEY_BYTES: usize = 32;
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
     console::build(project, tools)?;
     let chromium = tools.chromium(project);
+    let code = tools.bubblewrap().and_then(|()| languages(project, tools));
     tools.release()?;
     run::run(
         project
@@ -33,12 +34,29 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
         Ok(program) => drop(server.env("HARVESTMAN_CHROMIUM", program)),
         Err(error) => run::say(&format!("{error:#}; what needs a browser is refused")),
     }
+    match code {
+        Ok(code) => {
+            let said = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+            let unsaid = code.into_iter().filter(|(name, _)| !said(name));
+            server.envs(unsaid);
+        }
+        Err(error) => run::say(&format!("{error:#}; code for browser sessions is refused")),
+    }
     if std::env::var_os(KEYS_VARIABLE).is_none_or(|keys| keys.is_empty()) {
         let key = development_key(&tools.state().join("development.key"))?;
         println!("\n    API key for development: {key}\n");
         server.env(KEYS_VARIABLE, format!("{key}=default:development"));
     }
     Err(server.exec()).context("cannot start the server")
+}
+
+/// What the server runs code of browser sessions with.
+fn languages(project: &Project, tools: &Tools) -> Result<[(&'static str, PathBuf); 3]> {
+    Ok([
+        ("HARVESTMAN_NODE", tools.node()?.path().to_path_buf()),
+        ("NODE_PATH", tools.javascript(project)?.join("node_modules")),
+        ("HARVESTMAN_PYTHON", tools.python(project)?),
+    ])
 }
 
 /// The key in `file`, which is made on first use and readable by its owner alone.

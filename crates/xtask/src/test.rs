@@ -55,6 +55,7 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
 /// Builds what tests run, and says in variables where it is.
 fn prepare(project: &Project, tools: &Tools) -> Result<Vec<(&'static str, OsString)>> {
     let node = tools.node()?;
+    tools.bubblewrap()?;
     let variables: Vec<(&'static str, PathBuf)> = vec![
         ("HARVESTMAN_TEST_NODE", node.path().to_path_buf()),
         ("HARVESTMAN_TEST_NPM", node.npm_path().to_path_buf()),

@@ -4,6 +4,7 @@
 //! that is said in a line. Nothing in the clone is touched, and nothing that is there is replaced by another version.
 
 mod apt;
+mod bubblewrap;
 mod chromium;
 mod download;
 mod javascript;
@@ -125,6 +126,12 @@ impl Tools {
         chromium::ensure(self, project)
     }
 
+    /// bubblewrap, which keeps browser sessions apart.
+    pub(crate) fn bubblewrap(&self) -> Result<()> {
+        self.hold()?;
+        bubblewrap::ensure()
+    }
+
     /// Everything of the above.
     pub(crate) fn ensure_all(&self, project: &Project) -> Result<()> {
         self.wasm_target()?;
@@ -135,6 +142,7 @@ impl Tools {
         self.python(project)?;
         self.scorer(project)?;
         self.chromium(project)?;
+        self.bubblewrap()?;
         crate::run::say(&format!("all tools are in {}", self.dir.display()));
         Ok(())
     }

@@ -14,13 +14,15 @@ use crate::actions;
 use crate::cdp::Connection;
 use crate::commands::{self, Memory};
 use crate::error::BrowserError;
+use crate::limits;
 use crate::multiplexer::{CdpClient, Multiplexer};
 use crate::page::Page;
 use crate::screencast::Screen;
 use crate::visitor::Visitor;
-use crate::worker::Execution;
+use crate::worker::{Execution, Languages, Worker};
 
 use super::Chromium;
+use super::code::Code;
 use super::pages::Pages;
 use super::storage::{self, Storage};
 
@@ -42,10 +44,16 @@ struct Live {
     restored: Mutex<Storage>,
     /// Of browser commands.
     memory: Memory,
+    code: Code,
 }
 
 impl LiveBrowser {
-    pub(super) async fn open(chromium: Chromium, visitor: Visitor) -> Result<LiveBrowser, BrowserError> {
+    pub(super) async fn open(
+        chromium: Chromium,
+        worker: Option<Worker>,
+        languages: Arc<Languages>,
+        visitor: Visitor,
+    ) -> Result<LiveBrowser, BrowserError> {
         let connection = chromium.process.connection.clone();
         let deny = json!({"behavior": "deny"});
         connection.call("Browser.setDownloadBehavior", deny).await?;
@@ -66,8 +74,11 @@ impl LiveBrowser {
             screen: Arc::default(),
             restored: Mutex::default(),
             memory: Memory::default(),
+            code: Code::new(languages, worker),
         });
-        Ok(LiveBrowser { live })
+        let browser = LiveBrowser { live };
+        tokio::spawn(browser.clone().warm_up());
+        Ok(browser)
     }
 
     /// Goes to an address with the current page as a scrape with these options would: headers, rest, `waitFor`,
@@ -116,8 +127,28 @@ impl LiveBrowser {
             self.page().await?;
             return Ok(commands::run(self, code, Instant::now() + timeout).await);
         }
-        let missing = format!("code in {} is not configured on this server", language.as_str());
-        Err(BrowserError::NotConfigured(missing))
+        let page = self.page().await?;
+        let outcome = self
+            .live
+            .code
+            .run(&self.live.outside, language, code, page.target(), timeout);
+        let outcome = outcome.await?;
+        // Another page than before is one that the code chose; else one that it opened may be the current one now.
+        if let Some(target) = outcome.target.filter(|target| target != page.target()) {
+            self.live.pages.choose(&target);
+        }
+        if outcome.execution.killed {
+            calm(&page).await;
+        }
+        self.touch();
+        Ok(outcome.execution)
+    }
+
+    /// Connects the worker that was started ahead.
+    async fn warm_up(self) {
+        if let Err(error) = self.live.code.warm_up(&self.live.outside).await {
+            tracing::debug!(%error, "no worker was made ready");
+        }
     }
 
     /// When it was last used.
@@ -188,6 +219,7 @@ impl LiveBrowser {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        self.live.code.end().await;
         if let Some(chromium) = chromium {
             chromium.process.end().await;
         }
@@ -211,7 +243,7 @@ impl LiveBrowser {
         let revived = self.live.pages.create().await?;
         page.close().await;
         if let Ok(url) = Url::parse(&url) {
-            let deadline = Instant::now() + crate::limits::LOAD_TIMEOUT;
+            let deadline = Instant::now() + limits::LOAD_TIMEOUT;
             // Whatever comes of it, the page is the best there is.
             if let Err(error) = revived.navigate(&url, deadline).await {
                 tracing::debug!(%error, "a crashed page could not be opened anew");
@@ -234,6 +266,17 @@ impl LiveBrowser {
 
     pub(crate) fn screen(&self) -> &Arc<Screen> {
         &self.live.screen
+    }
+}
+
+/// Stops a script of the page that does not come to an end.
+async fn calm(page: &Page) {
+    let soon = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
+    let answer = page
+        .session()
+        .call_until("Runtime.evaluate", json!({"expression": "1"}), soon);
+    if matches!(answer.await, Err(BrowserError::Timeout)) {
+        page.session().post("Runtime.terminateExecution", json!({}));
     }
 }
 

@@ -1,0 +1,120 @@
+//! The workers of one live browser: one for each language, one piece of code at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_core::api::interact::Language;
+use tokio::sync::{Mutex, watch};
+
+use crate::error::BrowserError;
+use crate::multiplexer::Multiplexer;
+use crate::worker::{Languages, Outcome, Worker};
+
+pub(super) struct Code {
+    languages: Arc<Languages>,
+    workers: Mutex<Workers>,
+    ended: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Workers {
+    node: Option<Worker>,
+    python: Option<Worker>,
+}
+
+impl Code {
+    /// `worker`: one for Node.js that was started ahead.
+    pub(super) fn new(languages: Arc<Languages>, worker: Option<Worker>) -> Code {
+        let workers = Workers {
+            node: worker,
+            python: None,
+        };
+        Code {
+            languages,
+            workers: Mutex::new(workers),
+            ended: watch::Sender::new(false),
+        }
+    }
+
+    /// Runs code with the page of `target`.
+    pub(super) async fn run(
+        &self,
+        browser: &Multiplexer,
+        language: Language,
+        code: &str,
+        target: &str,
+        time: Duration,
+    ) -> Result<Outcome, BrowserError> {
+        let work = async {
+            let mut workers = self.workers.lock().await;
+            let slot = workers.of(language);
+            let mut worker = self.free(slot, browser, language).await?;
+            let outcome = worker.run(code, target, time).await;
+            match outcome.alive {
+                true => *slot = Some(worker),
+                false => worker.end().await,
+            }
+            Ok(outcome)
+        };
+        self.until_end(work).await
+    }
+
+    /// Connects the worker that was started ahead.
+    pub(super) async fn warm_up(&self, browser: &Multiplexer) -> Result<(), BrowserError> {
+        let work = async {
+            let mut workers = self.workers.lock().await;
+            match &mut workers.node {
+                Some(worker) => worker.connect(browser).await,
+                None => Ok(()),
+            }
+        };
+        self.until_end(work).await
+    }
+
+    /// Kills all workers; code that runs comes to its end with it.
+    pub(super) async fn end(&self) {
+        self.ended.send_replace(true);
+        let Workers { node, python } = std::mem::take(&mut *self.workers.lock().await);
+        for worker in [node, python].into_iter().flatten() {
+            worker.end().await;
+        }
+    }
+
+    /// The connected worker of a language; in place of one that cannot go on another is started.
+    async fn free(
+        &self,
+        slot: &mut Option<Worker>,
+        browser: &Multiplexer,
+        language: Language,
+    ) -> Result<Worker, BrowserError> {
+        if let Some(mut worker) = slot.take() {
+            if worker.is_alive() && worker.connect(browser).await.is_ok() {
+                return Ok(worker);
+            }
+            worker.end().await;
+        }
+        let mut worker = self.languages.start(language).await?;
+        worker.connect(browser).await?;
+        Ok(worker)
+    }
+
+    async fn until_end<T>(
+        &self,
+        work: impl Future<Output = Result<T, BrowserError>>,
+    ) -> Result<T, BrowserError> {
+        let mut ended = self.ended.subscribe();
+        tokio::select! {
+            done = work => done,
+            _ = ended.wait_for(|ended| *ended) => Err(BrowserError::Gone),
+        }
+    }
+}
+
+impl Workers {
+    fn of(&mut self, language: Language) -> &mut Option<Worker> {
+        match language {
+            Language::Python => &mut self.python,
+            Language::Node | Language::Bash => &mut self.node,
+        }
+    }
+}

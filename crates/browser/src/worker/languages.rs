@@ -1,0 +1,87 @@
+//! Which languages code may be in here, and starting workers of them.
+
+use std::path::PathBuf;
+
+use harvestman_core::api::interact::Language;
+use tokio::sync::OnceCell;
+
+use super::Worker;
+use super::runtime::Runtime;
+use crate::error::BrowserError;
+use crate::sandbox::{Bubblewrap, Launcher};
+
+/// The languages of this server.
+pub(crate) struct Languages {
+    pub(super) launcher: Launcher,
+    pub(super) init: PathBuf,
+    pub(super) private: Vec<PathBuf>,
+    /// None: code runs beside the server.
+    pub(super) sandbox: Option<Bubblewrap>,
+    /// Home of code that has no sandbox.
+    pub(super) folder: PathBuf,
+    allowed: bool,
+    node: OnceCell<Runtime>,
+    python: OnceCell<Runtime>,
+    programs: Programs,
+}
+
+/// What the operator says about programs.
+pub(crate) struct Programs {
+    pub(crate) node: Option<PathBuf>,
+    pub(crate) node_modules: Vec<PathBuf>,
+    pub(crate) python: Option<PathBuf>,
+}
+
+impl Languages {
+    /// `unsandboxed`: whether code may run without a sandbox.
+    pub(crate) fn new(
+        launcher: Launcher,
+        init: PathBuf,
+        folder: PathBuf,
+        private: Vec<PathBuf>,
+        sandbox: Option<Bubblewrap>,
+        unsandboxed: bool,
+        programs: Programs,
+    ) -> Languages {
+        Languages {
+            allowed: sandbox.is_some() || unsandboxed,
+            launcher,
+            init,
+            private,
+            sandbox,
+            folder,
+            node: OnceCell::new(),
+            python: OnceCell::new(),
+            programs,
+        }
+    }
+
+    /// Starts a worker.
+    ///
+    /// Errors: the operator has not configured the language, or nothing that keeps its code apart.
+    pub(crate) async fn start(&self, language: Language) -> Result<Worker, BrowserError> {
+        if !self.allowed {
+            return Err(BrowserError::NotConfigured(
+                "code is not run on this server, because it has no sandbox: install bubblewrap and allow user \
+                 namespaces, or set HARVESTMAN_UNSANDBOXED_CODE=1 to run code with the server's own rights"
+                    .to_owned(),
+            ));
+        }
+        let programs = &self.programs;
+        let runtime = match language {
+            Language::Node => {
+                let find = async || Runtime::node(programs.node.as_deref(), &programs.node_modules);
+                self.node.get_or_try_init(find).await?
+            }
+            Language::Python => {
+                let find = || Runtime::python(programs.python.as_deref());
+                self.python.get_or_try_init(find).await?
+            }
+            Language::Bash => {
+                let reason = "browser commands need no worker".to_owned();
+                return Err(BrowserError::NotConfigured(reason));
+            }
+        };
+        Worker::start(self, runtime).await
+    }
+}

@@ -1,0 +1,148 @@
+// Runs code for one session in Node.js, as its prompt would: commands come on descriptor 3, what happens goes out
+// on 4, a JSON text a line each. The argument is the file from which `require` looks for packages.
+"use strict";
+const fs = require("node:fs");
+const inspector = require("node:inspector");
+const net = require("node:net");
+const readline = require("node:readline");
+const util = require("node:util");
+const { StringDecoder } = require("node:string_decoder");
+
+const packages = require("node:module").createRequire(process.argv[1]);
+const { chromium } = packages("playwright-core");
+
+// The code may replace what it likes; these stay.
+const { writeSync } = fs;
+const { stringify, parse } = JSON;
+
+// Longer texts are cut by whoever reads them.
+const MOST = 1024 * 1024;
+
+function say(message) {
+  let rest = Buffer.from(stringify(message) + "\n");
+  while (rest.length > 0) rest = rest.subarray(writeSync(4, rest));
+}
+
+for (const stream of ["stdout", "stderr"]) {
+  const decoder = new StringDecoder("utf8");
+  process[stream].write = (chunk, encoding, done) => {
+    const text = typeof chunk === "string" ? chunk : decoder.write(Buffer.from(chunk));
+    if (text) say({ said: "output", stream, text: text.slice(0, MOST) });
+    const callback = typeof encoding === "function" ? encoding : done;
+    if (callback) process.nextTick(callback);
+    return true;
+  };
+}
+for (const event of ["uncaughtException", "unhandledRejection"])
+  process.on(event, (error) => process.stderr.write(`Uncaught ${util.inspect(error)}\n`));
+process.on("exit", (code) => say({ said: "exit", code }));
+
+/** Undefined stays undefined, text is itself, plain values are JSON, all else is what the prompt would show. */
+function text(value) {
+  if (value === undefined || typeof value === "string") return value;
+  const { isMap, isSet, isNativeError, isRegExp, isProxy } = util.types;
+  const special = [isMap, isSet, isNativeError, isRegExp, isProxy].some((is) => is(value));
+  if (!special && !Object.is(value, NaN) && Math.abs(value) !== Infinity) {
+    try {
+      const json = stringify(value);
+      if (json !== undefined) return json;
+    } catch {
+      // A circle, or a big integer.
+    }
+  }
+  return util.inspect(value);
+}
+Object.defineProperty(globalThis, Symbol.for("harvestman.text"), { value: text });
+const textOf = 'function () { return globalThis[Symbol.for("harvestman.text")](this); }';
+
+const session = new inspector.Session();
+session.connect();
+const post = (method, params) =>
+  new Promise((resolve, reject) =>
+    session.post(method, params, (error, answer) => (error ? reject(error) : resolve(answer))),
+  );
+const evaluate = (expression) =>
+  post("Runtime.evaluate", { expression, replMode: true, awaitPromise: true, objectGroup: "result" });
+
+/** Message and places of an exception, those of the code alone. */
+function reason({ exception, text }) {
+  if (!exception) return text;
+  if (exception.subtype !== "error") return `Uncaught ${exception.description ?? stringify(exception.value)}`;
+  const own = (line) => !/^\s+at .*(node:|playwright-core|\[eval\])/.test(line);
+  return exception.description.split("\n").filter(own).join("\n");
+}
+
+async function run(code) {
+  let { result, exceptionDetails } = await evaluate(code);
+  if (/^SyntaxError: Illegal return/.test(exceptionDetails?.exception?.description))
+    ({ result, exceptionDetails } = await evaluate(`(async () => {\n${code}\n})()`));
+  // A value that is still to come is waited for, like that of `return` above.
+  if (result.subtype === "promise" && !exceptionDetails)
+    ({ result, exceptionDetails } = await post("Runtime.awaitPromise", { promiseObjectId: result.objectId }));
+  try {
+    if (exceptionDetails) return { error: reason(exceptionDetails) };
+    if (result.type === "undefined") return {};
+    if (!result.objectId) return { result: result.unserializableValue ?? text(result.value) };
+    if (result.type === "symbol") return { result: result.description };
+    const { objectId } = result;
+    const shown = await post("Runtime.callFunctionOn", {
+      objectId,
+      functionDeclaration: textOf,
+      returnByValue: true,
+    });
+    return { result: shown.result.value ?? result.description };
+  } finally {
+    await post("Runtime.releaseObjectGroup", { objectGroup: "result" });
+  }
+}
+
+const targets = new WeakMap();
+const crashed = new WeakSet();
+async function targetOf(page) {
+  if (!targets.has(page)) {
+    const cdp = await page.context().newCDPSession(page);
+    const { targetInfo } = await cdp.send("Target.getTargetInfo");
+    targets.set(page, targetInfo.targetId);
+    page.on("crash", () => crashed.add(page));
+    await cdp.detach();
+  }
+  return targets.get(page);
+}
+const usable = (page) => Boolean(page?.isClosed) && !page.isClosed() && !crashed.has(page);
+
+/** Makes the page of a target `page`, unless it is. A page that has just been opened may not be known yet. */
+async function choose(target) {
+  for (let look = 0; look < 100; look++) {
+    const known = globalThis.browser.contexts().flatMap((context) => context.pages());
+    for (const page of [globalThis.page, ...known]) {
+      if (!usable(page)) continue;
+      const found = await targetOf(page).catch(() => undefined);
+      if (found !== target) continue;
+      globalThis.page = page;
+      globalThis.context = page.context();
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function obey(command) {
+  if (command.connect) {
+    globalThis.browser = await chromium.connectOverCDP(command.connect);
+    globalThis.context = globalThis.browser.contexts()[0];
+    globalThis.require = packages;
+    return say({ said: "ready" });
+  }
+  await choose(command.target);
+  const done = await run(command.run);
+  const { page } = globalThis;
+  const target = usable(page) ? await targetOf(page).catch(() => undefined) : undefined;
+  say({ said: "done", result: done.result?.slice(0, MOST), error: done.error?.slice(0, MOST), target });
+}
+
+const commands = new net.Socket({ fd: 3, readable: true, writable: false });
+commands.on("close", () => process.exit());
+readline.createInterface({ input: commands }).on("line", (line) =>
+  obey(parse(line)).catch((error) => say({ said: "failed", reason: String(error?.message ?? error) })),
+);
+say({ said: "loaded" });

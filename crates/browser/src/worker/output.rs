@@ -1,0 +1,75 @@
+//! What code writes, up to a limit for each stream.
+
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+
+use crate::limits;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Both streams since they were last taken.
+#[derive(Default)]
+pub(super) struct Output(Mutex<[Vec<u8>; 2]>);
+
+impl Output {
+    pub(super) fn add(&self, stream: Stream, bytes: &[u8]) {
+        let kept = &mut self.streams()[stream as usize];
+        let room = limits::MAX_OUTPUT_BYTES - kept.len();
+        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// stdout and stderr; from now on they are empty.
+    pub(super) fn take(&self) -> (String, String) {
+        let [stdout, stderr] = take(&mut *self.streams());
+        (text(stdout), text(stderr))
+    }
+
+    fn streams(&self) -> MutexGuard<'_, [Vec<u8>; 2]> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is no text is replaced; a character that the limit cut is left out.
+fn text(mut bytes: Vec<u8>) -> String {
+    if let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    cut(text, limits::MAX_OUTPUT_BYTES)
+}
+
+/// The start of a text, at most so many bytes.
+pub(super) fn cut(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stream_is_cut_at_its_limit_between_characters() {
+        let output = Output::default();
+        output.add(Stream::Stderr, b"e");
+        output.add(Stream::Stdout, b"x");
+        for _ in 0..limits::MAX_OUTPUT_BYTES / 2 {
+            output.add(Stream::Stdout, "ä".as_bytes());
+        }
+        output.add(Stream::Stdout, b"lost");
+        let (stdout, stderr) = output.take();
+        assert_eq!(stdout.len(), limits::MAX_OUTPUT_BYTES - 1);
+        assert!(stdout.ends_with('ä'));
+        assert_eq!(stderr, "e");
+        assert_eq!(output.take(), (String::new(), String::new()));
+    }
+}

@@ -1,0 +1,217 @@
+# Runs code for one session in Python: commands come on descriptor 3, what happens goes out on 4, a JSON text a line
+# each. The argument is a folder in which packages are found.
+import ast
+import asyncio
+import inspect
+import json
+import os
+import sys
+import traceback
+
+sys.path.append(sys.argv[1])
+from playwright.async_api import async_playwright
+
+NAME = "<code>"
+# Longer texts are cut by whoever reads them.
+MOST = 1024 * 1024
+
+
+def say(**message):
+    rest = memoryview((json.dumps(message) + "\n").encode())
+    while rest:
+        rest = rest[os.write(4, rest) :]
+
+
+class Output:
+    """A text stream whose every write is a message."""
+
+    encoding = "utf-8"
+    errors = "replace"
+    closed = False
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.buffer = self
+
+    def write(self, text):
+        if isinstance(text, (bytes, bytearray, memoryview)):
+            text = bytes(text).decode("utf-8", "replace")
+        if text:
+            say(said="output", stream=self.stream, text=text[:MOST].encode("utf-8", "replace").decode())
+        return len(text)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return 1 if self.stream == "stdout" else 2
+
+
+def text(value):
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+class Stored(ast.NodeVisitor):
+    """Names that statements bind, those of functions within them left out."""
+
+    def __init__(self):
+        self.names = set()
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Store):
+            self.names.add(node.id)
+
+    def visit_alias(self, node):
+        self.names.add((node.asname or node.name).split(".")[0])
+
+    def visit_FunctionDef(self, node):
+        self.names.add(node.name)
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        pass
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda
+
+
+class Returns(ast.NodeVisitor):
+    """Whether a `return` stands outside of functions."""
+
+    found = False
+
+    def visit_Return(self, node):
+        self.found = True
+
+    def visit_FunctionDef(self, node):
+        pass
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+
+async def evaluate(code, names):
+    tree = ast.parse(code, NAME)
+    returns = Returns()
+    returns.visit(tree)
+    if returns.found:
+        stored = Stored()
+        stored.visit(tree)
+        body = ([ast.Global(sorted(stored.names))] if stored.names else []) + tree.body
+        main = ast.parse("async def __main__(): pass", NAME)
+        main.body[0].body = body
+        exec(compile(ast.fix_missing_locations(main), NAME, "exec"), names)
+        return await names.pop("__main__")()
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    value = None
+    for part, mode in ((tree, "exec"), (last and ast.Expression(last.value), "eval")):
+        if part is None:
+            continue
+        compiled = compile(part, NAME, mode, flags=flags)
+        value = eval(compiled, names)
+        if compiled.co_flags & inspect.CO_COROUTINE:
+            value = await value
+    return value
+
+
+def reason(error):
+    """The traceback from the code on."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != NAME:
+        frames = frames.tb_next
+    shown = traceback.TracebackException(type(error), error, frames)
+    for inner in shown.stack:
+        inner._line = ""
+    return "".join(shown.format()).strip()
+
+
+async def run(code, names):
+    try:
+        result = text(await evaluate(code, names))
+        return {"result": result and result[:MOST]}
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        if isinstance(error.code, str):
+            sys.stderr.write(error.code + "\n")
+        say(said="exit", code=status)
+        os._exit(status & 0xFF)
+    except BaseException as error:
+        return {"error": reason(error)[:MOST]}
+
+
+targets = {}
+crashed = set()
+
+
+async def target_of(page):
+    if page not in targets:
+        cdp = await page.context.new_cdp_session(page)
+        targets[page] = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+        page.on("crash", crashed.add)
+        await cdp.detach()
+    return targets[page]
+
+
+def usable(page):
+    return hasattr(page, "is_closed") and not page.is_closed() and page not in crashed
+
+
+async def choose(target, names):
+    """Makes the page of a target `page`, unless it is. A page that has just been opened may not be known yet."""
+    for _ in range(100):
+        known = [page for context in names["browser"].contexts for page in context.pages]
+        for page in [names.get("page"), *known]:
+            if not usable(page):
+                continue
+            try:
+                found = await target_of(page)
+            except Exception:
+                continue
+            if found == target:
+                names.update(page=page, context=page.context)
+                return
+        await asyncio.sleep(0.02)
+
+
+async def main():
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=16 * 1024 * 1024)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(3, "rb", 0))
+    names = {"__name__": "__main__", "__builtins__": __builtins__}
+    playwright = await async_playwright().start()
+    sys.stdout, sys.stderr = Output("stdout"), Output("stderr")
+    say(said="loaded")
+    while line := await reader.readline():
+        command = json.loads(line)
+        try:
+            if "connect" in command:
+                browser = await playwright.chromium.connect_over_cdp(command["connect"])
+                names.update(browser=browser, context=browser.contexts[0])
+                say(said="ready")
+                continue
+            await choose(command["target"], names)
+            done = await run(command["run"], names)
+            page = names.get("page")
+            target = await target_of(page) if usable(page) else None
+            say(said="done", target=target, **done)
+        except Exception as error:
+            say(said="failed", reason=str(error))
+    os._exit(0)
+
+
+asyncio.run(main())

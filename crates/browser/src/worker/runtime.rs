@@ -1,0 +1,162 @@
+//! Where the languages of code are on this machine, and what a worker of each needs to see.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::error::BrowserError;
+use crate::limits;
+
+const NODE_WORKER: &str = include_str!("node.cjs");
+const PYTHON_WORKER: &str = include_str!("python.py");
+
+/// Where Node.js packages are in a sandbox.
+const PACKAGES: &str = "/run/node_modules";
+
+/// How a worker of one language is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Runtime {
+    pub(crate) program: PathBuf,
+    /// The program as a sandbox shows it.
+    pub(crate) inside: PathBuf,
+    /// What a sandbox shows beside the system's programs.
+    pub(crate) shown: Vec<(PathBuf, PathBuf)>,
+    pub(crate) arguments: Vec<String>,
+    /// The same without a sandbox.
+    pub(crate) arguments_outside: Vec<String>,
+}
+
+/// The Node.js of this machine; none when there is none.
+pub fn find_node() -> Option<PathBuf> {
+    in_path("node")
+}
+
+/// The Python of this machine; none when there is none.
+pub fn find_python() -> Option<PathBuf> {
+    in_path("python3")
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+impl Runtime {
+    /// Node.js with playwright-core from one of `folders`, or from where Node.js has its packages.
+    pub(crate) fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
+        let program = program.ok_or_else(|| missing("node", "Node.js is not there: set HARVESTMAN_NODE"))?;
+        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+        let package = node_modules(&program, folders)
+            .map(|folder| folder.join("playwright-core"))
+            .find(|package| package.join("package.json").is_file())
+            .ok_or_else(|| {
+                let first = folders.first().and_then(|folder| folder.parent());
+                let first = first.map(|folder| format!(" --prefix {}", folder.display()));
+                let install = format!("npm install{} playwright-core", first.unwrap_or_default());
+                missing("node", &format!("playwright-core is not there: `{install}`"))
+            })?;
+        let inside = shown_at(&program, "/run/node");
+        let arguments = |base: PathBuf| {
+            let base = base.join("worker.cjs").display().to_string();
+            ["-e", NODE_WORKER, "--", &base].map(str::to_owned).to_vec()
+        };
+        Ok(Runtime {
+            shown: vec![
+                (program.clone(), inside.clone()),
+                (package.clone(), Path::new(PACKAGES).join("playwright-core")),
+            ],
+            inside,
+            arguments: arguments(PathBuf::from(PACKAGES)),
+            arguments_outside: arguments(package),
+            program,
+        })
+    }
+
+    /// Python with the playwright that it finds itself.
+    pub(crate) async fn python(program: Option<&Path>) -> Result<Runtime, BrowserError> {
+        const ASK: &str = "import json, os, sys, playwright.async_api\n\
+            packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\
+            print(json.dumps([packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]))";
+        let program =
+            program.ok_or_else(|| missing("python", "Python is not there: set HARVESTMAN_PYTHON"))?;
+        let mut command = Command::new(program);
+        command
+            .args(["-c", ASK])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        let answer = timeout(limits::WORKER_START_TIMEOUT, command.output()).await;
+        let answer: Option<Vec<PathBuf>> = match answer {
+            Ok(Ok(output)) => serde_json::from_slice(&output.stdout).ok(),
+            _ => None,
+        };
+        let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+        let folders = answer.ok_or_else(|| {
+            let install = format!("{} -m pip install playwright", program.display());
+            missing("python", &format!("playwright is not there: `{install}`"))
+        })?;
+        let packages = folders.first().map(|folder| folder.display().to_string());
+        let arguments = ["-c", PYTHON_WORKER, &packages.unwrap_or_default()]
+            .map(str::to_owned)
+            .to_vec();
+        let mut shown: Vec<(PathBuf, PathBuf)> = vec![];
+        let own = program.parent().map(Path::to_owned);
+        for folder in folders
+            .into_iter()
+            .skip(1)
+            .chain(own)
+            .chain([PathBuf::from(&arguments[2])])
+        {
+            let seen = |(from, _): &(PathBuf, PathBuf)| folder.starts_with(from);
+            if !folder.starts_with("/usr") && !shown.iter().any(seen) {
+                shown.push((folder.clone(), folder));
+            }
+        }
+        Ok(Runtime {
+            inside: program.clone(),
+            program,
+            shown,
+            arguments_outside: arguments.clone(),
+            arguments,
+        })
+    }
+}
+
+/// Every folder in which Node.js packages may be, in order.
+fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let prefix = program.parent().and_then(Path::parent).map(Path::to_owned);
+    let global = prefix.map(|prefix| prefix.join("lib/node_modules"));
+    let known = [
+        "/usr/local/lib/node_modules",
+        "/usr/lib/node_modules",
+        "/usr/share/nodejs",
+    ];
+    let named = std::env::var_os("NODE_PATH").unwrap_or_default();
+    let named: Vec<PathBuf> = std::env::split_paths(&named).collect();
+    folders
+        .iter()
+        .cloned()
+        .chain(named)
+        .chain(global)
+        .chain(known.map(PathBuf::from))
+        .filter(|folder| folder.is_absolute())
+        .flat_map(|folder| [folder.join("playwright/node_modules"), folder].into_iter().rev())
+}
+
+/// Where a sandbox shows a program: where it is, unless that is a place of its own.
+fn shown_at(program: &Path, own: &str) -> PathBuf {
+    match program.starts_with("/usr") {
+        true => program.to_owned(),
+        false => PathBuf::from(own),
+    }
+}
+
+fn missing(language: &str, reason: &str) -> BrowserError {
+    BrowserError::NotConfigured(format!(
+        "code in {language} is not configured on this server: {reason}"
+    ))
+}

@@ -1,0 +1,199 @@
+//! Code in live browsers: what a prompt would answer, what is printed, what happens when it is stopped or killed.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "live/house.rs"]
+mod house;
+#[path = "live/sites.rs"]
+mod sites;
+
+use std::time::Duration;
+
+use harvestman_browser::{Execution, LiveBrowser};
+use harvestman_core::api::interact::Language;
+use harvestman_core::api::options::ScrapeOptions;
+
+/// Code, stdout, stderr, result, exit code, start of the error.
+type Row = (
+    &'static str,
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+    i32,
+    &'static str,
+);
+
+async fn run(browser: &LiveBrowser, language: Language, code: &str) -> Execution {
+    let time = Duration::from_secs(30);
+    browser.run(code, language, time).await.unwrap()
+}
+
+async fn check(name: &str, language: Language, rows: &[Row]) {
+    let browsers = house::browsers(name).await;
+    let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+    for (code, stdout, stderr, result, exit_code, error) in rows {
+        let done = run(&browser, language, code).await;
+        let found = (
+            done.stdout.as_str(),
+            done.stderr.as_str(),
+            done.result.as_deref(),
+            done.exit_code,
+            done.killed,
+        );
+        assert_eq!(
+            found,
+            (*stdout, *stderr, *result, *exit_code, false),
+            "{code}\n{done:?}"
+        );
+        let said = done.error.unwrap_or_default();
+        assert!(
+            said.contains(error) && said.is_empty() == error.is_empty(),
+            "{code}: {said}"
+        );
+    }
+    browser.end().await;
+    browsers.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_answers_as_a_prompt_does() {
+    #[rustfmt::skip]
+    let rows: &[Row] = &[
+        ("1 + 1", "", "", Some("2"), 0, ""),
+        ("'text'", "", "", Some("text"), 0, ""),
+        ("undefined", "", "", None, 0, ""),
+        ("const kept = [1, 'ä']; kept", "", "", Some("[1,\"ä\"]"), 0, ""),
+        ("kept.length", "", "", Some("2"), 0, ""),
+        ("const kept = 'declared again'; kept", "", "", Some("declared again"), 0, ""),
+        ("console.log('out', 1); console.error('err'); null", "out 1\n", "err\n", Some("null"), 0, ""),
+        ("await page.goto('http://app.test/'); await page.title()", "", "", Some("App"), 0, ""),
+        ("await page.locator('h1').innerText()", "", "", Some("Hello"), 0, ""),
+        ("return (await page.url())", "", "", Some("http://app.test/"), 0, ""),
+        ("let n = 0; for (let i = 0; i < 4; i++) n += i; n", "", "", Some("6"), 0, ""),
+        ("({ a: { b: [true, null] } })", "", "", Some("{\"a\":{\"b\":[true,null]}}"), 0, ""),
+        ("10n ** 20n", "", "", Some("100000000000000000000n"), 0, ""),
+        ("[NaN, 0 / 0][0]", "", "", Some("NaN"), 0, ""),
+        ("new Map([['k', 1]])", "", "", Some("Map(1) { 'k' => 1 }"), 0, ""),
+        ("throw new TypeError('wrong thing')", "", "", None, 1, "TypeError: wrong thing"),
+        ("throw 'a word'", "", "", None, 1, "\"a word\""),
+        ("missing.field", "", "", None, 1, "ReferenceError: missing is not defined"),
+        ("let let = 1", "", "", None, 1, "SyntaxError"),
+        ("await page.click('#no', { timeout: 200 })", "", "", None, 1, "Timeout 200ms exceeded"),
+        ("process.stdout.write('a'); process.stdout.write(Buffer.from('b')); require('fs').existsSync('/usr')", "ab", "", Some("true"), 0, ""),
+        ("page.title()", "", "", Some("App"), 0, ""),
+        ("Promise.reject(new Error('late'))", "", "", None, 1, "Error: late"),
+        ("require('child_process').execSync('echo child').toString()", "", "", Some("child\n"), 0, ""),
+        ("process.exit(7)", "", "", None, 7, "the code exited with 7"),
+        ("[typeof kept, await page.title()]", "", "", Some("[\"undefined\",\"App\"]"), 0, ""),
+        ("process.exit()", "", "", None, 0, ""),
+        ("(await page.screenshot()).toString('base64').slice(0, 8)", "", "", Some("iVBORw0K"), 0, ""),
+    ];
+    check("node", Language::Node, rows).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_answers_as_a_prompt_does() {
+    #[rustfmt::skip]
+    let rows: &[Row] = &[
+        ("1 + 1", "", "", Some("2"), 0, ""),
+        ("'text'", "", "", Some("text"), 0, ""),
+        ("None", "", "", None, 0, ""),
+        ("kept = [1, 'ä']\nkept", "", "", Some("[1, \"ä\"]"), 0, ""),
+        ("len(kept)", "", "", Some("2"), 0, ""),
+        ("import sys\nprint('out', 1)\nprint('err', file=sys.stderr)", "out 1\n", "err\n", None, 0, ""),
+        ("await page.goto('http://app.test/')\nawait page.title()", "", "", Some("App"), 0, ""),
+        ("await page.locator('h1').inner_text()", "", "", Some("Hello"), 0, ""),
+        ("found = page.url\nreturn found", "", "", Some("http://app.test/"), 0, ""),
+        ("found", "", "", Some("http://app.test/"), 0, ""),
+        ("async def twice(n):\n    return n * 2\nawait twice(21)", "", "", Some("42"), 0, ""),
+        ("{'a': (True, None)}", "", "", Some("{\"a\": [true, null]}"), 0, ""),
+        ("{1, 2}", "", "", Some("{1, 2}"), 0, ""),
+        ("float('nan')", "", "", Some("nan"), 0, ""),
+        ("for i in range(3):\n    print(i, end='')", "012", "", None, 0, ""),
+        ("raise ValueError('wrong thing')", "", "", None, 1, "ValueError: wrong thing"),
+        ("missing", "", "", None, 1, "NameError: name 'missing' is not defined"),
+        ("def broken(:", "", "", None, 1, "SyntaxError"),
+        ("await page.click('#no', timeout=200)", "", "", None, 1, "Timeout 200ms exceeded"),
+        ("import subprocess\nsubprocess.check_output(['echo', 'child']).decode()", "", "", Some("child\n"), 0, ""),
+        ("import sys\nsys.exit(7)", "", "", None, 7, "the code exited with 7"),
+        ("['kept' in globals(), await page.title()]", "", "", Some("[false, \"App\"]"), 0, ""),
+    ];
+    check("python", Language::Python, rows).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_out_of_time_is_killed_and_the_next_call_has_the_same_page() {
+    let browsers = house::browsers("stopped").await;
+    let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+    let endless: [(Language, &str); 3] = [
+        (
+            Language::Node,
+            "await page.goto('http://app.test/form'); console.log('begun'); while (true);",
+        ),
+        (Language::Python, "import time\nprint('begun')\ntime.sleep(300)"),
+        (
+            Language::Node,
+            "console.log('begun'); await page.evaluate(() => { while (true); })",
+        ),
+    ];
+    for (language, code) in endless {
+        let killed = browser.run(code, language, Duration::from_secs(2)).await.unwrap();
+        assert_eq!(
+            (killed.stdout.as_str(), killed.exit_code, killed.killed),
+            ("begun\n", 124, true),
+            "{killed:?}"
+        );
+        assert!(killed.error.unwrap().contains("2 s"));
+        for (language, title) in [
+            (Language::Node, "await page.title()"),
+            (Language::Python, "await page.title()"),
+        ] {
+            let next = run(&browser, language, title).await;
+            assert_eq!(next.result.as_deref(), Some("Form"), "{code}: {next:?}");
+        }
+    }
+    browser.end().await;
+    browsers.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn languages_take_turns_on_the_page_that_was_used_last() {
+    let browsers = house::browsers("turns").await;
+    let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+    let steps = [
+        (
+            Language::Node,
+            "await page.goto('http://app.test/'); await page.title()",
+            "App",
+        ),
+        (Language::Python, "await page.title()", "App"),
+        // A page that the code takes for its own.
+        (
+            Language::Node,
+            "page = await context.newPage(); await page.goto('http://app.test/next'); await page.title()",
+            "Next",
+        ),
+        (Language::Python, "await page.title()", "Next"),
+        // One that a link opened.
+        (
+            Language::Python,
+            "await page.goto('http://app.test/')\nasync with page.expect_popup() as p:\n    await page.click('#pop')\nawait (await p.value).title()",
+            "Popup",
+        ),
+        (Language::Node, "await page.title()", "Popup"),
+        (Language::Node, "await page.close(); 'closed'", "closed"),
+        (Language::Python, "await page.title()", "App"),
+    ];
+    for (language, code, result) in steps {
+        let done = run(&browser, language, code).await;
+        assert_eq!(done.result.as_deref(), Some(result), "{code}: {done:?}");
+    }
+    let late = "Promise.reject(new Error('left alone')); await new Promise((r) => setTimeout(r, 20)); 'on'";
+    let late = run(&browser, Language::Node, late).await;
+    assert_eq!(late.result.as_deref(), Some("on"), "{late:?}");
+    assert!(late.stderr.starts_with("Uncaught Error: left alone"), "{late:?}");
+    let bash = run(&browser, Language::Bash, "get title").await;
+    assert_eq!(bash.stdout.trim(), "App", "{bash:?}");
+    browser.end().await;
+    browsers.stop().await;
+}

@@ -136,6 +136,14 @@ impl LiveBrowsers {
         opened
     }
 
+    /// Whether code of this language can be run here.
+    ///
+    /// # Errors
+    /// The operator has not configured the language, or nothing that keeps its code apart.
+    pub async fn check(&self, language: Language) -> Result<(), BrowserError> {
+        self.shared.languages.check(language).await
+    }
+
     /// Ends the spare browser; no other is started ahead any more.
     pub async fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Release);

@@ -60,6 +60,20 @@ impl Languages {
     ///
     /// Errors: the operator has not configured the language, or nothing that keeps its code apart.
     pub(crate) async fn start(&self, language: Language) -> Result<Worker, BrowserError> {
+        Worker::start(self, self.runtime(language).await?).await
+    }
+
+    /// Whether code of this language can be run here.
+    ///
+    /// Errors: as [`Languages::start`].
+    pub(crate) async fn check(&self, language: Language) -> Result<(), BrowserError> {
+        match language {
+            Language::Bash => Ok(()),
+            Language::Node | Language::Python => self.runtime(language).await.map(drop),
+        }
+    }
+
+    async fn runtime(&self, language: Language) -> Result<&Runtime, BrowserError> {
         if !self.allowed {
             return Err(BrowserError::NotConfigured(
                 "code is not run on this server, because it has no sandbox: install bubblewrap and allow user \
@@ -68,20 +82,19 @@ impl Languages {
             ));
         }
         let programs = &self.programs;
-        let runtime = match language {
+        match language {
             Language::Node => {
                 let find = async || Runtime::node(programs.node.as_deref(), &programs.node_modules);
-                self.node.get_or_try_init(find).await?
+                self.node.get_or_try_init(find).await
             }
             Language::Python => {
                 let find = || Runtime::python(programs.python.as_deref());
-                self.python.get_or_try_init(find).await?
+                self.python.get_or_try_init(find).await
             }
             Language::Bash => {
                 let reason = "browser commands need no worker".to_owned();
-                return Err(BrowserError::NotConfigured(reason));
+                Err(BrowserError::NotConfigured(reason))
             }
-        };
-        Worker::start(self, runtime).await
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use harvestman_browser::{BrowserError, Execution, LiveBrowser};
+use harvestman_browser::{BrowserError, Execution, LiveBrowser, LiveBrowsers};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::Task;
 use harvestman_core::ids::{SessionId, TeamId};
@@ -134,12 +134,15 @@ impl Drop for Call {
     }
 }
 
-/// Refuses what this server cannot run, before anything is opened for it.
-pub(crate) fn check_task(task: &Task) -> Result<(), ApiError> {
-    match task {
-        Task::Code { .. } => Ok(()),
-        Task::Prompt(_) => Err(nothing_ran(no_prompts())),
-    }
+/// Refuses what this server cannot run, before a browser is opened for it.
+///
+/// Errors: 503.
+pub(crate) async fn check_task(browsers: &LiveBrowsers, task: &Task) -> Result<(), ApiError> {
+    let checked = match task {
+        Task::Code { language, .. } => browsers.check(*language).await,
+        Task::Prompt(_) => Err(no_prompts()),
+    };
+    checked.map_err(nothing_ran)
 }
 
 fn no_prompts() -> BrowserError {

@@ -111,6 +111,32 @@ async fn run_files(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client's script of browser sessions.
+async fn run_sessions(mut client: Command, done: &str) {
+    let form = "<!doctype html><title>Form</title><input><button
+        onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
+        >Send</button><output></output><p>A form that says hello to whoever fills it in and sends it.</p>";
+    let site = Site::new().page("/form", Page::html(form)).serve().await;
+    let [chromium, node, python, packages] = [
+        "HARVESTMAN_CHROMIUM",
+        "HARVESTMAN_TEST_NODE",
+        "HARVESTMAN_TEST_PYTHON",
+        "HARVESTMAN_TEST_JAVASCRIPT",
+    ]
+    .map(|name| tools::path(name).to_str().unwrap().to_owned());
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_CHROMIUM", &chromium),
+        ("HARVESTMAN_NODE", &node),
+        ("HARVESTMAN_PYTHON", &python),
+        ("NODE_PATH", &format!("{packages}/node_modules")),
+    ])
+    .await;
+    client
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, &site.url("/form")]);
+    tools::run(client, done, &server).await;
+}
+
 /// Pages that lead from one to the next, each of some megabytes.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -181,4 +207,14 @@ async fn the_python_client_sends_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_sends_files() {
     run_files(javascript("javascript_files.mjs"), "javascript files: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_uses_browser_sessions() {
+    run_sessions(python("python_sessions.py"), "python sessions: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_uses_browser_sessions() {
+    run_sessions(javascript("javascript_sessions.mjs"), "javascript sessions: ok").await;
 }

@@ -10,10 +10,11 @@ const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 #[tokio::test]
 async fn every_refusal_has_its_status() {
-    let (site, server) = (
-        site().await,
-        server(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await,
-    );
+    let settings = [
+        ("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1"),
+        ("HARVESTMAN_NODE", "none"),
+    ];
+    let (site, server) = (site().await, server(&settings).await);
     let refused = async |path: &str, body: Value| {
         let answer = server.post(path, &body).await;
         assert_eq!(answer.json["success"], false, "{path} {body}");
@@ -35,6 +36,10 @@ async fn every_refusal_has_its_status() {
     assert_eq!(refused(&interact("nobody"), code()).await, is(400, "BAD_REQUEST"));
     assert_eq!(refused(&interact(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
     assert_eq!(refused(&execute(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
+
+    // A language that is not there is refused before a browser is opened.
+    let node = json!({ "code": "1 + 1" });
+    assert_eq!(refused(&path, node).await, is(503, "FEATURE_NOT_CONFIGURED"));
 
     let discreet = scrape(
         &server,

@@ -7,6 +7,7 @@ mod crawl;
 mod fairness;
 mod latency;
 mod process;
+mod sessions;
 mod site;
 
 use std::process::ExitCode;
@@ -20,6 +21,8 @@ usage: cargo xtask bench <which>
 
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
+  interact [--calls 200] [--processes 11]
+  live-view [--clicks 100] [--seconds 5]
   site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
 
 #[tokio::main]
@@ -40,6 +43,8 @@ async fn dispatch() -> Result<()> {
     match which.as_str() {
         "crawl" => crawl::run(&mut arguments).await,
         "fairness" => fairness::run(&mut arguments).await,
+        "interact" => sessions::interact(&mut arguments).await,
+        "live-view" => sessions::live_view(&mut arguments).await,
         "site" => site::run(&mut arguments).await,
         _ => bail!("which benchmark?\n{USAGE}"),
     }

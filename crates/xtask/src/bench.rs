@@ -4,7 +4,10 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{project::Project, run, score::CORPUS};
+use crate::{project::Project, run, score::CORPUS, tools::Tools};
+
+/// Benchmarks that need a Chromium and Node.js.
+const IN_A_BROWSER: &[&str] = &["interact", "live-view"];
 
 /// Builds both and runs the benchmark that `arguments` name; an error when it found a wrong count.
 pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
@@ -21,11 +24,19 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
         "--bins",
     ]))?;
     let release = project.target().join("release");
-    run::run(
-        run::command(release.join("harvestman-bench"))
-            .env("HARVESTMAN_TEST_SERVER", release.join("harvestman"))
-            .args(arguments),
-    )
+    let mut bench = run::command(release.join("harvestman-bench"));
+    bench
+        .env("HARVESTMAN_TEST_SERVER", release.join("harvestman"))
+        .args(arguments);
+    if arguments.first().is_some_and(|which| IN_A_BROWSER.contains(&which.as_str())) {
+        let tools = Tools::open()?;
+        bench
+            .env("HARVESTMAN_TEST_NODE", tools.node()?.path())
+            .env("HARVESTMAN_TEST_JAVASCRIPT", tools.javascript(project)?)
+            .env("HARVESTMAN_CHROMIUM", tools.chromium(project)?);
+        tools.release()?;
+    }
+    run::run(&mut bench)
 }
 
 /// Speed and memory of content over the pages of a corpus, or over the small ones of its tests.

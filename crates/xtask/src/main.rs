@@ -32,7 +32,8 @@ usage: cargo xtask <task>
 
   serve [-- FLAGS]  build console and server, start both on http://localhost:3002; FLAGS go to `harvestman serve`
   test [FILTER]     all tests: crates, whole product, npm package; FILTER is a part of test names
-  bench WHICH       benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, site;
+  bench WHICH       benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
+                    live-view, site;
                     or of the content crate beside its peers: content [CORPUS]
   check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
   console           build the console into dist/

@@ -224,7 +224,7 @@ fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
 }
 
 /// Carries messages both ways until one side ends.
-async fn carry<S>(mut socket: WebSocketStream<S>, mut client: CdpClient)
+async fn carry<S>(mut socket: WebSocketStream<S>, client: CdpClient)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use crate::cdp::{Connection, text};
 use crate::error::BrowserError;
@@ -39,7 +40,7 @@ pub struct CdpClient {
     used: Arc<dyn Fn() + Send + Sync>,
     client: u64,
     root: String,
-    inbox: Inbox,
+    inbox: Mutex<Inbox>,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +108,7 @@ impl Multiplexer {
             used: self.used.clone(),
             client,
             root,
-            inbox,
+            inbox: Mutex::new(inbox),
         })
     }
 
@@ -162,8 +163,8 @@ impl CdpClient {
 
     /// The next message for the client; none when the browser ended, or when the client was let go because it
     /// did not take its messages. Dropping the future loses no message.
-    pub async fn recv(&mut self) -> Option<String> {
-        self.inbox.next().await
+    pub async fn recv(&self) -> Option<String> {
+        self.inbox.lock().await.next().await
     }
 
     /// The command as it goes to the browser; none when it was answered here.

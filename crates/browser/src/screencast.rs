@@ -150,6 +150,11 @@ impl LiveView {
         Some(viewer)
     }
 
+    /// Whether the browser has ended.
+    pub fn has_ended(&self) -> bool {
+        self.browser.has_ended()
+    }
+
     /// The last picture.
     pub(crate) fn last_frame(&self) -> Option<Arc<Frame>> {
         self.browser.screen().frame.borrow().clone()

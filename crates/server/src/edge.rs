@@ -1,6 +1,7 @@
 //! What every request passes on its way in and every answer on its way out: request id, CORS, security
 //! headers, the log line, the counters, and the net under panics. Never reads a body.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -53,7 +54,7 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     let id = RequestId::of(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let span = tracing::info_span!("request", request.id = %id, %method, path);
+    let span = tracing::info_span!("request", request.id = %id, %method, path = &*told(&path));
     let api = !path.starts_with("/console");
     request.extensions_mut().insert(id.clone());
 
@@ -85,6 +86,19 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// The path as the log may have it: without the token that opens a session.
+fn told(path: &str) -> Cow<'_, str> {
+    for door in ["/live/", "/cdp/"] {
+        if let Some(token) = path.strip_prefix(door)
+            && !token.starts_with("assets/")
+        {
+            let rest = token.find('/').map_or("", |end| &token[end..]);
+            return format!("{door}...{rest}").into();
+        }
+    }
+    path.into()
 }
 
 /// Answers that need no look at the path.
@@ -143,6 +157,19 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(REQUEST_ID, HeaderValue::from_str(given).unwrap());
         RequestId::of(&headers).to_string()
+    }
+
+    #[test]
+    fn the_log_has_no_token() {
+        for (path, expected) in [
+            ("/live/s3cret", "/live/..."),
+            ("/live/s3cret/socket", "/live/.../socket"),
+            ("/live/assets/view.js", "/live/assets/view.js"),
+            ("/cdp/s3cret/json/version", "/cdp/.../json/version"),
+            ("/v2/scrape/live/x", "/v2/scrape/live/x"),
+        ] {
+            assert_eq!(told(path), expected);
+        }
     }
 
     #[test]

@@ -57,6 +57,12 @@ pub const SOCKET_DOCUMENTS: u64 = 100;
 pub const SOCKET_PING: Duration = Duration::from_secs(20);
 /// Time for one message to a live socket.
 pub const SOCKET_SEND: Duration = Duration::from_secs(30);
+/// Pings in a row that nobody answers before a session's socket is given up.
+pub const SOCKET_UNHEARD: u32 = 2;
+/// Answers to a viewer's inputs on their way; further inputs wait.
+pub const VIEW_REPLIES: usize = 16;
+/// Longest token of a session that is looked up.
+pub const TOKEN_CHARS: usize = 128;
 /// Largest message that a live socket's caller may send (it has nothing to say).
 pub const SOCKET_MESSAGE_BYTES: usize = 4 * 1024;
 /// Longest reason in a close frame (RFC 6455 section 5.5: 125 bytes with the code).

@@ -15,6 +15,17 @@ pub struct Metrics {
     answers: Mutex<BTreeMap<u16, u64>>,
     connections_open: AtomicI64,
     connections_refused: AtomicU64,
+    viewers: AtomicI64,
+    inputs_refused: AtomicU64,
+}
+
+/// A viewer of a live view, for as long as it is there.
+pub(crate) struct CountedViewer<'a>(&'a AtomicI64);
+
+impl Drop for CountedViewer<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Default for Metrics {
@@ -24,6 +35,8 @@ impl Default for Metrics {
             answers: Mutex::default(),
             connections_open: AtomicI64::new(0),
             connections_refused: AtomicU64::new(0),
+            viewers: AtomicI64::new(0),
+            inputs_refused: AtomicU64::new(0),
         }
     }
 }
@@ -43,6 +56,17 @@ impl Metrics {
     /// A connection was told 503, or closed because too many are open.
     pub(crate) fn refused(&self) {
         self.connections_refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Somebody watches a session.
+    pub(crate) fn viewer(&self) -> CountedViewer<'_> {
+        self.viewers.fetch_add(1, Ordering::Relaxed);
+        CountedViewer(&self.viewers)
+    }
+
+    /// Somebody who may only watch a session sent an input.
+    pub(crate) fn input_refused(&self) {
+        self.inputs_refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Everything as text.
@@ -96,6 +120,22 @@ impl Metrics {
         );
         let refused = self.connections_refused.load(Ordering::Relaxed);
         let _ = writeln!(text, "harvestman_http_connections_refused_total {refused}");
+        metric(
+            &mut text,
+            "harvestman_live_viewers",
+            "gauge",
+            "Viewers of browser sessions.",
+        );
+        let viewers = self.viewers.load(Ordering::Relaxed);
+        let _ = writeln!(text, "harvestman_live_viewers {viewers}");
+        metric(
+            &mut text,
+            "harvestman_live_inputs_refused_total",
+            "counter",
+            "Inputs on read-only live views.",
+        );
+        let refused = self.inputs_refused.load(Ordering::Relaxed);
+        let _ = writeln!(text, "harvestman_live_inputs_refused_total {refused}");
         text
     }
 }

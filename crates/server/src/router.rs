@@ -11,7 +11,9 @@ use tower_http::compression::CompressionLayer;
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
-use crate::routes::{batch, browser, console, crawl, files, health, interact, map, parse, scrape, webhooks};
+use crate::routes::{
+    batch, browser, console, crawl, files, health, interact, live, map, parse, scrape, webhooks,
+};
 
 mod not_offered;
 
@@ -86,6 +88,11 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/interact" => browser::list;
         Key POST "/v2/interact/{id}/execute" => browser::execute;
         Key DELETE "/v2/interact/{id}" => browser::delete;
+        Public GET "/live/{token}" => live::page;
+        Public GET "/live/{token}/socket" => live::watch;
+        Public GET "/live/assets/{file}" => live::asset;
+        Public GET "/cdp/{token}" => live::cdp;
+        Public GET "/cdp/{token}/{*rest}" => live::cdp_below;
 
         // Without a version (1).
         Public GET "/health" => health::live;

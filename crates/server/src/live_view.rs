@@ -1,0 +1,154 @@
+//! The page on which a session's browser is watched, and its socket: pictures and tabs to the viewer, inputs from
+//! one who may give them. The page embeds anywhere, loads nothing from elsewhere and sends its address nowhere.
+
+use axum::extract::ws::{Message, WebSocket};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use harvestman_browser::{Input, LiveView, Sight, Tabs};
+use harvestman_engine::{DoorAccess, SessionDoor};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::app::App;
+use crate::duplex::{self, Ends};
+use crate::limits;
+
+const PAGE: &str = include_str!("live_view/view.html");
+const SCRIPT: &str = include_str!("live_view/view.js");
+const INPUT_SCRIPT: &str = include_str!("live_view/input.js");
+const STYLE: &str = include_str!("live_view/view.css");
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors *";
+
+/// The page of a session that lives.
+pub(crate) fn page() -> Response {
+    html(StatusCode::OK, PAGE.to_owned())
+}
+
+/// What stands at an address that no session has, or none any more.
+pub(crate) fn over() -> Response {
+    let page = PAGE
+        .replace("data-state=\"connecting\"", "data-state=\"ended\"")
+        .replace(" id=\"over\" hidden", " id=\"over\"")
+        .replace(" What you see is its last picture; a", " A")
+        .replace(">Connecting<", ">Ended<")
+        .replace("<script type=\"module\" src=\"assets/view.js\"></script>", "");
+    html(StatusCode::NOT_FOUND, page)
+}
+
+/// A file of the page; none for another name.
+pub(crate) fn asset(name: &str) -> Option<Response> {
+    let (kind, text) = match name {
+        "view.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        "input.js" => ("text/javascript; charset=utf-8", INPUT_SCRIPT),
+        "view.css" => ("text/css; charset=utf-8", STYLE),
+        _ => return None,
+    };
+    Some(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+fn html(status: StatusCode, page: String) -> Response {
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        ),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    (status, headers, page).into_response()
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Word<'a> {
+    Hello { control: bool },
+    Tabs(&'a Tabs),
+}
+
+/// Serves one viewer until it leaves or the session ends.
+pub(crate) async fn serve(app: App, door: SessionDoor, socket: WebSocket) {
+    let view = door.browser.live_view();
+    let Some(viewer) = view.watch() else {
+        return duplex::refuse(socket, "too many watch this session; try again later").await;
+    };
+    let control = door.access == DoorAccess::Control;
+    let (reply, replies) = mpsc::channel(limits::VIEW_REPLIES);
+    let hello = stream::iter([text(&Word::Hello { control })]);
+    let sights = stream::unfold((viewer, replies), |(mut viewer, mut replies)| async {
+        let message = tokio::select! {
+            Some(reply) = replies.recv() => reply,
+            sight = viewer.next() => seen(sight?),
+        };
+        Some((message, (viewer, replies)))
+    });
+    let ends = Ends {
+        session: door.ended,
+        server: app.stopping().clone(),
+    };
+    let _counted = app.metrics().viewer();
+    duplex::carry(socket, &ends, hello.chain(sights), |message| {
+        let (app, view, reply) = (app.clone(), view.clone(), reply.clone());
+        async move {
+            if !control {
+                app.metrics().input_refused();
+                return true;
+            }
+            given(&view, &reply, message).await
+        }
+    })
+    .await;
+}
+
+fn seen(sight: Sight) -> Message {
+    match sight {
+        Sight::Frame(frame) => Message::Binary(frame.jpeg.clone().into()),
+        Sight::Tabs(tabs) => text(&Word::Tabs(&tabs)),
+    }
+}
+
+/// Carries out an input; false when the browser is gone. What is no input is not heard.
+async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message) -> bool {
+    let Message::Text(input) = message else {
+        return true;
+    };
+    let Ok(input) = serde_json::from_str::<Input>(&input) else {
+        return true;
+    };
+    match view.input(input).await {
+        Ok(Some(said)) => reply.send(text(&said)).await.is_ok(),
+        Ok(None) => true,
+        Err(error) if error.passing() => {
+            // The page may be on its way back.
+            tracing::debug!(%error, "an input was lost");
+            !view.has_ended()
+        }
+        Err(error) => {
+            let notice = json!({"type": "notice", "text": error.to_string()});
+            reply.send(text(&notice)).await.is_ok()
+        }
+    }
+}
+
+fn text(word: &impl Serialize) -> Message {
+    let text = serde_json::to_string(word).expect("words have no keys but texts");
+    Message::Text(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_nothing_inline_and_one_without_a_session_no_script_at_all() {
+        assert!(!PAGE.contains("style=") && !PAGE.contains("onclick") && !PAGE.contains("<script>"));
+        let over = over();
+        assert_eq!(over.status(), StatusCode::NOT_FOUND);
+        for part in ["data-state=\"ended\"", "Ended", " A new session"] {
+            assert!(!PAGE.contains(part), "{part}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// The live view: draws the pictures that arrive, and on an interactive address sends back what hand and keyboard do.
+// Pointer places go as fractions of the picture, so that nothing here needs to know the page's size.
+
+import { listen } from './input.js';
+
+const root = document.documentElement;
+const element = (id) => document.getElementById(id);
+const picture = element('picture');
+const surface = picture.getContext('2d', { alpha: false });
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8000;
+const NOTICE_MS = 6000;
+
+let socket = null;
+let pause = FIRST_PAUSE_MS;
+let control = false;
+let tabs = { tabs: [], current: '' };
+
+const theme = new URLSearchParams(location.search).get('theme');
+if (theme === 'dark' || theme === 'light') root.dataset.theme = theme;
+
+/** Sends one input; what is done while there is no connection is lost, as it would come too late. */
+function send(input) {
+    if (control && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(input));
+}
+
+const hand = listen({ picture, keys: element('keys'), list: element('list'), send, notify });
+
+function show(state, words) {
+    root.dataset.state = state;
+    element('state').textContent = words;
+    element('over').hidden = state !== 'ended';
+    if (state !== 'live') hand.closeList();
+}
+
+function connect() {
+    const address = new URL(`${location.pathname.replace(/\/+$/, '')}/socket`, location.href);
+    address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+    socket = new WebSocket(address);
+    socket.binaryType = 'blob';
+    socket.onmessage = ({ data }) => (typeof data === 'string' ? told(JSON.parse(data)) : draw(data));
+    socket.onclose = async ({ code, reason }) => {
+        if (code === 1000) return end();
+        show('connecting', 'Reconnecting');
+        if (code === 1013) notify(reason);
+        // A page that is closed to us says no more than that; whether the session is over its address knows.
+        const answer = await fetch(location.pathname, { method: 'HEAD' }).catch(() => null);
+        if (answer?.status === 404) return end();
+        setTimeout(connect, pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+    };
+}
+
+function end() {
+    show('ended', 'Ended');
+    control = false;
+    delete root.dataset.control;
+    element('address').readOnly = true;
+    tell();
+}
+
+function told(message) {
+    switch (message.type) {
+        case 'hello':
+            pause = FIRST_PAUSE_MS;
+            control = message.control;
+            root.toggleAttribute('data-control', control);
+            element('mode').hidden = false;
+            element('mode').textContent = control ? 'You have control' : 'View only';
+            element('address').readOnly = !control;
+            element('keys').tabIndex = control ? 0 : -1;
+            show('live', 'Live');
+            break;
+        case 'tabs':
+            tabs = message;
+            tell();
+            break;
+        case 'select':
+            hand.openList(message);
+            break;
+        case 'copied':
+            navigator.clipboard?.writeText(message.text).catch(() => notify('This page may not use the clipboard here.'));
+            break;
+        case 'notice':
+            notify(message.text);
+            break;
+    }
+}
+
+// --- pictures: only the newest one that is not drawn yet is kept
+
+let waiting = null;
+let drawing = false;
+
+async function draw(blob) {
+    waiting = blob;
+    if (drawing) return;
+    drawing = true;
+    while (waiting) {
+        const next = waiting;
+        waiting = null;
+        const bitmap = await createImageBitmap(next).catch(() => null);
+        if (!bitmap) continue;
+        if (picture.width !== bitmap.width || picture.height !== bitmap.height) {
+            picture.width = bitmap.width;
+            picture.height = bitmap.height;
+        }
+        surface.drawImage(bitmap, 0, 0);
+        bitmap.close();
+        picture.dataset.drawn = '';
+    }
+    drawing = false;
+}
+
+// --- tabs and address
+
+const blank = (url) => url === '' || url === 'about:blank';
+
+function tell() {
+    const current = tabs.tabs.find((tab) => tab.id === tabs.current);
+    const address = element('address');
+    if (document.activeElement !== address || address.readOnly) {
+        address.value = current && !blank(current.url) ? current.url : '';
+    }
+    address.placeholder = control ? 'Enter an address' : 'Empty page';
+    element('picture').setAttribute('aria-label', `The browser's page: ${current?.title || current?.url || 'empty'}`);
+    const row = element('tabs');
+    row.hidden = tabs.tabs.length < 2;
+    row.replaceChildren(...tabs.tabs.map(tabElement));
+    row.querySelector('[data-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
+
+function tabElement(tab) {
+    const current = tab.id === tabs.current;
+    const name = Object.assign(document.createElement('button'), {
+        className: 'name',
+        textContent: tab.title || (blank(tab.url) ? 'New tab' : tab.url),
+        title: tab.url,
+        disabled: !control,
+        onclick: () => send({ type: 'tab', id: tab.id }),
+    });
+    name.setAttribute('role', 'tab');
+    name.setAttribute('aria-selected', String(current));
+    const part = document.createElement('span');
+    part.className = 'tab';
+    part.toggleAttribute('data-current', current);
+    part.append(name);
+    if (control) {
+        const close = Object.assign(document.createElement('button'), {
+            className: 'close',
+            textContent: '×',
+            title: 'Close tab',
+            onclick: () => send({ type: 'closeTab', id: tab.id }),
+        });
+        close.setAttribute('aria-label', `Close ${name.textContent}`);
+        part.append(close);
+    }
+    return part;
+}
+
+let noticed = 0;
+function notify(text) {
+    const notice = element('notice');
+    notice.textContent = text;
+    notice.hidden = false;
+    clearTimeout(noticed);
+    noticed = setTimeout(() => { notice.hidden = true; }, NOTICE_MS);
+}
+
+for (const [id, type] of [['back', 'back'], ['forward', 'forward'], ['reload', 'reload'], ['new', 'newTab']]) {
+    element(id).onclick = () => send({ type });
+}
+element('address').onfocus = () => control && element('address').select();
+element('address').onblur = tell;
+element('go').onsubmit = (event) => {
+    event.preventDefault();
+    send({ type: 'go', url: element('address').value });
+    element('keys').focus();
+};
+
+connect();

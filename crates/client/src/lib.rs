@@ -7,6 +7,7 @@
 //! ([`ClientError::Aborted`]) stay apart.
 
 mod batch;
+mod browser;
 mod console;
 mod crawl;
 mod error;

@@ -120,6 +120,8 @@ pub enum Refusal {
     NoReplay(String),
     /// The team has this many sessions already.
     TooMany(usize),
+    /// The server has as many sessions as it may.
+    Full,
     /// This many calls wait for the session already.
     TooBusy(usize),
     /// Another session or scrape will write to this profile.
@@ -185,6 +187,10 @@ impl From<Refusal> for ApiError {
                 format!(
                     "the team has {most} browser sessions, and may not have more; end one, or try again later"
                 ),
+            ),
+            Refusal::Full => (
+                ErrorCode::ConcurrencyLimited,
+                "the server has as many browser sessions as it may; try again later".to_owned(),
             ),
             Refusal::TooBusy(most) => (
                 ErrorCode::ConcurrencyLimited,
@@ -275,6 +281,7 @@ mod tests {
         check(Refusal::expired(), 409, "REPLAY_UNAVAILABLE");
         check(Refusal::upload(), 409, "REPLAY_UNAVAILABLE");
         check(Refusal::TooMany(2), 429, "CONCURRENCY_LIMITED");
+        check(Refusal::Full, 429, "CONCURRENCY_LIMITED");
         check(Refusal::TooBusy(16), 429, "CONCURRENCY_LIMITED");
         check(Refusal::ProfileBusy("shop".to_owned()), 409, "PROFILE_BUSY");
     }

@@ -66,6 +66,8 @@ pub const RETRY_AFTER_S: u32 = 5;
 pub const SESSION_POLL: Duration = Duration::from_secs(1);
 /// Pause between two notes of when browser sessions were last used: what a killed server may forget.
 pub const SESSION_NOTE: Duration = Duration::from_secs(5);
+/// Browser sessions of all teams at once.
+pub const SESSIONS_AT_ONCE: usize = 256;
 /// Calls that have the turn in one browser session or wait for it.
 pub const CALLS_PER_SESSION: usize = 16;
 /// Time that browser sessions get to end with the server.

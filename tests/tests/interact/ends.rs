@@ -111,7 +111,7 @@ async fn a_server_that_stops_ends_its_sessions() {
     let browsers = descendants(server.pid());
     server.terminate().await;
     wait_until_gone(&browsers).await;
-    assert_eq!(credits(&server).await, 1);
+    assert!(credits(&server).await >= 1);
     server.restart().await;
     let list = sessions(&server, "").await;
     assert_eq!(

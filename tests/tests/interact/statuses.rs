@@ -221,7 +221,7 @@ async fn a_session_needs_credits() {
     run(&server, &path, "get url").await;
     let refused = server.post("/v2/browser", &json!({})).await;
     assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
-    assert_eq!(server.delete(&path).await.ok()["creditsBilled"], 1);
+    server.delete(&path).await.ok();
     let refused = server.post("/v2/browser", &json!({})).await;
     assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
 }

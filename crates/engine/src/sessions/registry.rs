@@ -9,6 +9,7 @@ use harvestman_core::time::Timestamp;
 
 use super::DoorAccess;
 use super::live::LiveSession;
+use crate::limits;
 
 /// All living sessions.
 pub(crate) struct Registry {
@@ -58,11 +59,15 @@ impl Registry {
     /// Room for a browser. Errors: 429 when the team has as many as it may.
     pub(crate) fn place(&self, team: TeamId) -> Result<Place, Refusal> {
         let mut state = self.state();
-        let taken = state.places.entry(team).or_default();
-        if *taken >= self.per_team {
+        let of_all: usize = state.places.values().sum();
+        let taken = state.places.get(&team).copied().unwrap_or_default();
+        if taken >= self.per_team {
             return Err(Refusal::TooMany(self.per_team));
         }
-        *taken += 1;
+        if of_all >= limits::SESSIONS_AT_ONCE {
+            return Err(Refusal::Full);
+        }
+        state.places.insert(team, taken + 1);
         Ok(Place {
             state: self.state.clone(),
             team,
@@ -193,6 +198,15 @@ mod tests {
         assert!(registry.place(other).is_ok());
         drop(first);
         assert!(registry.place(team).is_ok());
+
+        let registry = Registry::new(limits::SESSIONS_AT_ONCE);
+        let all: Vec<_> = (0..limits::SESSIONS_AT_ONCE - 1)
+            .map(|_| registry.place(team))
+            .collect();
+        let last = registry.place(other);
+        assert_eq!(registry.place(other).err(), Some(Refusal::Full));
+        drop((all, last));
+        assert!(registry.state().places.is_empty());
     }
 
     #[tokio::test]

@@ -1,0 +1,40 @@
+//! `/v2/browser`: live browsers of their own.
+
+use harvestman_core::api::browser::{
+    BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, SessionStatus,
+};
+use harvestman_core::api::interact::{ExecuteAnswer, SessionEnded};
+use harvestman_core::ids::SessionId;
+
+use crate::error::ClientError;
+use crate::transport::Client;
+
+impl Client {
+    /// Opens a browser.
+    pub async fn browser(&self, request: &BrowserRequest) -> Result<BrowserCreated, ClientError> {
+        self.post("/v2/browser", request).await
+    }
+
+    /// Browser sessions of the last 24 hours, newest first; also those of scrapes.
+    pub async fn browser_sessions(
+        &self,
+        status: Option<SessionStatus>,
+    ) -> Result<BrowserSessions, ClientError> {
+        let query = status.map_or_else(String::new, |status| format!("?status={status}"));
+        self.get(&format!("/v2/browser{query}")).await
+    }
+
+    /// Runs code in a browser session.
+    pub async fn browser_execute(
+        &self,
+        id: SessionId,
+        request: &ExecuteRequest,
+    ) -> Result<ExecuteAnswer, ClientError> {
+        self.post(&format!("/v2/browser/{id}/execute"), request).await
+    }
+
+    /// Ends a browser session.
+    pub async fn delete_browser(&self, id: SessionId) -> Result<SessionEnded, ClientError> {
+        self.delete(&format!("/v2/browser/{id}")).await
+    }
+}

@@ -28,7 +28,10 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     bench
         .env("HARVESTMAN_TEST_SERVER", release.join("harvestman"))
         .args(arguments);
-    if arguments.first().is_some_and(|which| IN_A_BROWSER.contains(&which.as_str())) {
+    if arguments
+        .first()
+        .is_some_and(|which| IN_A_BROWSER.contains(&which.as_str()))
+    {
         let tools = Tools::open()?;
         bench
             .env("HARVESTMAN_TEST_NODE", tools.node()?.path())

@@ -1,6 +1,8 @@
 //! Live views and code in a session, in a real Chromium. What is measured is measured by scripts beside this file, in
 //! the browser of the viewer and in Node.js; each prints its figures.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -43,16 +45,14 @@ async fn script(name: &str, numbers: &[u64]) -> Result<()> {
     let chromium = variable("HARVESTMAN_CHROMIUM")?;
     let node = variable("HARVESTMAN_TEST_NODE")?;
     let packages = variable("HARVESTMAN_TEST_JAVASCRIPT")?;
+    let text = |path: &OsStr| path.to_str().map(str::to_owned).context("a path is no text");
+    let modules = Path::new(&packages).join("node_modules");
     let settings = [
-        (
-            "HARVESTMAN_CHROMIUM",
-            chromium.to_str().context("the path of Chromium is no text")?,
-        ),
-        (
-            "HARVESTMAN_NODE",
-            node.to_str().context("the path of Node.js is no text")?,
-        ),
+        ("HARVESTMAN_CHROMIUM", text(&chromium)?),
+        ("HARVESTMAN_NODE", text(&node)?),
+        ("NODE_PATH", text(modules.as_os_str())?),
     ];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
     let server = TestServer::start_with(&settings).await;
     let site = Site::new()
         .page("/clicked", Page::html(CLICKED))

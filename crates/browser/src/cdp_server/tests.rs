@@ -1,14 +1,16 @@
 //! Clients of a real browser, through the address that a session's code gets.
 
+mod client;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_tungstenite::client_async;
 
 use super::*;
+use client::Client;
+
 use crate::process::{Process, find_chromium};
 
 const TOKEN: &str = "f00d";
@@ -55,97 +57,8 @@ impl Served {
         Client::connect(self.server.address()).await
     }
 
-    /// Status and body of a plain request.
     async fn get(&self, path: &str, headers: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.host()).await.unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        let status = answer[9..12].parse().unwrap();
-        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
-    }
-}
-
-struct Client {
-    socket: WebSocketStream<TcpStream>,
-    last_id: i64,
-    events: Vec<Value>,
-}
-
-impl Client {
-    async fn connect(address: &str) -> Client {
-        let host = address.strip_prefix("ws://").unwrap().split('/').next().unwrap();
-        let stream = TcpStream::connect(host).await.unwrap();
-        let (socket, _) = client_async(address, stream).await.unwrap();
-        Client {
-            socket,
-            last_id: 0,
-            events: Vec::new(),
-        }
-    }
-
-    async fn next(&mut self) -> Value {
-        loop {
-            let message = timeout(limits::COMMAND_TIMEOUT, self.socket.next()).await;
-            if let Message::Text(text) = message.unwrap().unwrap().unwrap() {
-                return serde_json::from_str(&text).unwrap();
-            }
-        }
-    }
-
-    /// The whole answer to a command; events on the way are kept.
-    async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
-        self.last_id += 1;
-        let mut command = json!({"id": self.last_id, "method": method, "params": params});
-        if let Some(session) = session {
-            command["sessionId"] = session.into();
-        }
-        self.socket
-            .send(Message::text(command.to_string()))
-            .await
-            .unwrap();
-        loop {
-            let message = self.next().await;
-            if message["id"] == self.last_id {
-                assert_eq!(message["sessionId"].as_str(), session);
-                return message;
-            }
-            self.events.push(message);
-        }
-    }
-
-    async fn result(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
-        let mut answer = self.ask(session, method, params).await;
-        assert!(answer["error"].is_null(), "{method}: {answer}");
-        answer["result"].take()
-    }
-
-    async fn refusal(&mut self, session: Option<&str>, method: &str, params: Value) -> String {
-        let answer = self.ask(session, method, params).await;
-        answer["error"]["message"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{method}: {answer}"))
-            .to_owned()
-    }
-
-    /// A page of its own, and the session of it.
-    async fn open_page(&mut self, title: &str) -> (String, String) {
-        let page = json!({"url": format!("data:text/html,<title>{title}</title>")});
-        let target = self.result(None, "Target.createTarget", page).await;
-        let params = json!({"targetId": target["targetId"], "flatten": true});
-        let attached = self.result(None, "Target.attachToTarget", params).await;
-        let session = attached["sessionId"].as_str().unwrap().to_owned();
-        let loaded = timeout(limits::COMMAND_TIMEOUT, async {
-            while self.value(Some(&session), "document.title").await != title {}
-        });
-        loaded.await.unwrap();
-        (target["targetId"].as_str().unwrap().to_owned(), session)
-    }
-
-    async fn value(&mut self, session: Option<&str>, expression: &str) -> Value {
-        let params = json!({"expression": expression, "returnByValue": true});
-        self.result(session, "Runtime.evaluate", params).await["result"]["value"].take()
+        client::get(self.host(), path, headers).await
     }
 }
 

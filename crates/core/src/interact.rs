@@ -152,6 +152,11 @@ impl Refusal {
         Self::NoReplay("it still runs; try again when it has ended".to_owned())
     }
 
+    /// A job that scrapes no pages of its own.
+    pub fn no_page() -> Self {
+        Self::NoReplay("it is not a page that was scraped".to_owned())
+    }
+
     /// A page of a job that could not be had.
     pub fn failed_page() -> Self {
         Self::NoReplay("the page could not be had; scrape it again".to_owned())

@@ -1,12 +1,20 @@
 //! How sessions end, and that each is charged once.
 
 use futures_util::future::join_all;
+use harvestman_tests::tools;
 use serde_json::{Value, json};
 
 use super::place::{
     bash, credits, delete, descendants, execute, interact, open, run, scrape, server, sessions, site,
     wait_for_end, wait_until_gone,
 };
+
+/// Holds the one right to write until stdin ends.
+const LOCK: &str = "import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], timeout=60)
+database.execute('BEGIN IMMEDIATE')
+print('locked', flush=True)
+sys.stdin.read()";
 
 #[tokio::test]
 async fn one_of_many_deletes_ends_a_session_and_it_is_charged_once() {
@@ -118,6 +126,40 @@ async fn a_server_that_stops_ends_its_sessions() {
         (list.len(), &list[0]["id"], &list[0]["status"]),
         (1, &json!(id), &json!("destroyed"))
     );
+}
+
+#[tokio::test]
+async fn an_end_that_the_store_cannot_take_is_stored_later() {
+    let mut server = server(&[]).await;
+    let id = open(&server, json!({})).await;
+    let database = server.data_dir().join("data/harvestman.db");
+    let mut lock = std::process::Command::new(tools::path("HARVESTMAN_TEST_PYTHON"))
+        .args(["-c", LOCK, database.to_str().unwrap()])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(lock.stdout.take().unwrap()),
+        &mut said,
+    )
+    .unwrap();
+    assert_eq!(said, "locked\n");
+    let refused = delete(&server, &id).await;
+    assert_eq!((refused.status, refused.code()), (503, "SERVICE_UNAVAILABLE"));
+    let over = server.post(&execute(&id), &bash("get url")).await;
+    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    assert_eq!(sessions(&server, "").await[0]["status"], "destroyed");
+    drop(lock.stdin.take());
+    lock.wait().unwrap();
+    let since = std::time::Instant::now();
+    while sessions(&server, "?status=destroyed").await.is_empty() {
+        assert!(since.elapsed().as_secs() < 60, "its end is never stored");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    server.terminate().await;
+    assert_eq!(credits(&server).await, 1, "for the seconds that it lived");
 }
 
 #[tokio::test]

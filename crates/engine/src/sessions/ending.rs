@@ -36,7 +36,7 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
         }
         for id in inner.sessions.registry.owed() {
             // It stays owed when the store does not take it.
-            let _later = inner.settle(id).await;
+            let _later = inner.settle_owed(id).await;
         }
         if noted.elapsed() >= limits::SESSION_NOTE && !live.is_empty() {
             noted = Instant::now();
@@ -58,7 +58,7 @@ impl Inner {
     pub(super) async fn end_session(&self, id: SessionId) -> Result<Option<SessionRow>, ApiError> {
         let settled = match self.sessions.registry.remove(id) {
             Some(session) => self.finish(session).await,
-            None => self.settle(id).await,
+            None => self.settle_owed(id).await,
         };
         settled.map_err(|error| unavailable(&error))
     }
@@ -90,8 +90,7 @@ impl Inner {
             self.save(&session, profile).await;
         }
         session.browser.end().await;
-        self.sessions.registry.owe(session.id, end);
-        let settled = self.settle(session.id).await;
+        let settled = self.settle(session.id, end).await;
         if let Some(held) = held {
             if let Ok(Some(SessionRow { end: Some(end), .. })) = &settled {
                 held.reserved
@@ -120,17 +119,21 @@ impl Inner {
         }
     }
 
-    /// Tells the store of an end that is owed.
-    async fn settle(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let registry = &self.sessions.registry;
-        let Some(end) = registry.take_owed(id) else {
-            return Ok(None);
-        };
+    /// Tells the store of an end, which is owed when the store does not take it.
+    async fn settle(&self, id: SessionId, end: End) -> Result<Option<SessionRow>, StoreError> {
         let ended = self.store.end_session(id, end.last_activity, end.at).await;
         if ended.is_err() {
-            registry.owe(id, end);
+            self.sessions.registry.owe(id, end);
         }
         ended
+    }
+
+    /// Tells the store of an end that is owed; `None` when none is.
+    async fn settle_owed(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        match self.sessions.registry.take_owed(id) {
+            Some(end) => self.settle(id, end).await,
+            None => Ok(None),
+        }
     }
 
     /// Ends all sessions with the server; what takes longer is charged at the next start.

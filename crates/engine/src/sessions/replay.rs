@@ -42,13 +42,26 @@ impl Replay {
             return Err(Refusal::upload().into());
         }
         let request = origin.request.as_bytes();
+        let unreadable = |error: ApiError| fault(&error);
         let (fallback, options) = match origin.kind {
-            JobKind::Crawl => (None, CrawlRequest::from_json(request)?.scrape_options),
-            JobKind::BatchScrape => (None, StoredBatch::from_json(request)?.0.options),
-            _ => {
-                let request = ScrapeRequest::from_json(request)?;
+            JobKind::Scrape => {
+                let request = ScrapeRequest::from_json(request).map_err(unreadable)?;
                 (request.url.http_fallback(), request.options)
             }
+            JobKind::Crawl => {
+                let request = CrawlRequest::from_json(request).map_err(unreadable)?;
+                (None, request.scrape_options)
+            }
+            JobKind::BatchScrape => {
+                let StoredBatch(request) = StoredBatch::from_json(request).map_err(unreadable)?;
+                (None, request.options)
+            }
+            JobKind::Map
+            | JobKind::Search
+            | JobKind::Extract
+            | JobKind::Agent
+            | JobKind::Interact
+            | JobKind::Browser => return Err(Refusal::no_page().into()),
         };
         Ok(Replay {
             url,

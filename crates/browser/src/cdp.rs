@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::BrowserError;
@@ -28,11 +28,19 @@ pub(crate) struct Connection {
 }
 
 struct Shared {
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: mpsc::Sender<Outgoing>,
+    /// Bytes that clients from outside may have on their way.
+    room: Arc<Semaphore>,
     last_id: AtomicU64,
     ended: AtomicBool,
     waiting: Mutex<Waiting>,
     outside: Mutex<Outside>,
+}
+
+/// A command on its way to the browser, with the room that it takes up.
+struct Outgoing {
+    bytes: Vec<u8>,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Default)]
@@ -95,6 +103,7 @@ impl Connection {
         let (outgoing, commands) = mpsc::channel(limits::MAX_WAITING_COMMANDS);
         let shared = Arc::new(Shared {
             outgoing,
+            room: Arc::new(Semaphore::new(limits::MAX_FORWARDED_BYTES)),
             last_id: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             waiting: Mutex::default(),
@@ -138,7 +147,16 @@ impl Connection {
         }
         let mut bytes = command.into_bytes();
         bytes.push(0);
-        let sent = self.shared.outgoing.send(bytes).await;
+        // However small it is, it takes up its share: half of the queue stays free for commands of ours.
+        let share = limits::MAX_FORWARDED_BYTES / (limits::MAX_WAITING_COMMANDS / 2);
+        let wanted = bytes.len().clamp(share, limits::MAX_FORWARDED_BYTES);
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let room = self.shared.room.clone().acquire_many_owned(wanted).await;
+        let outgoing = Outgoing {
+            bytes,
+            _room: Some(room.expect("the semaphore is never closed")),
+        };
+        let sent = self.shared.outgoing.send(outgoing).await;
         sent.map_err(|_| BrowserError::Gone)
     }
 
@@ -390,19 +408,19 @@ pub(crate) fn text(answer: &Value, field: &str) -> String {
     answer[field].as_str().unwrap_or_default().to_owned()
 }
 
-fn encode(id: u64, session: Option<&str>, method: &str, params: Value) -> Vec<u8> {
+fn encode(id: u64, session: Option<&str>, method: &str, params: Value) -> Outgoing {
     let mut message = json!({"id": id, "method": method, "params": params});
     if let Some(session) = session {
         message["sessionId"] = session.into();
     }
     let mut bytes = message.to_string().into_bytes();
     bytes.push(0);
-    bytes
+    Outgoing { bytes, _room: None }
 }
 
-async fn write(mut commands: mpsc::Receiver<Vec<u8>>, mut to_browser: impl AsyncWrite + Unpin) {
+async fn write(mut commands: mpsc::Receiver<Outgoing>, mut to_browser: impl AsyncWrite + Unpin) {
     while let Some(message) = commands.recv().await {
-        if to_browser.write_all(&message).await.is_err() {
+        if to_browser.write_all(&message.bytes).await.is_err() {
             return;
         }
     }

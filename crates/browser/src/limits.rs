@@ -48,6 +48,8 @@ pub const CDP_HEAD_TIME: Duration = Duration::from_secs(10);
 pub const MAX_CLIENT_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 /// Commands of one client that the browser has not answered; further ones are refused.
 pub const MAX_CLIENT_COMMANDS: usize = 4_096;
+/// Bytes of commands of all clients on their way to the browser; further commands wait.
+pub const MAX_FORWARDED_BYTES: usize = 128 * 1024 * 1024;
 /// Sessions of one client: pages, frames and workers it is attached to.
 pub const MAX_CLIENT_SESSIONS: usize = 1_024;
 /// Messages on their way to one client; one that reads more slowly is let go.

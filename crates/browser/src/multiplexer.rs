@@ -9,7 +9,6 @@ mod outside;
 mod policy;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -21,7 +20,7 @@ use crate::cdp::{Connection, text};
 use crate::error::BrowserError;
 use crate::limits;
 use outside::{Answer, Inbox, SERVER_ERROR};
-use policy::{Policy, Verdict};
+use policy::Verdict;
 
 pub(crate) use outside::Outside;
 
@@ -29,14 +28,12 @@ pub(crate) use outside::Outside;
 #[derive(Clone)]
 pub(crate) struct Multiplexer {
     connection: Connection,
-    policy: Arc<Policy>,
     used: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// A client from outside.
 pub struct CdpClient {
     connection: Connection,
-    policy: Arc<Policy>,
     used: Arc<dyn Fn() + Send + Sync>,
     client: u64,
     root: String,
@@ -60,16 +57,10 @@ const NOT_JSON: i32 = -32_700;
 const NO_SESSION: i32 = -32_001;
 
 impl Multiplexer {
-    /// Downloads and uploads of clients are in `files`, a folder as the browser sees it, or refused; `used` is
-    /// told of every command.
-    pub(crate) fn new(
-        connection: Connection,
-        files: Option<PathBuf>,
-        used: impl Fn() + Send + Sync + 'static,
-    ) -> Multiplexer {
+    /// `used` is told of every command that goes to the browser.
+    pub(crate) fn new(connection: Connection, used: impl Fn() + Send + Sync + 'static) -> Multiplexer {
         Multiplexer {
             connection,
-            policy: Arc::new(Policy { files }),
             used: Arc::new(used),
         }
     }
@@ -104,7 +95,6 @@ impl Multiplexer {
         }
         Ok(CdpClient {
             connection: self.connection.clone(),
-            policy: self.policy.clone(),
             used: self.used.clone(),
             client,
             root,
@@ -192,7 +182,7 @@ impl CdpClient {
         let session = outside
             .session(self.client, command.session_id.as_deref())
             .ok_or(Err((NO_SESSION, "Session with given id not found.")))?;
-        let params = match self.policy.judge(&command.method, command.params) {
+        let params = match policy::judge(&command.method, command.params) {
             Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
             Verdict::With(params) => Cow::from(params.to_string()),
             Verdict::Done => return Err(Ok(json!({}))),

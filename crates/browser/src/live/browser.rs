@@ -62,7 +62,7 @@ impl LiveBrowser {
         let last_used = Arc::new(Mutex::new(Instant::now()));
         let outside = {
             let last_used = last_used.clone();
-            Multiplexer::new(connection.clone(), None, move || touch(&last_used))
+            Multiplexer::new(connection.clone(), move || touch(&last_used))
         };
         let live = Arc::new(Live {
             connection,

@@ -254,3 +254,123 @@ fn name(root: &str, session: &str) -> String {
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Table {
+        outside: Outside,
+        client: u64,
+        inbox: Inbox,
+    }
+
+    impl Table {
+        fn new() -> Table {
+            let mut outside = Outside::default();
+            let (client, inbox) = outside.add("root").unwrap();
+            Table {
+                outside,
+                client,
+                inbox,
+            }
+        }
+
+        /// Whether the message is for a client.
+        fn receive(&mut self, message: Value) -> bool {
+            let text = message.to_string();
+            self.outside.receive(&serde_json::from_str(&text).unwrap())
+        }
+
+        fn attach(&mut self, to: &str) {
+            let params = json!({"sessionId": to, "targetInfo": {}});
+            assert!(self.receive(
+                json!({"method": "Target.attachedToTarget", "sessionId": "root", "params": params})
+            ));
+        }
+
+        /// What the client has got.
+        fn got(&mut self) -> Vec<Value> {
+            let messages = std::iter::from_fn(|| self.inbox.messages.try_recv().ok());
+            messages
+                .map(|message| serde_json::from_str(&message).unwrap())
+                .collect()
+        }
+    }
+
+    #[test]
+    fn numbers_and_sessions_are_the_clients_own_again() {
+        let mut table = Table::new();
+        table.attach("page");
+        table.got();
+        assert!(table.outside.ask(table.client, 90, -7, "root".to_owned()));
+        assert!(table.outside.ask(table.client, 91, 7, "page".to_owned()));
+        assert!(table.receive(json!({"id": 91, "result": {"x": 1}, "sessionId": "page"})));
+        assert!(table.receive(json!({"id": 90, "error": {"code": 1, "message": "no"}, "sessionId": "root"})));
+        assert!(table.receive(json!({"method": "A.b", "params": {"y": 2}, "sessionId": "root"})));
+        assert!(!table.receive(json!({"id": 92, "result": {}})), "ours");
+        assert!(
+            !table.receive(json!({"method": "A.b", "sessionId": "other"})),
+            "ours"
+        );
+        assert!(!table.receive(json!({"method": "A.b"})), "ours");
+        let expected = [
+            json!({"id": 7, "result": {"x": 1}, "sessionId": "page"}),
+            json!({"id": -7, "error": {"code": 1, "message": "no"}}),
+            json!({"method": "A.b", "params": {"y": 2}}),
+        ];
+        assert_eq!(table.got(), expected);
+    }
+
+    #[test]
+    fn what_a_crashed_or_detached_page_was_asked_is_answered() {
+        for (event, session) in [
+            (
+                json!({"method": "Inspector.targetCrashed", "sessionId": "page"}),
+                "page",
+            ),
+            (
+                json!({"method": "Target.detachedFromTarget", "sessionId": "root", "params": {"sessionId": "page"}}),
+                "root",
+            ),
+        ] {
+            let mut table = Table::new();
+            table.attach("page");
+            table.got();
+            assert!(table.outside.ask(table.client, 1, 5, "page".to_owned()));
+            assert!(table.outside.ask(table.client, 2, 6, "root".to_owned()));
+            assert!(table.receive(event));
+            let got = table.got();
+            assert_eq!((&got[0]["id"], got.len()), (&json!(5), 2), "{session}: {got:?}");
+            assert_eq!(table.outside.asked.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_let_go() {
+        let mut table = Table::new();
+        let large = "x".repeat(limits::MAX_CLIENT_QUEUE_BYTES);
+        // One message may be larger than all that wait.
+        assert!(table.receive(json!({"method": "A.b", "params": {"x": large}, "sessionId": "root"})));
+        assert!(table.outside.serves(table.client));
+        assert!(table.receive(json!({"method": "A.b", "params": {}, "sessionId": "root"})));
+        assert!(!table.outside.serves(table.client));
+        assert!(table.outside.sessions.is_empty());
+    }
+
+    #[test]
+    fn open_commands_and_sessions_have_bounds() {
+        let mut table = Table::new();
+        for number in 0..limits::MAX_CLIENT_COMMANDS as u64 {
+            assert!(table.outside.ask(table.client, number, 1, "root".to_owned()));
+        }
+        assert!(!table.outside.ask(table.client, u64::MAX, 1, "root".to_owned()));
+        assert!(table.receive(json!({"id": 3, "result": {}})));
+        assert!(table.outside.ask(table.client, 3, 1, "root".to_owned()));
+        for number in 1..limits::MAX_CLIENT_SESSIONS {
+            assert!(table.outside.may_attach(table.client));
+            table.attach(&number.to_string());
+        }
+        assert!(!table.outside.may_attach(table.client));
+    }
+}

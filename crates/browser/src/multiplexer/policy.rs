@@ -1,8 +1,6 @@
 //! What a client from outside may ask of the browser: what automation libraries need, and nothing that reaches
 //! beyond the session. Behind it stands the session's sandbox; this is the first door, not the only one.
 
-use std::path::{Component, Path, PathBuf};
-
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -78,13 +76,6 @@ const COMMANDS: [&str; 27] = [
     "Target.setDiscoverTargets",
 ];
 
-/// The rules of one session.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Policy {
-    /// The folder, as the browser sees it, where downloads go and uploads come from; none: there are neither.
-    pub(crate) files: Option<PathBuf>,
-}
-
 /// What becomes of a command.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Verdict {
@@ -101,87 +92,56 @@ pub(super) enum Verdict {
 const NOT_ALLOWED: Verdict = Verdict::Refused("this command is not allowed in a session");
 const NO_ADDRESS: Verdict =
     Verdict::Refused("only addresses with http:, https:, data:, blob: and about:blank can be opened");
-const NO_FILE: Verdict = Verdict::Refused("files of this path are out of reach");
+const NO_FILE: Verdict =
+    Verdict::Refused("the browser of a session has no files; give the content, not the path");
 const NO_PROXY: Verdict =
     Verdict::Refused("a session has one way to the network; a context cannot have another");
 
-impl Policy {
-    /// Judges one command.
-    pub(super) fn judge(&self, method: &str, params: Option<&RawValue>) -> Verdict {
-        // The session ends by its own call.
-        if matches!(method, "Browser.close" | "Browser.crash") {
-            return Verdict::Done;
-        }
-        let domain = method.split('.').next().unwrap_or_default();
-        if DOMAINS.binary_search(&domain).is_err() && COMMANDS.binary_search(&method).is_err() {
-            return NOT_ALLOWED;
-        }
-        let read = || -> Map<String, Value> {
-            let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
-            params.unwrap_or_default()
-        };
-        match method {
-            "Page.crash" => NOT_ALLOWED,
-            "Page.navigate"
-            | "Target.createTarget"
-            | "Network.loadNetworkResource"
-            | "Fetch.continueRequest" => may_open(read()),
-            "Target.createBrowserContext" => may_create_context(read()),
-            "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => self.download(read()),
-            "DOM.setFileInputFiles" => {
-                let params = read();
-                let files = params.get("files").cloned().unwrap_or_default();
-                self.may_read(&files, params)
-            }
-            "Input.dispatchDragEvent" => {
-                let params = read();
-                let files = params
-                    .get("data")
-                    .map(|data| data["files"].clone())
-                    .unwrap_or_default();
-                self.may_read(&files, params)
-            }
-            _ => Verdict::Pass,
-        }
+/// Judges one command.
+pub(super) fn judge(method: &str, params: Option<&RawValue>) -> Verdict {
+    // The session ends by its own call.
+    if matches!(method, "Browser.close" | "Browser.crash") {
+        return Verdict::Done;
     }
-
-    /// Downloads go to the session's folder, wherever the client wants them, or nowhere.
-    fn download(&self, mut params: Map<String, Value>) -> Verdict {
-        let wanted = params.get("downloadPath").and_then(Value::as_str);
-        match &self.files {
-            Some(folder) if !wanted.is_some_and(|path| within(folder, path)) => {
-                params.insert("downloadPath".to_owned(), json!(folder));
-            }
-            Some(_) => {}
-            None => {
-                params.remove("downloadPath");
-                params.insert("behavior".to_owned(), json!("deny"));
-            }
-        }
-        Verdict::With(params.into())
+    let domain = method.split('.').next().unwrap_or_default();
+    if DOMAINS.binary_search(&domain).is_err() && COMMANDS.binary_search(&method).is_err() {
+        return NOT_ALLOWED;
     }
-
-    fn may_read(&self, files: &Value, params: Map<String, Value>) -> Verdict {
-        let allowed = match files {
-            Value::Null => true,
-            Value::Array(files) => files.iter().all(|file| {
-                let folder = self.files.as_deref();
-                folder
-                    .zip(file.as_str())
-                    .is_some_and(|(folder, path)| within(folder, path))
-            }),
-            _ => false,
-        };
-        match allowed {
-            true => Verdict::With(params.into()),
-            false => NO_FILE,
+    let read = || -> Map<String, Value> {
+        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+        params.unwrap_or_default()
+    };
+    match method {
+        "Page.crash" => NOT_ALLOWED,
+        "Page.navigate" | "Target.createTarget" | "Network.loadNetworkResource" | "Fetch.continueRequest" => {
+            may_open(read())
         }
+        "Target.createBrowserContext" => may_create_context(read()),
+        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => no_download(read()),
+        "DOM.setFileInputFiles" => no_files(read(), |params| params.get("files")),
+        "Input.dispatchDragEvent" => no_files(read(), |params| params.get("data")?.get("files")),
+        _ => Verdict::Pass,
     }
 }
 
-fn within(folder: &Path, path: &str) -> bool {
-    let path = Path::new(path);
-    path.starts_with(folder) && path.components().all(|part| part != Component::ParentDir)
+/// Nothing is downloaded, wherever to; libraries ask for it when they connect, and go on without.
+fn no_download(mut params: Map<String, Value>) -> Verdict {
+    params.remove("downloadPath");
+    params.insert("behavior".to_owned(), json!("deny"));
+    Verdict::With(params.into())
+}
+
+/// Paths of files are refused, an empty list is not.
+fn no_files(params: Map<String, Value>, files: fn(&Map<String, Value>) -> Option<&Value>) -> Verdict {
+    let none = match files(&params) {
+        None | Some(Value::Null) => true,
+        Some(Value::Array(files)) => files.is_empty(),
+        Some(_) => false,
+    };
+    match none {
+        true => Verdict::With(params.into()),
+        false => NO_FILE,
+    }
 }
 
 fn may_open(params: Map<String, Value>) -> Verdict {
@@ -221,12 +181,9 @@ fn may_create_context(params: Map<String, Value>) -> Verdict {
 mod tests {
     use super::*;
 
-    fn judge(files: Option<&str>, method: &str, params: Value) -> Verdict {
-        let policy = Policy {
-            files: files.map(PathBuf::from),
-        };
+    fn check(method: &str, params: Value) -> Verdict {
         let params = RawValue::from_string(params.to_string()).unwrap();
-        policy.judge(method, Some(&params))
+        judge(method, Some(&params))
     }
 
     #[test]
@@ -259,7 +216,7 @@ mod tests {
             "pageX",
             "",
         ] {
-            assert_eq!(judge(None, method, json!({})), NOT_ALLOWED, "{method}");
+            assert_eq!(check(method, json!({})), NOT_ALLOWED, "{method}");
         }
     }
 
@@ -272,10 +229,10 @@ mod tests {
             "IO.read",
             "Browser.getVersion",
         ] {
-            assert_eq!(judge(None, method, json!({"x": 1})), Verdict::Pass, "{method}");
+            assert_eq!(check(method, json!({"x": 1})), Verdict::Pass, "{method}");
         }
         for method in ["Browser.close", "Browser.crash"] {
-            assert_eq!(judge(None, method, json!({})), Verdict::Done, "{method}");
+            assert_eq!(check(method, json!({})), Verdict::Done, "{method}");
         }
     }
 
@@ -296,11 +253,7 @@ mod tests {
                 "",
             ] {
                 let params = json!({"url": good, "frameId": "f"});
-                assert_eq!(
-                    judge(None, method, params.clone()),
-                    Verdict::With(params),
-                    "{good}"
-                );
+                assert_eq!(check(method, params.clone()), Verdict::With(params), "{good}");
             }
             for bad in [
                 "file:///etc/passwd",
@@ -318,9 +271,9 @@ mod tests {
                 "filesystem:http://a.test/x",
                 "/etc/passwd",
             ] {
-                assert_eq!(judge(None, method, json!({"url": bad})), NO_ADDRESS, "{bad}");
+                assert_eq!(check(method, json!({"url": bad})), NO_ADDRESS, "{bad}");
             }
-            assert_eq!(judge(None, method, json!({"url": ["file:///"]})), NO_ADDRESS);
+            assert_eq!(check(method, json!({"url": ["file:///"]})), NO_ADDRESS);
         }
     }
 
@@ -328,13 +281,13 @@ mod tests {
     fn the_address_that_was_judged_is_the_one_that_is_sent() {
         let twice = r#"{"url":"file:///etc/passwd","url":"http://a.test/"}"#;
         let params = RawValue::from_string(twice.to_owned()).unwrap();
-        let verdict = Policy::default().judge("Page.navigate", Some(&params));
+        let verdict = judge("Page.navigate", Some(&params));
         assert_eq!(verdict, Verdict::With(json!({"url": "http://a.test/"})));
     }
 
     #[test]
     fn a_context_cannot_have_a_network_of_its_own() {
-        let create = |params| judge(None, "Target.createBrowserContext", params);
+        let create = |params| check("Target.createBrowserContext", params);
         assert_eq!(create(json!({"proxyServer": "http://1.2.3.4:80"})), NO_PROXY);
         assert_eq!(create(json!({"proxyBypassList": "*"})), NO_PROXY);
         let plain = json!({"disposeOnDetach": true, "proxyServer": null});
@@ -342,41 +295,26 @@ mod tests {
     }
 
     #[test]
-    fn downloads_go_to_the_folder_of_the_session_or_nowhere() {
-        let allow =
-            |path: &str| json!({"behavior": "allowAndName", "downloadPath": path, "eventsEnabled": true});
+    fn nothing_is_downloaded_and_no_file_is_read() {
+        let allow = json!({"behavior": "allowAndName", "downloadPath": "/tmp", "eventsEnabled": true});
         let deny = json!({"behavior": "deny", "eventsEnabled": true});
         for method in ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"] {
-            assert_eq!(judge(None, method, allow("/tmp/x")), Verdict::With(deny.clone()));
-            let check = |path: &str, becomes: &str| {
-                assert_eq!(
-                    judge(Some("/tmp/s"), method, allow(path)),
-                    Verdict::With(allow(becomes)),
-                    "{path}"
-                );
-            };
-            check("/tmp/s/one", "/tmp/s/one");
-            check("/etc", "/tmp/s");
-            check("/tmp/s/../../etc", "/tmp/s");
-            check("/tmp/sister", "/tmp/s");
-            check("relative", "/tmp/s");
+            assert_eq!(check(method, allow.clone()), Verdict::With(deny.clone()));
         }
-    }
-
-    #[test]
-    fn uploads_come_from_the_folder_of_the_session() {
         let files = |paths: Value| json!({"files": paths, "backendNodeId": 1});
         let method = "DOM.setFileInputFiles";
-        assert_eq!(judge(None, method, files(json!(["/etc/passwd"]))), NO_FILE);
+        assert_eq!(check(method, files(json!(["/etc/passwd"]))), NO_FILE);
+        assert_eq!(check(method, files(json!("/etc/passwd"))), NO_FILE);
+        assert_eq!(check(method, files(json!([]))), Verdict::With(files(json!([]))));
+        let drag = |paths: Value| json!({"type": "drop", "data": {"items": [], "files": paths}});
         assert_eq!(
-            judge(Some("/tmp/s"), method, files(json!(["/tmp/s/a", "/etc/passwd"]))),
+            check("Input.dispatchDragEvent", drag(json!(["/etc/passwd"]))),
             NO_FILE
         );
-        let good = files(json!(["/tmp/s/a"]));
-        assert_eq!(judge(Some("/tmp/s"), method, good.clone()), Verdict::With(good));
-        let none = files(json!([]));
-        assert_eq!(judge(None, method, none.clone()), Verdict::With(none));
-        let drag = json!({"type": "drop", "data": {"items": [], "files": ["/etc/passwd"]}});
-        assert_eq!(judge(None, "Input.dispatchDragEvent", drag), NO_FILE);
+        let plain = drag(Value::Null);
+        assert_eq!(
+            check("Input.dispatchDragEvent", plain.clone()),
+            Verdict::With(plain)
+        );
     }
 }

@@ -28,6 +28,8 @@ assert.ok(session.success, JSON.stringify(session));
 const outside = await chromium.connectOverCDP(session.cdpUrl);
 const other = await chromium.connectOverCDP(session.cdpUrl.replace("ws:", "http:"));
 const page = outside.contexts()[0].pages()[0];
+// Who listens for dialogs leaves them to others.
+for (const client of [outside, other]) client.contexts()[0].pages()[0].on("dialog", () => {});
 await page.goto(site + "/");
 assert.equal(await other.contexts()[0].pages()[0].title(), "Session");
 await assert.rejects(page.goto("file:///etc/passwd"));
@@ -124,6 +126,14 @@ await until("the first page is back", async () => (await colour(view)) === "gree
 await control.getByRole("button", { name: "Close Popup" }).click();
 await control.locator("#tabs").waitFor({ state: "hidden" });
 assert.equal(outside.contexts()[0].pages().length, 1);
+
+// What the page asks is answered in the view.
+await page.evaluate(() => { setTimeout(() => { document.title = `said ${prompt("Your name?", "Ada")}`; }); });
+await view.getByText("Your name?").waitFor();
+assert.ok(await view.locator("#yes").isHidden());
+await control.getByLabel("Your name?").fill("Grace");
+await control.getByRole("button", { name: "OK" }).click();
+await page.waitForFunction(() => document.title === "said Grace");
 
 // Addresses.
 await control.locator("#address").fill(site + "/popup");

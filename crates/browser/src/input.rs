@@ -92,6 +92,14 @@ pub enum Input {
         /// From 0.
         index: u32,
     },
+    /// The dialog of the page is answered.
+    Dialog {
+        /// Yes, or no.
+        accept: bool,
+        /// What was put into the field of a `prompt`.
+        #[serde(default)]
+        text: String,
+    },
     /// A tab becomes the current one.
     Tab {
         /// Its id.
@@ -276,6 +284,11 @@ impl LiveView {
                 if let Err(error) = page.evaluate(&choose, World::Isolated, soon()).await {
                     tracing::debug!(%error, "an option was not chosen");
                 }
+            }
+            Input::Dialog { accept, text } => {
+                let answer = json!({"accept": accept, "promptText": text});
+                page.session().post("Page.handleJavaScriptDialog", answer);
+                self.stir();
             }
             Input::Tab { id } => {
                 self.browser.pages().choose(&id);

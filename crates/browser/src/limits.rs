@@ -108,6 +108,10 @@ pub const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 pub const FRAME_PATIENCE: Duration = Duration::from_secs(1);
 /// Between two looks for tabs and titles.
 pub const VIEW_LOOK: Duration = Duration::from_millis(250);
+/// A dialog waits no longer than this, even for a viewer who may answer it.
+pub const DIALOG_LONGEST: Duration = Duration::from_secs(60);
+/// Characters of a dialog that are shown.
+pub const MAX_DIALOG_CHARS: usize = 2_000;
 /// Characters of a title that are shown.
 pub const MAX_TITLE_CHARS: usize = 200;
 /// One message of a viewer, bytes: the longest is a pasted text.

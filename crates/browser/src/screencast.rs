@@ -20,6 +20,7 @@ use crate::error::BrowserError;
 use crate::input::Point;
 use crate::limits;
 use crate::live::LiveBrowser;
+use crate::page::Page;
 
 /// A picture of the current page.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,6 +55,20 @@ pub struct Tabs {
     pub tabs: Vec<Tab>,
     /// Id of the current one; empty when there is none.
     pub current: String,
+    /// What the current one asks and waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<OpenDialog>,
+}
+
+/// A dialog of a page.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OpenDialog {
+    /// `alert`, `confirm`, `prompt`, `beforeunload`.
+    pub kind: String,
+    /// What the page says, cut at [`limits::MAX_DIALOG_CHARS`].
+    pub message: String,
+    /// What stands in the field of a `prompt`, cut there, too.
+    pub text: String,
 }
 
 /// One page.
@@ -74,6 +89,8 @@ pub(crate) struct Screen {
     frame: watch::Sender<Option<Arc<Frame>>>,
     tabs: watch::Sender<Arc<Tabs>>,
     viewers: AtomicUsize,
+    /// Those of them who may give input.
+    hands: AtomicUsize,
     /// Somebody took a picture.
     taken: Notify,
     /// Something was done that may show.
@@ -88,6 +105,7 @@ impl Default for Screen {
             frame: watch::Sender::new(None),
             tabs: watch::Sender::default(),
             viewers: AtomicUsize::new(0),
+            hands: AtomicUsize::new(0),
             taken: Notify::new(),
             stirred: Notify::new(),
             running: Mutex::new(false),
@@ -106,6 +124,8 @@ pub struct Viewer {
     browser: LiveBrowser,
     frame: watch::Receiver<Option<Arc<Frame>>>,
     tabs: watch::Receiver<Arc<Tabs>>,
+    /// May give input.
+    control: bool,
 }
 
 /// What is new for a viewer.
@@ -127,17 +147,20 @@ impl LiveBrowser {
 }
 
 impl LiveView {
-    /// A new viewer; none when [`limits::MAX_VIEWERS`] watch already.
-    pub fn watch(&self) -> Option<Viewer> {
+    /// A new viewer; none when [`limits::MAX_VIEWERS`] watch already. While one is there who has `control`, dialogs
+    /// wait longer for an answer.
+    pub fn watch(&self, control: bool) -> Option<Viewer> {
         let screen = self.browser.screen();
         if screen.viewers.fetch_add(1, Ordering::AcqRel) >= limits::MAX_VIEWERS {
             screen.viewers.fetch_sub(1, Ordering::AcqRel);
             return None;
         }
+        screen.hands.fetch_add(control.into(), Ordering::AcqRel);
         let mut viewer = Viewer {
             browser: self.browser.clone(),
             frame: screen.frame.subscribe(),
             tabs: screen.tabs.subscribe(),
+            control,
         };
         viewer.frame.mark_changed();
         viewer.tabs.mark_changed();
@@ -194,14 +217,33 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        self.browser.screen().viewers.fetch_sub(1, Ordering::AcqRel);
-        self.browser.screen().stirred.notify_one();
+        let screen = self.browser.screen();
+        screen.viewers.fetch_sub(1, Ordering::AcqRel);
+        screen.hands.fetch_sub(self.control.into(), Ordering::AcqRel);
+        screen.stirred.notify_one();
     }
 }
 
 impl Screen {
     fn running(&self) -> MutexGuard<'_, bool> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The dialog of a page, which waits on for as long as there is somebody who may answer it.
+    fn ask(&self, page: &Page) -> Option<OpenDialog> {
+        let mut state = page.state();
+        let dialog = state.dialog.as_mut()?;
+        if self.hands.load(Ordering::Acquire) > 0 {
+            let longest = dialog.opened + limits::DIALOG_LONGEST;
+            let on = Instant::now() + limits::DIALOG_PATIENCE;
+            dialog.kept_until = dialog.kept_until.max(on.min(longest));
+        }
+        let cut = |text: &str| text.chars().take(limits::MAX_DIALOG_CHARS).collect();
+        Some(OpenDialog {
+            kind: dialog.kind.clone(),
+            message: cut(&dialog.message),
+            text: cut(&dialog.text),
+        })
     }
 
     /// Whether nobody watches any more; then no picture is taken until somebody does.
@@ -240,7 +282,8 @@ async fn show(browser: LiveBrowser) {
         if cast.as_ref().is_none_or(|cast| cast.target != page.target()) {
             cast = Cast::start(&browser, page.target()).await;
         }
-        let tabs = tabs(&browser, page.target()).await;
+        let mut tabs = tabs(&browser, page.target()).await;
+        tabs.dialog = screen.ask(&page);
         screen.tabs.send_if_modified(|known| {
             let changed = **known != tabs;
             if changed {
@@ -289,6 +332,7 @@ async fn tabs(browser: &LiveBrowser, current: &str) -> Tabs {
     Tabs {
         tabs: tabs.collect(),
         current: current.to_owned(),
+        dialog: None,
     }
 }
 

@@ -137,12 +137,12 @@ async fn tabs(viewer: &mut Viewer, wanted: impl Fn(&Tabs) -> bool) -> Arc<Tabs> 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_viewer_sees_the_page_and_what_changes_in_it() {
     let watched = Watched::start("sees").await;
-    let mut first = watched.view.watch().unwrap();
+    let mut first = watched.view.watch(false).unwrap();
     let before = frame(&mut first).await;
     assert!(before.jpeg.starts_with(b"\xff\xd8\xff"), "a JPEG");
     assert_eq!(before.size.0, 1280.0);
     // Nothing changes, and another viewer sees the page all the same.
-    let mut second = watched.view.watch().unwrap();
+    let mut second = watched.view.watch(false).unwrap();
     assert!(frame(&mut second).await.jpeg.starts_with(b"\xff\xd8\xff"));
     watched.click(&before, (50.0, 30.0)).await;
     for viewer in [&mut first, &mut second] {
@@ -150,15 +150,15 @@ async fn each_viewer_sees_the_page_and_what_changes_in_it() {
     }
     // Who comes after all have gone sees it as well.
     drop((first, second));
-    let mut third = watched.view.watch().unwrap();
+    let mut third = watched.view.watch(false).unwrap();
     assert_ne!(frame(&mut third).await.jpeg, before.jpeg);
     // Only so many may watch.
     let others: Vec<_> = (1..limits::MAX_VIEWERS)
-        .map(|_| watched.view.watch().unwrap())
+        .map(|_| watched.view.watch(false).unwrap())
         .collect();
-    assert!(watched.view.watch().is_none());
+    assert!(watched.view.watch(false).is_none());
     drop(others);
-    assert!(watched.view.watch().is_some());
+    assert!(watched.view.watch(false).is_some());
     watched.end().await;
     while timeout(PATIENCE, third.next()).await.unwrap().is_some() {}
 }
@@ -166,7 +166,7 @@ async fn each_viewer_sees_the_page_and_what_changes_in_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pointer_keys_text_and_select_lists_work() {
     let mut watched = Watched::start("works").await;
-    let mut viewer = watched.view.watch().unwrap();
+    let mut viewer = watched.view.watch(false).unwrap();
     let shown = frame(&mut viewer).await;
     let used = watched.browser.last_used();
 
@@ -238,8 +238,8 @@ async fn pointer_keys_text_and_select_lists_work() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tabs_are_listed_chosen_and_closed_and_history_is_walked() {
     let mut watched = Watched::start("tabs").await;
-    let mut viewer = watched.view.watch().unwrap();
-    let mut list = watched.view.watch().unwrap();
+    let mut viewer = watched.view.watch(false).unwrap();
+    let mut list = watched.view.watch(false).unwrap();
     let shown = frame(&mut viewer).await;
     let first = tabs(&mut list, |tabs| tabs.tabs[0].title == "The page").await;
     assert_eq!((first.tabs.len(), &first.tabs[0].id), (1, &first.current));
@@ -276,5 +276,32 @@ async fn tabs_are_listed_chosen_and_closed_and_history_is_walked() {
         assert!(matches!(reply, Some(Reply::Notice { .. })), "{refused}");
     }
     watched.until("location.host", "app.test").await;
+    watched.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
+    let mut watched = Watched::start("dialog").await;
+    let viewer = watched.view.watch(false).unwrap();
+    // Who only watches sees it go by.
+    let ask =
+        json!({"expression": "setTimeout(() => { document.title = 'said ' + prompt('Your name?', 'Ada') })"});
+    watched.ask("Runtime.evaluate", ask.clone()).await;
+    watched.until("document.title", "said null").await;
+    drop(viewer);
+
+    let mut viewer = watched.view.watch(true).unwrap();
+    watched.ask("Runtime.evaluate", ask).await;
+    let tabs = tabs(&mut viewer, |tabs| tabs.dialog.is_some()).await;
+    let dialog = tabs.dialog.as_ref().unwrap();
+    assert_eq!(
+        (&*dialog.kind, &*dialog.message, &*dialog.text),
+        ("prompt", "Your name?", "Ada")
+    );
+    tokio::time::sleep(2 * limits::DIALOG_PATIENCE).await;
+    watched
+        .input(json!({"type": "dialog", "accept": true, "text": "Grace"}))
+        .await;
+    watched.until("document.title", "said Grace").await;
     watched.end().await;
 }

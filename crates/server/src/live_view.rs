@@ -72,10 +72,10 @@ enum Word<'a> {
 /// Serves one viewer until it leaves or the session ends.
 pub(crate) async fn serve(app: App, door: SessionDoor, socket: WebSocket) {
     let view = door.browser.live_view();
-    let Some(viewer) = view.watch() else {
+    let control = door.access == DoorAccess::Control;
+    let Some(viewer) = view.watch(control) else {
         return duplex::refuse(socket, "too many watch this session; try again later").await;
     };
-    let control = door.access == DoorAccess::Control;
     let (reply, replies) = mpsc::channel(limits::VIEW_REPLIES);
     let hello = stream::iter([text(&Word::Hello { control })]);
     let sights = stream::unfold((viewer, replies), |(mut viewer, mut replies)| async {

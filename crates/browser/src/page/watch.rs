@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use url::Url;
 
 use crate::cdp::{Event, Session};
@@ -35,10 +35,26 @@ pub(crate) struct State {
     pub(crate) used: Option<Instant>,
     /// Origins of the documents that were here.
     pub(crate) origins: BTreeSet<String>,
+    /// What the page asks and waits for.
+    pub(crate) dialog: Option<Dialog>,
     /// Why nothing more can be done with it.
     pub(crate) ended: Option<BrowserError>,
     in_flight: HashSet<String>,
     quiet_since: Instant,
+}
+
+/// A dialog that holds up the scripts of a page until it is answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Dialog {
+    /// `alert`, `confirm`, `prompt`, `beforeunload`.
+    pub(crate) kind: String,
+    /// What the page says.
+    pub(crate) message: String,
+    /// What stands in the field of a `prompt`.
+    pub(crate) text: String,
+    pub(crate) opened: Instant,
+    /// Nobody having answered, it is dismissed then.
+    pub(crate) kept_until: Instant,
 }
 
 /// How a page is answered when it asks.
@@ -82,6 +98,7 @@ impl Watch {
                 navigating: false,
                 download: false,
                 used: None,
+                dialog: None,
                 origins: BTreeSet::new(),
                 ended: None,
                 in_flight: HashSet::new(),
@@ -95,9 +112,13 @@ impl Watch {
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 if let Some(session) = session.upgrade()
-                    && answered(&event, &session, &answers)
+                    && answered(&event, &session, &answers.headers)
                 {
                     continue;
+                }
+                if let Some(dialog) = opened(&event, answers.patience) {
+                    watching.state().dialog = Some(dialog.clone());
+                    tokio::spawn(dismiss(watching.clone(), session.clone(), dialog.opened));
                 }
                 watching.state().apply(&event);
                 watching.changed.notify_waiters();
@@ -154,47 +175,75 @@ impl Watch {
                 return Ok(());
             }
             if rested > deadline {
-                tokio::time::sleep_until(deadline).await;
+                sleep_until(deadline).await;
                 return Ok(());
             }
-            tokio::time::sleep_until(rested).await;
+            sleep_until(rested).await;
         }
     }
 }
 
-/// Answers what the browser waits for; false for an event that asks nothing.
-fn answered(event: &Event, session: &Arc<Session>, answers: &Answers) -> bool {
-    let headers = &answers.headers;
-    match event.method.as_str() {
-        "Page.javascriptDialogOpening" => {
-            let (session, patience) = (Arc::downgrade(session), answers.patience);
-            tokio::spawn(async move {
-                tokio::time::sleep(patience).await;
-                // Refused when somebody else has answered it.
-                if let Some(session) = session.upgrade() {
-                    session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
-                }
-            });
-            true
-        }
-        "Fetch.requestPaused" => {
-            if let Some(paused) = event.read::<Paused>() {
-                let kept = paused
-                    .request
-                    .headers
-                    .into_iter()
-                    .filter(|(name, _)| headers.keys().all(|own| !own.eq_ignore_ascii_case(name)));
-                let all: Vec<Value> = kept
-                    .chain(headers.clone())
-                    .map(|(name, value)| json!({"name": name, "value": value}))
-                    .collect();
-                let params = json!({"requestId": paused.request_id, "headers": all});
-                session.post("Fetch.continueRequest", params);
-            }
-            true
-        }
-        _ => false,
+/// The dialog that an event tells of.
+fn opened(event: &Event, patience: Duration) -> Option<Dialog> {
+    if event.method != "Page.javascriptDialogOpening" {
+        return None;
     }
+    let opening: DialogOpening = event.read()?;
+    let opened = Instant::now();
+    Some(Dialog {
+        kind: opening.r#type,
+        message: opening.message,
+        text: opening.default_prompt,
+        opened,
+        kept_until: opened + patience,
+    })
+}
+
+/// Dismisses a dialog when its time is over and nobody has answered it.
+async fn dismiss(watch: Arc<Watch>, session: Weak<Session>, opened: Instant) {
+    loop {
+        let kept_until = match &watch.state().dialog {
+            Some(dialog) if dialog.opened == opened => dialog.kept_until,
+            _ => return,
+        };
+        if kept_until <= Instant::now() {
+            break;
+        }
+        sleep_until(kept_until).await;
+    }
+    if let Some(session) = session.upgrade() {
+        session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
+    }
+}
+
+/// Lets a request that is held back go on with the headers; false for another event.
+fn answered(event: &Event, session: &Arc<Session>, headers: &Map<String, Value>) -> bool {
+    if event.method != "Fetch.requestPaused" {
+        return false;
+    }
+    if let Some(paused) = event.read::<Paused>() {
+        let kept = paused
+            .request
+            .headers
+            .into_iter()
+            .filter(|(name, _)| headers.keys().all(|own| !own.eq_ignore_ascii_case(name)));
+        let all: Vec<Value> = kept
+            .chain(headers.clone())
+            .map(|(name, value)| json!({"name": name, "value": value}))
+            .collect();
+        let params = json!({"requestId": paused.request_id, "headers": all});
+        session.post("Fetch.continueRequest", params);
+    }
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DialogOpening {
+    message: String,
+    r#type: String,
+    #[serde(default)]
+    default_prompt: String,
 }
 
 #[derive(Deserialize)]
@@ -291,6 +340,7 @@ impl State {
                     self.quiet_since = Instant::now();
                 }
             }
+            "Page.javascriptDialogClosed" => self.dialog = None,
             "Inspector.targetCrashed" => self.ended = Some(BrowserError::Crashed),
             _ => {}
         }

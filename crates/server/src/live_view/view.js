@@ -55,6 +55,7 @@ function end() {
     show('ended', 'Ended');
     control = false;
     delete root.dataset.control;
+    ask();
     element('address').readOnly = true;
     tell();
 }
@@ -74,6 +75,7 @@ function told(message) {
         case 'tabs':
             tabs = message;
             tell();
+            ask(tabs.dialog);
             break;
         case 'select':
             hand.openList(message);
@@ -157,6 +159,39 @@ function tabElement(tab) {
     }
     return part;
 }
+
+// --- what the page asks, and waits for
+
+let asked = '';
+
+function ask(dialog) {
+    const now = dialog ? JSON.stringify(dialog) : '';
+    if (now === asked) return;
+    asked = now;
+    element('ask').hidden = !dialog;
+    if (!dialog) return;
+    const leaves = dialog.kind === 'beforeunload';
+    element('question').textContent = leaves ? 'Leave this page? What was entered may be lost.' : dialog.message;
+    element('said').hidden = dialog.kind !== 'prompt' || !control;
+    element('said').value = dialog.text;
+    element('yes').textContent = leaves ? 'Leave' : 'OK';
+    element('no').textContent = leaves ? 'Stay' : 'Cancel';
+    element('no').hidden = dialog.kind === 'alert';
+    if (control) (element('said').hidden ? element('yes') : element('said')).focus();
+}
+
+function answer(accept) {
+    send({ type: 'dialog', accept, text: element('said').value });
+    element('ask').hidden = true;
+    element('keys').focus({ preventScroll: true });
+}
+
+element('ask').onsubmit = (event) => {
+    event.preventDefault();
+    answer(true);
+};
+element('ask').onkeydown = (event) => event.key === 'Escape' && answer(false);
+element('no').onclick = () => answer(false);
 
 let noticed = 0;
 function notify(text) {

@@ -37,12 +37,17 @@ async fn one_of_many_deletes_ends_a_session_and_it_is_charged_once() {
 async fn a_session_ends_when_nothing_happens_in_it() {
     let mut server = server(&[]).await;
     let idle = open(&server, json!({ "activityTtl": 10 })).await;
+    // Code that runs is no idleness.
+    run(&server, &execute(&idle), "wait 12000").await;
     wait_for_end(&server, &idle).await;
     let over = server.post(&execute(&idle), &bash("get url")).await;
     assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
     assert_eq!(delete(&server, &idle).await.status, 404);
     server.terminate().await;
-    assert_eq!(credits(&server).await, 1, "ten seconds, rounded up");
+    assert!(
+        (1..=2).contains(&credits(&server).await),
+        "a few seconds, rounded up"
+    );
 }
 
 #[tokio::test]

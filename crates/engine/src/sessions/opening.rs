@@ -80,7 +80,7 @@ impl Inner {
         .await
     }
 
-    /// Makes a session of the team continue a scrape.
+    /// Makes a session of the team continue a scrape. Its browser stays the visitor that it was.
     async fn take_over(
         self: &Arc<Self>,
         who: &Principal,

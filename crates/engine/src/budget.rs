@@ -87,6 +87,15 @@ impl Budget {
         self.reserve(store, team).await.map(drop)
     }
 
+    /// Whether a team that spends `running` more, as it does now, is beyond its budget.
+    pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
+        self.most.is_some_and(|most| {
+            let accounts = self.accounts();
+            let spent = accounts.get(&team).map_or(0, |account| account.spent);
+            spent.saturating_add(running) > most
+        })
+    }
+
     /// Whether the store has to be asked: it was not this month, or what seems used up may not have been
     /// charged in the end (a job was cancelled, a page led to a known one).
     fn is_stale(&self, most: u64, team: TeamId, month: &str) -> bool {

@@ -51,6 +51,15 @@ async fn a_session_ends_when_nothing_happens_in_it() {
 }
 
 #[tokio::test]
+async fn a_session_ends_with_the_credits_of_its_team() {
+    let server = server(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
+    let id = open(&server, json!({})).await;
+    wait_for_end(&server, &id).await;
+    let refused = server.post("/v2/browser", &json!({})).await;
+    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+}
+
+#[tokio::test]
 async fn a_session_whose_browser_is_killed_is_over() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
     let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);

@@ -1,11 +1,13 @@
-//! How sessions end: by a call, when their time is over, with their browser, or with the server. Each ends once: who
+//! How sessions end: by a call, when their time or their team's budget is over, with their browser, or with the server. Each ends once: who
 //! takes it out of the registry ends it. The store charges it once, whoever asks.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use harvestman_core::api::error::ApiError;
-use harvestman_core::ids::SessionId;
+use harvestman_core::billing;
+use harvestman_core::ids::{SessionId, TeamId};
 use harvestman_store::{SessionRow, StoreError};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -24,13 +26,7 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(limits::SESSION_POLL) => {}
         }
-        let now = clock::now();
-        let (over, live): (Vec<_>, Vec<_>) = inner
-            .sessions
-            .registry
-            .all()
-            .into_iter()
-            .partition(|session| session.is_over(now));
+        let (over, live) = inner.looked_through();
         for session in over {
             inner.end_later(session.id);
         }
@@ -52,6 +48,19 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 impl Inner {
+    /// The sessions that are over, and the others.
+    fn looked_through(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
+        let now = clock::now();
+        let all = self.sessions.registry.all();
+        let mut running: HashMap<TeamId, u64> = HashMap::new();
+        for session in &all {
+            *running.entry(session.team).or_default() += billing::browser_session(session.created, now);
+        }
+        all.into_iter().partition(|session| {
+            session.is_over(now) || self.budget.is_exceeded(session.team, running[&session.team])
+        })
+    }
+
     /// Ends a session; `None` when it was ended before.
     ///
     /// Errors: 503 when the store does not take it now. It does later.

@@ -38,7 +38,7 @@ impl From<FetchResponse> for Answer {
 
 /// `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which is measured from the answer's own
 /// `Date` where it has one, so that a wrong clock does not matter.
-fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+pub(crate) fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let value = text("retry-after")?;
     if let Ok(seconds) = value.parse::<u64>() {

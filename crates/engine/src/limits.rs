@@ -84,3 +84,39 @@ pub const FILE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
 pub const FILE_READER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
 /// Processor time that a reader of files may take, in seconds: the longest timeout of a scrape.
 pub const FILE_READER_CPU_S: u64 = 300;
+/// One attempt of a question to the language model.
+pub const LLM_TIMEOUT: Duration = Duration::from_secs(120);
+/// Attempts of a question to the language model.
+pub const LLM_ATTEMPTS: u32 = 4;
+/// First pause before a question to the language model is repeated; doubled up to [`LLM_RETRY_MAX`].
+pub const LLM_RETRY: Duration = Duration::from_millis(500);
+/// Longest pause between two attempts; an endpoint that wants a longer one is not asked again.
+pub const LLM_RETRY_MAX: Duration = Duration::from_secs(20);
+/// What is read of an answer of the language model.
+pub const LLM_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
+/// Tool calls taken from one answer of the language model.
+pub const LLM_CALLS: usize = 16;
+/// Characters of an error of the language model that are told.
+pub const LLM_ERROR_CHARS: usize = 300;
+/// Steps of one prompt that a language model takes (contract: at most 25).
+pub const AGENT_STEPS: usize = 25;
+/// Messages without a call in a row until the model's words are taken for its answer.
+pub const AGENT_SILENCES: usize = 2;
+/// What the language model is shown of a page.
+pub const AGENT_PAGE_BYTES: usize = 40 * 1024;
+/// What the language model is given of a text that it reads.
+pub const AGENT_READ_BYTES: usize = 20 * 1024;
+/// What the language model is shown of an address or a title.
+pub const AGENT_LINE_BYTES: usize = 1024;
+/// What the language model may wait for something to appear.
+pub const AGENT_WAIT: Duration = Duration::from_secs(10);
+/// One line of what a prompt did.
+pub const NOTE_BYTES: usize = 1024;
+/// Words of a prompt that are told when they are not understood.
+pub const UNKNOWN_WORDS_CHARS: usize = 1_000;
+/// Time for the last snapshot of a prompt.
+pub const LAST_LOOK: Duration = Duration::from_secs(3);
+/// How long a plain step looks for its element.
+pub const STEP_PATIENCE: Duration = Duration::from_secs(4);
+/// Between two looks for it.
+pub const STEP_POLL: Duration = Duration::from_millis(200);

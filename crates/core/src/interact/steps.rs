@@ -5,6 +5,7 @@ mod amount;
 mod cut;
 mod noun;
 mod page;
+mod tell;
 
 use super::element::{Hint, Named};
 use super::words::{ARTICLES, Word, clauses, is_all, only, text, without_first, without_last};

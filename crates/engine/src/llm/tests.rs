@@ -1,0 +1,207 @@
+use std::net::Ipv4Addr;
+use std::sync::Mutex;
+
+use harvestman_fetch::{AllowList, FetchConfig};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+
+/// An endpoint that gives these answers, one for each request, the last one for ever.
+struct Endpoint {
+    llm: Llm,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Endpoint {
+    async fn start(answers: &[&str]) -> Endpoint {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
+        let seen = requests.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = Vec::new();
+                while !complete(&request) {
+                    if stream.read_buf(&mut request).await.unwrap() == 0 {
+                        break;
+                    }
+                }
+                let count = {
+                    let mut seen = seen.lock().unwrap();
+                    seen.push(String::from_utf8(request).unwrap());
+                    seen.len()
+                };
+                let answer = &answers[(count - 1).min(answers.len() - 1)];
+                if answer == "hang" {
+                    std::future::pending::<()>().await;
+                }
+                // The client may have gone away.
+                let _gone = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        let fetcher = Fetcher::new(FetchConfig {
+            allow_private_hosts: AllowList::parse(&address.to_string()).unwrap(),
+            ..FetchConfig::default()
+        });
+        let config = LlmConfig {
+            base_url: Url::parse(&format!("http://{address}/v1/")).unwrap(),
+            api_key: Some("secret-key".to_owned()),
+            model: "small".to_owned(),
+        };
+        Endpoint {
+            llm: Llm::new(fetcher.unwrap(), config),
+            requests,
+        }
+    }
+
+    async fn ask(&self) -> Result<Reply, LlmError> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        self.llm
+            .chat(&[Message::User("hello".to_owned())], &[], deadline)
+            .await
+    }
+
+    fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+}
+
+fn complete(request: &[u8]) -> bool {
+    let request = String::from_utf8_lossy(request);
+    let Some((head, body)) = request.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        line.to_ascii_lowercase()
+            .strip_prefix("content-length: ")?
+            .parse::<usize>()
+            .ok()
+    });
+    length.is_some_and(|length| body.len() >= length)
+}
+
+fn http(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn yes() -> String {
+    let body = json!({"choices": [{"message": {"content": "yes"}}]}).to_string();
+    http("200 OK", "Content-Type: application/json\r\n", &body)
+}
+
+fn refused(status: u16, message: &str) -> LlmError {
+    LlmError::Refused {
+        status,
+        message: message.to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_asked_with_the_key_and_answered() {
+    let endpoint = Endpoint::start(&[&yes()]).await;
+    assert_eq!(endpoint.ask().await.unwrap().text.as_deref(), Some("yes"));
+    let request = endpoint.requests.lock().unwrap()[0].clone();
+    assert!(
+        request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
+        "{request}"
+    );
+    assert!(
+        request
+            .to_ascii_lowercase()
+            .contains("\r\nauthorization: bearer secret-key\r\n")
+    );
+    let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(
+        body,
+        json!({"model": "small", "messages": [{"role": "user", "content": "hello"}]})
+    );
+    assert!(!format!("{:?}", endpoint.llm).contains("secret"));
+}
+
+#[tokio::test]
+async fn passing_failures_are_repeated() {
+    for first in [
+        http("429 Too Many Requests", "Retry-After: 0\r\n", "{}"),
+        http("500 Oops", "", ""),
+        http("503 Busy", "Retry-After: 1\r\n", ""),
+        http("200 OK", "", "not json"),
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".to_owned(),
+    ] {
+        let endpoint = Endpoint::start(&[&first, &yes()]).await;
+        assert_eq!(
+            endpoint.ask().await.unwrap().text.as_deref(),
+            Some("yes"),
+            "{first}"
+        );
+        assert_eq!(endpoint.count(), 2);
+    }
+}
+
+#[tokio::test]
+async fn other_failures_are_told_at_once() {
+    let wrong = http("401 Unauthorized", "", r#"{"error":{"message":"wrong key"}}"#);
+    let endpoint = Endpoint::start(&[&wrong]).await;
+    let error = endpoint.ask().await.unwrap_err();
+    assert_eq!(error, refused(401, "wrong key"));
+    assert_eq!(error.to_string(), "the language model answered 401: wrong key");
+    assert_eq!(endpoint.count(), 1);
+    // Nor is a redirect followed: the key is for this address.
+    let away = http("302 Found", "Location: http://127.0.0.1:1/\r\n", "");
+    let endpoint = Endpoint::start(&[&away]).await;
+    assert_eq!(endpoint.ask().await.unwrap_err(), refused(302, ""));
+}
+
+#[tokio::test]
+async fn repeats_have_an_end() {
+    let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 0\r\n", "")]).await;
+    assert_eq!(endpoint.ask().await.unwrap_err(), refused(429, ""));
+    assert_eq!(endpoint.count(), limits::LLM_ATTEMPTS as usize);
+    // Nobody waits for longer than the time that is left.
+    let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 19\r\n", "")]).await;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let asked = endpoint.llm.chat(&[], &[], deadline).await;
+    assert_eq!(asked.unwrap_err(), refused(429, ""));
+    assert_eq!(endpoint.count(), 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_silent_or_endless_is_left() {
+    let endpoint = Endpoint::start(&["hang"]).await;
+    let deadline = Instant::now() + Duration::from_millis(200);
+    assert_eq!(
+        endpoint.llm.chat(&[], &[], deadline).await.unwrap_err(),
+        LlmError::Timeout
+    );
+    let body = "x".repeat(limits::LLM_ANSWER_BYTES as usize + 1);
+    let endpoint = Endpoint::start(&[&http("200 OK", "", &body)]).await;
+    assert!(matches!(
+        endpoint.ask().await.unwrap_err(),
+        LlmError::Unreachable(_)
+    ));
+    assert_eq!(endpoint.count(), 1);
+}
+
+#[test]
+fn the_address_is_made_from_the_base() {
+    for (base, expected) in [
+        ("https://m.test/v1", "https://m.test/v1/chat/completions"),
+        ("https://m.test/v1/", "https://m.test/v1/chat/completions"),
+        ("https://m.test", "https://m.test/chat/completions"),
+        (
+            "https://m.test/x?api-version=1",
+            "https://m.test/x/chat/completions?api-version=1",
+        ),
+        (
+            "https://m.test/v1/chat/completions",
+            "https://m.test/v1/chat/completions",
+        ),
+    ] {
+        assert_eq!(endpoint(&Url::parse(base).unwrap()).as_str(), expected);
+    }
+}

@@ -1,0 +1,248 @@
+//! The JSON of chat completions, written exactly and read leniently: endpoints differ.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Message, Reply, Tool, ToolCall};
+use crate::limits;
+
+/// The body of a request.
+pub(super) fn request(model: &str, messages: &[Message], tools: &[Tool]) -> Value {
+    let messages: Vec<Value> = messages.iter().map(message).collect();
+    let mut body = json!({"model": model, "messages": messages});
+    if !tools.is_empty() {
+        let tools = tools.iter().map(|tool| {
+            json!({"type": "function", "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            }})
+        });
+        body["tools"] = tools.collect();
+        body["tool_choice"] = "auto".into();
+    }
+    body
+}
+
+fn message(message: &Message) -> Value {
+    match message {
+        Message::System(text) => json!({"role": "system", "content": text}),
+        Message::User(text) => json!({"role": "user", "content": text}),
+        Message::Tool { id, text } => json!({"role": "tool", "tool_call_id": id, "content": text}),
+        Message::Assistant(reply) => {
+            let mut message = json!({"role": "assistant", "content": reply.text});
+            if !reply.calls.is_empty() {
+                let calls = reply.calls.iter().map(|call| {
+                    json!({"id": call.id, "type": "function", "function": {
+                        "name": call.name,
+                        "arguments": call.arguments,
+                    }})
+                });
+                message["tool_calls"] = calls.collect();
+            }
+            message
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    tool_calls: Option<Vec<Call>>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    #[serde(default)]
+    id: Option<String>,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+/// Reads an answer; the error says what is wrong with it.
+pub(super) fn reply(body: &[u8]) -> Result<Reply, String> {
+    let completion: Completion = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let first = completion.choices.into_iter().next();
+    let said = first.ok_or("it has no choices")?.message;
+    let calls = said
+        .tool_calls
+        .unwrap_or_default()
+        .into_iter()
+        .take(limits::LLM_CALLS);
+    let calls = calls.enumerate().map(|(at, call)| ToolCall {
+        id: call
+            .id
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| format!("call_{at}")),
+        name: call.function.name,
+        arguments: match call.function.arguments {
+            Value::String(text) => text,
+            Value::Null => "{}".to_owned(),
+            // Some endpoints send the object itself.
+            other => other.to_string(),
+        },
+    });
+    Ok(Reply {
+        text: text(said.content),
+        calls: calls.collect(),
+    })
+}
+
+/// A text, or the texts of a list of parts.
+fn text(content: Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// What an error answer says, cut short; empty when it says nothing that can be read.
+pub(super) fn error_message(body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let said = [
+        &body["error"]["message"],
+        &body["error"],
+        &body["message"],
+        &body["detail"],
+    ];
+    let message = said.into_iter().find_map(Value::as_str).unwrap_or_default();
+    message.chars().take(limits::LLM_ERROR_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_written_as_the_protocol_wants_it() {
+        let call = ToolCall {
+            id: "c1".to_owned(),
+            name: "click".to_owned(),
+            arguments: "{\"ref\":\"e1\"}".to_owned(),
+        };
+        let messages = [
+            Message::System("be good".to_owned()),
+            Message::User("hello".to_owned()),
+            Message::Assistant(Reply {
+                text: None,
+                calls: vec![call],
+            }),
+            Message::Tool {
+                id: "c1".to_owned(),
+                text: "done".to_owned(),
+            },
+        ];
+        let tool = Tool {
+            name: "click",
+            description: "Clicks.",
+            parameters: json!({"type": "object"}),
+        };
+        assert_eq!(
+            request("m", &messages, &[tool]),
+            json!({
+                "model": "m",
+                "messages": [
+                    {"role": "system", "content": "be good"},
+                    {"role": "user", "content": "hello"},
+                    {"role": "assistant", "content": null, "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "click", "arguments": "{\"ref\":\"e1\"}"}},
+                    ]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "done"},
+                ],
+                "tools": [{"type": "function", "function": {
+                    "name": "click", "description": "Clicks.", "parameters": {"type": "object"},
+                }}],
+                "tool_choice": "auto",
+            })
+        );
+        assert_eq!(request("m", &[], &[]), json!({"model": "m", "messages": []}));
+    }
+
+    #[test]
+    fn answers_are_read_in_every_usual_form() {
+        let read = |body: Value| reply(body.to_string().as_bytes());
+        let text = |text: &str| {
+            Ok(Reply {
+                text: Some(text.to_owned()),
+                calls: vec![],
+            })
+        };
+        let said =
+            |message: Value| json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {}});
+        assert_eq!(
+            read(said(json!({"role": "assistant", "content": "yes"}))),
+            text("yes")
+        );
+        assert_eq!(
+            read(said(
+                json!({"content": [{"type": "text", "text": "a"}, {"text": "b"}]})
+            )),
+            text("ab")
+        );
+        assert_eq!(read(said(json!({"content": null}))), Ok(Reply::default()));
+        assert_eq!(
+            read(said(json!({"content": " ", "tool_calls": null}))),
+            Ok(Reply::default())
+        );
+        let calls = read(said(json!({"tool_calls": [
+            {"id": "x", "function": {"name": "a", "arguments": "{}"}},
+            {"function": {"name": "b", "arguments": {"k": 1}}},
+            {"id": "", "function": {"name": "c"}},
+        ]})));
+        let calls: Vec<(String, String, String)> = calls
+            .unwrap()
+            .calls
+            .into_iter()
+            .map(|call| (call.id, call.name, call.arguments))
+            .collect();
+        let call =
+            |id: &str, name: &str, arguments: &str| (id.to_owned(), name.to_owned(), arguments.to_owned());
+        assert_eq!(
+            calls,
+            [
+                call("x", "a", "{}"),
+                call("call_1", "b", "{\"k\":1}"),
+                call("call_2", "c", "{}")
+            ]
+        );
+        assert!(read(json!({"choices": []})).unwrap_err().contains("no choices"));
+        assert!(read(json!({"error": 1})).is_err());
+        assert!(reply(b"<html>").is_err());
+    }
+
+    #[test]
+    fn errors_say_what_the_endpoint_says() {
+        assert_eq!(
+            error_message(br#"{"error":{"message":"no such model"}}"#),
+            "no such model"
+        );
+        assert_eq!(error_message(br#"{"error":"busy"}"#), "busy");
+        assert_eq!(error_message(br#"{"detail":"x"}"#), "x");
+        assert_eq!(error_message(b"<html>"), "");
+        let long = json!({"message": "ä".repeat(10_000)}).to_string();
+        assert_eq!(
+            error_message(long.as_bytes()).chars().count(),
+            limits::LLM_ERROR_CHARS
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Plain steps, carried out one after the other: elements are found by their accessible names.
+
+use std::time::Duration;
+
+use harvestman_browser::commands::{Act, Asked, Awaited, Command, Direction, Target};
+use harvestman_core::interact::element::{Hint, Named, Use, choose};
+use harvestman_core::interact::steps::{Scroll, Step, Told};
+use tokio::time::Instant;
+
+use super::tools::showing;
+use super::{Failure, Work};
+use crate::limits;
+
+/// Sends the form of the field that has the focus, or the first one, as its button would.
+const SUBMIT: &str = "{
+    const form = document.activeElement?.form ?? document.querySelector('form');
+    if (!form) throw new Error('the page has no form');
+    form.requestSubmit();
+}";
+
+/// Carries out steps until one fails.
+pub(super) async fn run(work: &mut Work<'_>, steps: &[Step]) -> Result<(), Failure> {
+    let mut told: Vec<String> = Vec::new();
+    let mut ended = Ok(());
+    for (at, step) in steps.iter().enumerate() {
+        match work.step(step).await {
+            Ok(None) => {}
+            Ok(Some(text)) => told.push(text),
+            Err(failure) => {
+                ended = Err(match failure {
+                    Failure::Page(why) => Failure::Page(format!("step {} ({step}): {why}", at + 1)),
+                    other => other,
+                });
+                break;
+            }
+        }
+    }
+    work.outcome.output = match (told.is_empty(), &ended) {
+        (false, _) => Some(told.join("\n")),
+        (true, Ok(())) => Some(format!(
+            "{} step{} carried out",
+            steps.len(),
+            if steps.len() == 1 { "" } else { "s" }
+        )),
+        (true, Err(_)) => None,
+    };
+    ended
+}
+
+impl Work<'_> {
+    /// What the step tells.
+    async fn step(&mut self, step: &Step) -> Result<Option<String>, Failure> {
+        if Instant::now() >= self.deadline {
+            return Err(Failure::Timeout);
+        }
+        self.note(&step.to_string());
+        match step {
+            Step::Open(address) => self.open(address).await?,
+            Step::Back => self.does(Command::Back).await?,
+            Step::Forward => self.does(Command::Forward).await?,
+            Step::Reload => self.does(Command::Reload).await?,
+            Step::Click(named, times) => {
+                let act = if *times == 2 { Act::DoubleClick } else { Act::Click };
+                self.act(named, Use::Click, act).await?
+            }
+            Step::Hover(named) => self.act(named, Use::Click, Act::Hover).await?,
+            Step::Type(text, None) => self.does(Command::Type(text.clone())).await?,
+            Step::Type(text, Some(field)) => self.write(text, field).await?,
+            Step::Search(text) => {
+                let field = self.search_field().await?;
+                self.does(Command::Act(field, Act::Fill(text.clone()))).await?;
+                self.does(Command::Press("Enter".to_owned())).await?
+            }
+            Step::Press(key, times) => {
+                for _ in 1..*times {
+                    self.does(Command::Press(key.clone())).await?;
+                }
+                self.does(Command::Press(key.clone())).await?
+            }
+            Step::Select(option, list) => self.select(option, list.as_ref()).await?,
+            Step::Check(named) => self.act(named, Use::Tick, Act::Check).await?,
+            Step::Uncheck(named) => self.act(named, Use::Tick, Act::Uncheck).await?,
+            Step::Submit => self.does(Command::Eval(SUBMIT.to_owned())).await?,
+            Step::Scroll(way) => self.scroll(way).await?,
+            Step::Wait(ms) => self.wait(Awaited::Time(Duration::from_millis(*ms))).await?,
+            Step::WaitFor(text) => self.wait(Awaited::Visible(showing(text))).await?,
+            Step::WaitForPage => self.wait(Awaited::Rest).await?,
+            Step::Read(told) => {
+                let command = match told {
+                    Told::Page => Command::Read(None),
+                    Told::Title => Command::Get(Asked::Title),
+                    Told::Url => Command::Get(Asked::Url),
+                    Told::Words(words) => Command::Read(Some(words.clone())),
+                };
+                return self.does(command).await.map(Some);
+            }
+            Step::Screenshot => {
+                let command = Command::Screenshot {
+                    full: false,
+                    jpeg: true,
+                };
+                return self.does(command).await.map(Some);
+            }
+        };
+        Ok(None)
+    }
+
+    async fn does(&self, command: Command) -> Result<String, Failure> {
+        Ok(self.browser.command(&command, self.deadline).await?)
+    }
+
+    async fn open(&self, address: &str) -> Result<String, Failure> {
+        let mut address = address.to_owned();
+        if address.starts_with('/') {
+            let here = self.does(Command::Get(Asked::Url)).await?;
+            let whole = url::Url::parse(&here).and_then(|here| here.join(&address));
+            address = whole.map_or(address, |whole| whole.into());
+        }
+        let command = Command::parse(&["open".to_owned(), address]).map_err(Failure::Page)?;
+        self.does(command).await
+    }
+
+    async fn act(&self, named: &Named, purpose: Use, act: Act) -> Result<String, Failure> {
+        let target = self.find(named, purpose).await?;
+        self.does(Command::Act(target, act)).await
+    }
+
+    async fn write(&self, text: &str, field: &Named) -> Result<String, Failure> {
+        let target = self.find(field, Use::Write).await?;
+        let written = self
+            .does(Command::Act(target.clone(), Act::Fill(text.to_owned())))
+            .await;
+        match written {
+            // `set Color to Blue`: the field may be a list of options.
+            Err(Failure::Page(why)) => {
+                let chosen = Command::Act(target, Act::Select(vec![text.to_owned()]));
+                self.does(chosen).await.map_err(|_| Failure::Page(why))
+            }
+            other => other,
+        }
+    }
+
+    /// The search box; when nothing is called so, the first field.
+    async fn search_field(&self) -> Result<Target, Failure> {
+        let field = |name: &str| Named {
+            name: name.to_owned(),
+            hint: Some(Hint::Field),
+            nth: None,
+        };
+        match self.look(&field("search"), Use::Write).await? {
+            Some(target) => Ok(target),
+            None => self.find(&field(""), Use::Write).await,
+        }
+    }
+
+    async fn select(&self, option: &str, list: Option<&Named>) -> Result<String, Failure> {
+        let choice = Act::Select(vec![option.to_owned()]);
+        if let Some(list) = list
+            && let Some(found) = self.look(list, Use::Choose).await?
+        {
+            match self.does(Command::Act(found, choice.clone())).await {
+                // A list that the page has made itself is opened first.
+                Err(Failure::Page(why)) if why.contains("click it") => {}
+                other => return other,
+            }
+        }
+        if let Some(list) = list {
+            self.act(list, Use::Click, Act::Click).await?;
+        }
+        let wanted = Named {
+            name: option.to_owned(),
+            hint: Some(Hint::Option),
+            nth: None,
+        };
+        let found = self.find(&wanted, Use::Click).await?;
+        match self.does(Command::Act(found.clone(), choice)).await {
+            Err(Failure::Page(_)) => self.does(Command::Act(found, Act::Click)).await,
+            other => other,
+        }
+    }
+
+    async fn scroll(&self, way: &Scroll) -> Result<String, Failure> {
+        let script = match way {
+            Scroll::Pixels(x, y) => {
+                let (direction, pixels) = match (x, y) {
+                    (0, y) if *y < 0 => (Direction::Up, y),
+                    (0, y) => (Direction::Down, y),
+                    (x, _) if *x < 0 => (Direction::Left, x),
+                    (x, _) => (Direction::Right, x),
+                };
+                let pixels = u32::try_from(pixels.unsigned_abs()).unwrap_or(u32::MAX);
+                let command = Command::Scroll {
+                    direction,
+                    pixels,
+                    target: None,
+                };
+                return self.does(command).await;
+            }
+            Scroll::To(named) => return self.act(named, Use::See, Act::ScrollIntoView).await,
+            Scroll::Windows(count) => format!("scrollBy(0, {count} * innerHeight)"),
+            Scroll::Top => "scrollTo(0, 0)".to_owned(),
+            Scroll::Bottom => "scrollTo(0, document.scrollingElement.scrollHeight)".to_owned(),
+        };
+        self.does(Command::Eval(script)).await
+    }
+
+    async fn wait(&self, until: Awaited) -> Result<String, Failure> {
+        self.does(Command::Wait { until, timeout: None }).await
+    }
+
+    /// The element that is meant; it may take [`limits::STEP_PATIENCE`] to appear.
+    async fn find(&self, named: &Named, purpose: Use) -> Result<Target, Failure> {
+        let end = self.deadline.min(Instant::now() + limits::STEP_PATIENCE);
+        loop {
+            if let Some(found) = self.look(named, purpose).await? {
+                return Ok(found);
+            }
+            if Instant::now() >= end {
+                break;
+            }
+            tokio::time::sleep_until(end.min(Instant::now() + limits::STEP_POLL)).await;
+        }
+        // What has no role of its own may still be clicked.
+        let text = showing(&named.name);
+        let shown = matches!(purpose, Use::Click | Use::See) && !named.name.is_empty();
+        if shown && self.does(Command::Is(harvestman_browser::commands::State::Visible, text.clone())).await? == "true" {
+            return Ok(text);
+        }
+        let what = match purpose {
+            Use::Write => "no field",
+            Use::Choose => "no list",
+            Use::Tick => "nothing that can be ticked",
+            Use::Click | Use::See => "nothing",
+        };
+        Err(Failure::Page(format!("{what} on the page is called `{}`", named.name)))
+    }
+
+    /// One look for an element by its accessible name.
+    async fn look(&self, named: &Named, purpose: Use) -> Result<Option<Target>, Failure> {
+        let snapshot = self.browser.snapshot(false, self.deadline).await?;
+        let elements = snapshot
+            .elements
+            .iter()
+            .map(|element| (element.role.as_str(), element.name.as_str()));
+        Ok(choose(elements, named, purpose).map(|at| Target::Reference(at + 1)))
+    }
+}

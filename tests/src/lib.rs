@@ -12,6 +12,7 @@ pub mod docs_site;
 #[path = "../../crates/content/tests/files/made.rs"]
 pub mod files;
 pub mod hostile;
+pub mod model;
 pub mod names;
 pub mod receiver;
 pub mod server;
@@ -22,6 +23,7 @@ pub use client::Answer;
 pub use crawled::Crawled;
 pub use docs_site::DocsSite;
 pub use hostile::HostileSite;
+pub use model::{Model, Question, Said};
 pub use names::NameServer;
 pub use receiver::Receiver;
 pub use server::TestServer;

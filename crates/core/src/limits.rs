@@ -108,6 +108,8 @@ pub const MAX_EXECUTE_TIMEOUT_S: f64 = 300.0;
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 /// Steps of one prompt that is understood without a model.
 pub const MAX_STEPS: usize = 100;
+/// Words of an element's name that stands without quotes.
+pub const MAX_NAME_WORDS: usize = 12;
 /// Repeats of one such step.
 pub const MAX_STEP_REPEATS: u32 = 50;
 /// Farthest scroll of one such step, CSS pixels.

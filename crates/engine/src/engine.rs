@@ -31,6 +31,7 @@ use crate::budget::Budget;
 use crate::changes::Changes;
 use crate::driven::Driven;
 use crate::file_reader::FileReader;
+use crate::llm::Llm;
 use crate::map::Mapping;
 use crate::new_job::new_job;
 use crate::profiles::Profiles;
@@ -49,6 +50,8 @@ pub struct EngineConfig {
     pub max_concurrency: usize,
     /// Browser sessions of one team at once.
     pub max_sessions: usize,
+    /// The language model; none: prompts are plain steps.
+    pub llm: Option<Llm>,
     /// Credits of one team in a month; none: any number.
     pub credit_budget: Option<u64>,
     /// Options that need the operator's consent.

@@ -28,6 +28,16 @@ pub struct LlmConfig {
     pub model: String,
 }
 
+/// Keys are shown to nobody.
+impl std::fmt::Debug for LlmConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LlmConfig")
+            .field("base_url", &self.base_url.as_str())
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A client of one model; cheap to clone.
 #[derive(Clone)]
 pub struct Llm {
@@ -40,12 +50,9 @@ struct Shared {
     endpoint: Url,
 }
 
-/// Keys are shown to nobody.
 impl std::fmt::Debug for Llm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Llm")
-            .field("model", &self.shared.config.model)
-            .finish_non_exhaustive()
+        self.shared.config.fmt(f)
     }
 }
 

@@ -17,13 +17,22 @@ use tokio::time::Instant;
 use crate::limits;
 use crate::llm::{Llm, LlmError};
 
-/// What a prompt led to. Its execution has the last snapshot of the page as its result, and what was done, a line
-/// each, as its output.
+/// What a task led to. The execution of a prompt has the last snapshot of the page as its result, and what was done,
+/// a line each, as its output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct PromptOutcome {
-    /// The answer; none when it did not come to one.
+pub(crate) struct Outcome {
+    /// The answer to a prompt; none when it did not come to one.
     pub(crate) output: Option<String>,
     pub(crate) execution: Execution,
+}
+
+impl From<Execution> for Outcome {
+    fn from(execution: Execution) -> Self {
+        Self {
+            output: None,
+            execution,
+        }
+    }
 }
 
 /// Refuses a prompt that nobody here can carry out, before anything is opened for it.
@@ -34,7 +43,10 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
         return Ok(());
     }
     read_steps(prompt).map(drop).map_err(|unknown| {
-        let unknown: Vec<String> = unknown.iter().map(|words| format!("`{}`", cut(words, 100))).collect();
+        let unknown: Vec<String> = unknown
+            .iter()
+            .map(|words| format!("`{}`", cut(words, 100)))
+            .collect();
         let message = format!(
             "no language model is configured on this server, and without one it only carries out plain steps \
              (`click Sign in, type x into Email, press Enter, read the price`); not understood: {}",
@@ -52,7 +64,7 @@ pub(crate) async fn run(
     prompt: &str,
     llm: Option<&Llm>,
     deadline: Instant,
-) -> Result<PromptOutcome, ApiError> {
+) -> Result<Outcome, ApiError> {
     check(prompt, llm)?;
     let mut work = Work::new(browser, deadline);
     let ended = match llm {
@@ -106,7 +118,7 @@ struct Work<'a> {
     deadline: Instant,
     /// Commands that the browser was given.
     steps: usize,
-    outcome: PromptOutcome,
+    outcome: Outcome,
 }
 
 impl<'a> Work<'a> {
@@ -115,7 +127,7 @@ impl<'a> Work<'a> {
             browser,
             deadline,
             steps: 0,
-            outcome: PromptOutcome::default(),
+            outcome: Outcome::default(),
         }
     }
 
@@ -150,12 +162,13 @@ mod tests {
     #[test]
     fn without_a_model_only_plain_steps_are_taken() {
         assert!(check("click Sign in, then read the price", None).is_ok());
-        let error = check("click Sign in and summarize what you see", None).unwrap_err();
-        // Joined by `and` with no step behind it, this is one name.
-        assert!(error.code == ErrorCode::NotConfigured || error.message.is_empty());
         let error = check("Compare the offers. Then buy the best", None).unwrap_err();
         assert_eq!((error.code, error.status()), (ErrorCode::NotConfigured, 503));
-        assert!(error.message.contains("`Compare the offers`, `buy the best`"), "{}", error.message);
+        assert!(
+            error.message.contains("`Compare the offers`, `buy the best`"),
+            "{}",
+            error.message
+        );
         let long = check(&"compare things. ".repeat(500), None).unwrap_err();
         assert!(long.message.len() < 2_000);
     }

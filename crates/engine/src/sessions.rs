@@ -28,6 +28,7 @@ use tracing::Instrument;
 
 use crate::clock;
 use crate::engine::{Engine, Inner, fault, stopping, unavailable};
+use crate::prompt::Outcome;
 use live::LiveSession;
 use registry::Registry;
 
@@ -284,12 +285,12 @@ impl Inner {
         timeout: Duration,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let ran = session.run(task, timeout).await;
+        let ran = session.run(task, timeout, self.config.llm.as_ref()).await;
         if session.browser.has_ended() {
             // Whoever ends it, the next caller hears that it is over.
             self.end_later(session.id);
         }
-        let execution = match ran {
+        let Outcome { output, execution } = match ran {
             Err(_) if self.stop.is_cancelled() => return Err(stopping()),
             ran => ran?,
         };
@@ -301,7 +302,7 @@ impl Inner {
             interactive_live_view_url: Some(addresses.interactive_live_view),
             cdp_url: Some(addresses.cdp),
             session_id: Some(session.id.to_string()),
-            output: None,
+            output,
             stdout: Some(execution.stdout),
             stderr: Some(execution.stderr),
             result: execution.result,

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use harvestman_engine::LlmConfig;
 use harvestman_fetch::AllowList;
 use harvestman_store::DATABASE_FILE;
 use http::HeaderName;
@@ -70,6 +71,8 @@ pub struct Config {
     pub webhook_retries: Vec<Duration>,
     /// Further headers that carry the signature.
     pub webhook_signature_aliases: Vec<String>,
+    /// The language model for prompts.
+    pub llm: Option<LlmConfig>,
     /// Whether crawls may ask for `ignoreRobotsTxt`.
     pub allow_ignore_robots: bool,
     /// Whether requests may ask for `zeroDataRetention`.
@@ -140,6 +143,7 @@ impl Config {
                     .map(|name| name.to_string())
                     .map_err(|_| format!("`{text}` is not a header name"))
             })?,
+            llm: llm(values)?,
             allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
             allow_zero_data_retention: values.required("allow_zero_data_retention", on_off)?,
             max_concurrency: values
@@ -169,6 +173,25 @@ fn program(text: &str) -> Result<Option<PathBuf>, String> {
         "none" => Ok(None),
         _ if PathBuf::from(text).is_file() => Ok(Some(PathBuf::from(text))),
         _ => Err(format!("`{text}` is not a file; name the program, or say `none`")),
+    }
+}
+
+/// The language model: an address and a name, or nothing at all.
+fn llm(values: &Values) -> Result<Option<LlmConfig>, ConfigError> {
+    let text = |text: &str| Ok(text.to_owned());
+    let base_url = values.optional("llm_base_url", base_url)?;
+    let api_key = values.optional("llm_api_key", header_text)?;
+    let model = values.optional("llm_model", text)?;
+    match (base_url, model) {
+        (Some(base_url), Some(model)) => Ok(Some(LlmConfig {
+            base_url,
+            api_key,
+            model,
+        })),
+        (None, None) if api_key.is_none() => Ok(None),
+        _ => Err(ConfigError(
+            "a language model needs both `llm_base_url` and `llm_model`".to_owned(),
+        )),
     }
 }
 
@@ -277,6 +300,23 @@ fn mebibytes(text: &str) -> Result<u64, String> {
     let mib: Option<u32> = text.parse().ok();
     mib.map(|mib| u64::from(mib) << 20)
         .ok_or_else(|| format!("`{text}` is not a number of MiB from 0 to {}", u32::MAX))
+}
+
+fn base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !plain {
+        return Err("it is not a plain http or https address".to_owned());
+    }
+    Ok(url)
+}
+
+/// The message never holds the text itself.
+fn header_text(text: &str) -> Result<String, String> {
+    match text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(text.to_owned()),
+        false => Err("it has characters that cannot be sent in a header".to_owned()),
+    }
 }
 
 fn public_url(text: &str) -> Result<String, String> {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig};
-use harvestman_fetch::{FetchConfig, Fetcher};
+use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig};
+use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -54,7 +54,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
     let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
     let browser = browser(&config, &fetcher).await?;
-    let engine = Engine::start(engine_config(&config), store.clone(), fetcher, browser);
+    let engine = Engine::start(engine_config(&config)?, store.clone(), fetcher, browser);
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("the system gave no random bytes for a sign-in code")?;
 
@@ -153,11 +153,16 @@ fn fetch_config(config: &Config, listening_on: SocketAddr) -> FetchConfig {
     }
 }
 
-fn engine_config(config: &Config) -> EngineConfig {
-    EngineConfig {
+fn engine_config(config: &Config) -> anyhow::Result<EngineConfig> {
+    Ok(EngineConfig {
         robots_agent: AGENT.to_owned(),
         max_concurrency: config.max_concurrency,
         max_sessions: config.max_sessions,
+        llm: config
+            .llm
+            .as_ref()
+            .map(|llm| language_model(config, llm))
+            .transpose()?,
         credit_budget: config.credit_budget,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
@@ -168,7 +173,23 @@ fn engine_config(config: &Config) -> EngineConfig {
         webhook_retries: config.webhook_retries.clone(),
         webhook_signature_aliases: config.webhook_signature_aliases.clone(),
         file_reader: own_program(),
-    }
+    })
+}
+
+/// The language model, which the operator has named: its address may be private, and no other is reached by it.
+fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
+    let url = &llm.base_url;
+    let port = url.port_or_known_default().unwrap_or_default();
+    let host = format!("{}:{port}", url.host_str().unwrap_or_default());
+    let fetcher = Fetcher::new(FetchConfig {
+        allow_private_hosts: AllowList::parse(&host).map_err(anyhow::Error::msg)?,
+        dns_servers: config.dns_servers.clone(),
+        ..FetchConfig::default()
+    });
+    Ok(Llm::new(
+        fetcher.context("the language model cannot be used")?,
+        llm.clone(),
+    ))
 }
 
 /// This program, also when its file was replaced while it runs.

@@ -223,7 +223,15 @@ impl Work<'_> {
         // What has no role of its own may still be clicked.
         let text = showing(&named.name);
         let shown = matches!(purpose, Use::Click | Use::See) && !named.name.is_empty();
-        if shown && self.does(Command::Is(harvestman_browser::commands::State::Visible, text.clone())).await? == "true" {
+        if shown
+            && self
+                .does(Command::Is(
+                    harvestman_browser::commands::State::Visible,
+                    text.clone(),
+                ))
+                .await?
+                == "true"
+        {
             return Ok(text);
         }
         let what = match purpose {
@@ -232,7 +240,10 @@ impl Work<'_> {
             Use::Tick => "nothing that can be ticked",
             Use::Click | Use::See => "nothing",
         };
-        Err(Failure::Page(format!("{what} on the page is called `{}`", named.name)))
+        Err(Failure::Page(format!(
+            "{what} on the page is called `{}`",
+            named.name
+        )))
     }
 
     /// One look for an element by its accessible name.

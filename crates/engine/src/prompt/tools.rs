@@ -20,7 +20,8 @@ pub(super) enum Asked {
 
 /// All tools.
 pub(super) fn tools() -> Vec<Tool> {
-    let reference = || json!({"type": "string", "description": "Reference in the newest snapshot, such as e3"});
+    let reference =
+        || json!({"type": "string", "description": "Reference in the newest snapshot, such as e3"});
     let text = |description: &str| json!({"type": "string", "description": description});
     let tool = |name, description, properties: Value, required: &[&str]| Tool {
         name,
@@ -33,11 +34,36 @@ pub(super) fn tools() -> Vec<Tool> {
         }),
     };
     vec![
-        tool("click", "Click an element: a button, a link, a checkbox, an option of an open menu.", json!({"ref": reference()}), &["ref"]),
-        tool("fill", "Replace what is written in a field.", json!({"ref": reference(), "text": text("The new text")}), &["ref", "text"]),
-        tool("press", "Press a key, such as Enter, Tab, Escape, ArrowDown or Control+A.", json!({"key": text("DOM name of the key")}), &["key"]),
-        tool("select", "Choose an option of a list (a combobox that has options).", json!({"ref": reference(), "option": text("Text of the option")}), &["ref", "option"]),
-        tool("hover", "Move the pointer over an element.", json!({"ref": reference()}), &["ref"]),
+        tool(
+            "click",
+            "Click an element: a button, a link, a checkbox, an option of an open menu.",
+            json!({"ref": reference()}),
+            &["ref"],
+        ),
+        tool(
+            "fill",
+            "Replace what is written in a field.",
+            json!({"ref": reference(), "text": text("The new text")}),
+            &["ref", "text"],
+        ),
+        tool(
+            "press",
+            "Press a key, such as Enter, Tab, Escape, ArrowDown or Control+A.",
+            json!({"key": text("DOM name of the key")}),
+            &["key"],
+        ),
+        tool(
+            "select",
+            "Choose an option of a list (a combobox that has options).",
+            json!({"ref": reference(), "option": text("Text of the option")}),
+            &["ref", "option"],
+        ),
+        tool(
+            "hover",
+            "Move the pointer over an element.",
+            json!({"ref": reference()}),
+            &["ref"],
+        ),
         tool(
             "scroll",
             "Scroll the page.",
@@ -53,7 +79,12 @@ pub(super) fn tools() -> Vec<Tool> {
             json!({"text": text("The text"), "milliseconds": {"type": "integer", "description": "The time, when no text is given"}}),
             &[],
         ),
-        tool("open", "Go to an address.", json!({"url": text("http or https address")}), &["url"]),
+        tool(
+            "open",
+            "Go to an address.",
+            json!({"url": text("http or https address")}),
+            &["url"],
+        ),
         tool("back", "Go back to the previous page.", json!({}), &[]),
         tool("snapshot", "Look at the page again.", json!({}), &[]),
         tool(
@@ -62,7 +93,12 @@ pub(super) fn tools() -> Vec<Tool> {
             json!({"about": text("What to look for, such as: price")}),
             &[],
         ),
-        tool("done", "End with the answer for the user.", json!({"answer": text("The answer")}), &["answer"]),
+        tool(
+            "done",
+            "End with the answer for the user.",
+            json!({"answer": text("The answer")}),
+            &["answer"],
+        ),
     ]
 }
 
@@ -83,12 +119,18 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         "press" => Command::Press(arguments.text("key")?),
         "scroll" => {
             let pixels = arguments.number("pixels").map(|pixels| pixels.to_string());
-            parsed(&["scroll", &arguments.text("direction")?, pixels.as_deref().unwrap_or("600")])?
+            parsed(&[
+                "scroll",
+                &arguments.text("direction")?,
+                pixels.as_deref().unwrap_or("600"),
+            ])?
         }
         "wait" => Command::Wait {
             until: match arguments.text("text") {
                 Ok(text) => Awaited::Visible(showing(&text)),
-                Err(_) => Awaited::Time(Duration::from_millis(arguments.number("milliseconds").unwrap_or(1_000))),
+                Err(_) => Awaited::Time(Duration::from_millis(
+                    arguments.number("milliseconds").unwrap_or(1_000),
+                )),
             },
             timeout: Some(crate::limits::AGENT_WAIT),
         },
@@ -123,10 +165,13 @@ fn parsed(words: &[&str]) -> Result<Command, String> {
 
 /// How a call is noted: the tool and its values.
 fn noted(call: &ToolCall, arguments: &Arguments) -> String {
-    let values = arguments.0.iter().map(|(name, value)| match (name.as_str(), value) {
-        ("ref", Value::String(reference)) => format!(" @{}", reference.trim_start_matches(['@'])),
-        (_, value) => format!(" {value}"),
-    });
+    let values = arguments
+        .0
+        .iter()
+        .map(|(name, value)| match (name.as_str(), value) {
+            ("ref", Value::String(reference)) => format!(" @{}", reference.trim_start_matches(['@'])),
+            (_, value) => format!(" {value}"),
+        });
     // Objects of JSON have their fields in the order of the alphabet: the reference goes first.
     let (references, others): (Vec<String>, Vec<String>) = values.partition(|value| value.starts_with(" @"));
     format!("{}{}{}", call.name, references.concat(), others.concat())
@@ -181,10 +226,30 @@ mod tests {
     fn calls_are_browser_commands() {
         let third = || Target::Reference(3);
         for (name, arguments, command, note) in [
-            ("click", r#"{"ref":"e3"}"#, Command::Act(third(), Act::Click), "click @e3"),
-            ("click", r#"{"ref":"@e3"}"#, Command::Act(third(), Act::Click), "click @e3"),
-            ("click", r#"{"ref":"[ref=e3]"}"#, Command::Act(third(), Act::Click), "click @[ref=e3]"),
-            ("hover", r#"{"ref":3}"#, Command::Act(third(), Act::Hover), "hover 3"),
+            (
+                "click",
+                r#"{"ref":"e3"}"#,
+                Command::Act(third(), Act::Click),
+                "click @e3",
+            ),
+            (
+                "click",
+                r#"{"ref":"@e3"}"#,
+                Command::Act(third(), Act::Click),
+                "click @e3",
+            ),
+            (
+                "click",
+                r#"{"ref":"[ref=e3]"}"#,
+                Command::Act(third(), Act::Click),
+                "click @[ref=e3]",
+            ),
+            (
+                "hover",
+                r#"{"ref":3}"#,
+                Command::Act(third(), Act::Hover),
+                "hover 3",
+            ),
             (
                 "fill",
                 r#"{"text":"a \"b\"","ref":"e3"}"#,
@@ -197,7 +262,12 @@ mod tests {
                 Command::Act(third(), Act::Select(vec!["Blue".to_owned()])),
                 "select @e3 \"Blue\"",
             ),
-            ("press", r#"{"key":"Enter"}"#, Command::Press("Enter".to_owned()), "press \"Enter\""),
+            (
+                "press",
+                r#"{"key":"Enter"}"#,
+                Command::Press("Enter".to_owned()),
+                "press \"Enter\"",
+            ),
             (
                 "scroll",
                 r#"{"direction":"down"}"#,
@@ -216,12 +286,24 @@ mod tests {
             ),
             ("back", "{}", Command::Back, "back"),
             ("read", "{}", Command::Read(None), "read"),
-            ("read", r#"{"about":"price"}"#, Command::Read(Some("price".to_owned())), "read \"price\""),
+            (
+                "read",
+                r#"{"about":"price"}"#,
+                Command::Read(Some("price".to_owned())),
+                "read \"price\"",
+            ),
         ] {
-            assert_eq!(ask(name, arguments), Ok(Asked::Do(command, note.to_owned())), "{name} {arguments}");
+            assert_eq!(
+                ask(name, arguments),
+                Ok(Asked::Do(command, note.to_owned())),
+                "{name} {arguments}"
+            );
         }
         assert_eq!(ask("snapshot", "{}"), Ok(Asked::Look));
-        assert_eq!(ask("done", r#"{"answer":"12 €"}"#), Ok(Asked::Done("12 €".to_owned())));
+        assert_eq!(
+            ask("done", r#"{"answer":"12 €"}"#),
+            Ok(Asked::Done("12 €".to_owned()))
+        );
     }
 
     #[test]

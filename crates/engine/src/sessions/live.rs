@@ -4,18 +4,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use harvestman_browser::{BrowserError, Execution, LiveBrowser, LiveBrowsers};
+use harvestman_browser::{BrowserError, LiveBrowser, LiveBrowsers};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::Task;
 use harvestman_core::ids::{SessionId, TeamId};
 use harvestman_core::interact::{Lifetime, Refusal, Tokens};
 use harvestman_core::time::Timestamp;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::registry::Place;
 use crate::budget::Reserved;
+use crate::llm::Llm;
 use crate::profiles::OpenProfile;
+use crate::prompt::{self, Outcome};
 use crate::{clock, limits};
 
 /// A session while it lives.
@@ -103,18 +106,28 @@ impl LiveSession {
     ///
     /// Errors: 410 when the session ends meanwhile, 429 when too many wait, 502 when the browser failed before
     /// anything ran, 503 for what is not configured.
-    pub(crate) async fn run(self: &Arc<Self>, task: Task, timeout: Duration) -> Result<Execution, ApiError> {
+    pub(crate) async fn run(
+        self: &Arc<Self>,
+        task: Task,
+        timeout: Duration,
+        llm: Option<&Llm>,
+    ) -> Result<Outcome, ApiError> {
         let _turn = self.turn().await?;
         let running = async {
             match &task {
-                Task::Code { code, language } => self.browser.run(code, *language, timeout).await,
-                Task::Prompt(_) => Err(no_prompts()),
+                Task::Code { code, language } => {
+                    let ran = self.browser.run(code, *language, timeout).await;
+                    ran.map(Outcome::from).map_err(nothing_ran)
+                }
+                Task::Prompt(prompt) => {
+                    prompt::run(&self.browser, prompt, llm, Instant::now() + timeout).await
+                }
             }
         };
         tokio::select! {
             biased;
             () = self.ended.cancelled() => Err(Refusal::Destroyed.into()),
-            ran = running => ran.map_err(nothing_ran),
+            ran = running => ran,
         }
     }
 }
@@ -137,16 +150,15 @@ impl Drop for Call {
 /// Refuses what this server cannot run, before a browser is opened for it.
 ///
 /// Errors: 503.
-pub(crate) async fn check_task(browsers: &LiveBrowsers, task: &Task) -> Result<(), ApiError> {
-    let checked = match task {
-        Task::Code { language, .. } => browsers.check(*language).await,
-        Task::Prompt(_) => Err(no_prompts()),
-    };
-    checked.map_err(nothing_ran)
-}
-
-fn no_prompts() -> BrowserError {
-    BrowserError::NotConfigured("prompts are not configured on this server; send `code`".to_owned())
+pub(crate) async fn check_task(
+    browsers: &LiveBrowsers,
+    task: &Task,
+    llm: Option<&Llm>,
+) -> Result<(), ApiError> {
+    match task {
+        Task::Code { language, .. } => browsers.check(*language).await.map_err(nothing_ran),
+        Task::Prompt(prompt) => prompt::check(prompt, llm),
+    }
 }
 
 /// A browser that failed before anything was run in it (contract section 2: 502 only then).

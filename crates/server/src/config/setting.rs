@@ -136,6 +136,20 @@ pub const SETTINGS: &[Setting] = &[
         "HEADER,...",
         "Further header names that carry a webhook's signature [default: none]",
     ),
+    text(
+        "llm_base_url",
+        "URL",
+        "Language model for prompts: an endpoint of the chat-completions protocol [default: none]",
+    ),
+    Setting {
+        secret: true,
+        ..text(
+            "llm_api_key",
+            "KEY",
+            "Key for the language model [default: none is sent]",
+        )
+    },
+    text("llm_model", "NAME", "Name of the language model"),
     switch(
         "allow_ignore_robots",
         "Let crawls ask for ignoreRobotsTxt and robotsUserAgent",

@@ -170,6 +170,35 @@ fn open_mode_is_for_loopback_unless_insecure_is_said() {
 }
 
 #[test]
+fn a_language_model_has_an_address_and_a_name() {
+    assert!(parse(&[]).unwrap().llm.is_none());
+    let address = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
+    let (model, key) = (
+        ("HARVESTMAN_LLM_MODEL", "small"),
+        ("HARVESTMAN_LLM_API_KEY", "k-secret"),
+    );
+    let llm = parse(&[address, model, key]).unwrap().llm.unwrap();
+    assert_eq!((llm.base_url.as_str(), llm.model.as_str()), (address.1, "small"));
+    assert_eq!(llm.api_key.as_deref(), Some("k-secret"));
+    assert!(!format!("{llm:?}").contains("secret"));
+    assert!(setting::setting("llm_api_key").unwrap().secret);
+    for half in [vec![address], vec![model], vec![key], vec![address, key]] {
+        let error = parse(&half).unwrap_err().to_string();
+        assert!(error.contains("both `llm_base_url` and `llm_model`"), "{error}");
+    }
+    let error = problem("HARVESTMAN_LLM_BASE_URL", "http://user:pass@m.test/");
+    assert!(
+        error.contains("HARVESTMAN_LLM_BASE_URL") && !error.contains("pass"),
+        "{error}"
+    );
+    let error = problem("HARVESTMAN_LLM_API_KEY", "k-secret\n");
+    assert!(
+        error.contains("HARVESTMAN_LLM_API_KEY") && !error.contains("secret"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_public_url_loses_its_trailing_slash_and_keeps_its_path() {
     let config = parse(&[("HARVESTMAN_PUBLIC_URL", "https://data.example.com/hm/")]).unwrap();
     assert_eq!(config.public_url.as_deref(), Some("https://data.example.com/hm"));

@@ -100,11 +100,32 @@ const OTHER: &[&str] = &[
     "return",
     "accept",
 ];
-const VERBS: [&[&str]; 13] = [
-    OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS,
+const VERBS: [&[&str]; 14] = [
+    OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS, OTHERS,
 ];
 /// First words of what is clicked when nothing else is said: `sign in`, `log out`.
 pub(super) const PAIRS: &[&str] = &["sign", "log", "login", "logout"];
+
+/// What only a model can do, or anybody who thinks: never part of a name behind `and` or a comma.
+const OTHERS: &[&str] = &[
+    "analyse",
+    "analyze",
+    "calculate",
+    "compare",
+    "compute",
+    "count",
+    "decide",
+    "describe",
+    "explain",
+    "if",
+    "repeat",
+    "solve",
+    "summarise",
+    "summarize",
+    "translate",
+    "unless",
+    "verify",
+];
 
 /// What is known to stand between a text and its field.
 pub(super) const INTO: &[&str] = &["into", "in", "inside", "within", "as", "for", "to", "under"];

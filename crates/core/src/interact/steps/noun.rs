@@ -2,6 +2,7 @@
 
 use crate::interact::element::{Hint, Named};
 use crate::interact::words::{ARTICLES, Word, is_all, text, without_first, without_last};
+use crate::limits::MAX_NAME_WORDS;
 
 /// An element in words: `the "Add" button`, `Sign in`, `the second link`, `the button labeled Send`.
 pub(super) fn named(words: &[Word]) -> Option<Named> {
@@ -67,7 +68,8 @@ pub(super) fn named(words: &[Word]) -> Option<Named> {
         return (!named.name.is_empty() || named.nth.is_some() || !words.is_empty()).then_some(named);
     }
     named.name = text(rest);
-    (!named.name.is_empty()).then_some(named)
+    let plausible = rest.len() <= MAX_NAME_WORDS || rest.iter().any(Word::is_quoted);
+    (plausible && !named.name.is_empty()).then_some(named)
 }
 
 fn ordinal(word: &str) -> Option<i32> {

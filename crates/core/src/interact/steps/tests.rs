@@ -310,6 +310,14 @@ fn what_is_not_understood_is_named_and_nothing_is_done() {
         ("", vec![""]),
         ("make me a sandwich", vec!["make me a sandwich"]),
         ("click Sign in, then solve the puzzle", vec!["solve the puzzle"]),
+        (
+            "click Sign in and summarize what you see",
+            vec!["summarize what you see"],
+        ),
+        (
+            "click the thing that all of us would like to see most when we are here",
+            vec!["click the thing that all of us would like to see most when we are here"],
+        ),
         ("Summarize this page", vec!["Summarize this page"]),
         ("check that the price is low", vec!["that the price is low"]),
         (

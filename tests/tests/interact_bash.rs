@@ -1,0 +1,158 @@
+//! Browser commands (`language: "bash"`) through the whole product.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
+use serde_json::{Value, json};
+
+const FORM: &str = "<!doctype html><title>Form</title><h1>Sign up</h1>
+    <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
+        'Hello ' + document.querySelector('input').value\">
+      <label>Name <input></label><button>Send</button>
+    </form><output></output>
+    <p style='margin-top: 3000px'>The end</p><a href=/next>Next</a>";
+
+struct Desk {
+    server: TestServer,
+    path: String,
+    /// Answers as long as the test runs.
+    _site: RunningSite,
+}
+
+impl Desk {
+    async fn open() -> (Desk, String) {
+        let site = Site::new()
+            .page("/", Page::html(FORM))
+            .page(
+                "/next",
+                Page::html("<!doctype html><title>Next</title><p>second page"),
+            )
+            .serve()
+            .await;
+        let chromium = tools::path("HARVESTMAN_CHROMIUM");
+        let settings = [("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+        let server = TestServer::start_with(&settings).await;
+        let scraped = server
+            .post("/v2/scrape", &json!({ "url": site.url("/") }))
+            .await
+            .ok();
+        let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
+        let path = format!("/v2/scrape/{id}/interact");
+        let next = site.url("/next");
+        let desk = Desk {
+            server,
+            path,
+            _site: site,
+        };
+        (desk, next)
+    }
+
+    async fn run(&self, code: &str) -> Value {
+        let body = json!({ "code": code, "language": "bash" });
+        self.server.post(&self.path, &body).await.ok()
+    }
+
+    async fn prints(&self, code: &str) -> String {
+        let answer = self.run(code).await;
+        assert_eq!(
+            (&answer["success"], &answer["exitCode"]),
+            (&json!(true), &json!(0)),
+            "{code}: {answer}"
+        );
+        assert_eq!(answer["stderr"], "");
+        answer["stdout"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn the_commands_of_the_contract_work() {
+    let (desk, next) = Desk::open().await;
+    let snapshot = desk.prints("agent-browser snapshot -i").await;
+    assert_eq!(
+        snapshot,
+        "- textbox \"Name\" [ref=e1]\n- button \"Send\" [ref=e2]\n- link \"Next\" [ref=e3]\n"
+    );
+    let printed = desk
+        .prints("fill @e1 \"Ada L.\" && click @e2\n\n# what it says\nget text output\nget title\nget url")
+        .await;
+    assert!(
+        printed.contains("\nHello Ada L.\nForm\nhttp://127.0.0.1:"),
+        "{printed}"
+    );
+    assert!(
+        desk.prints("snapshot")
+            .await
+            .contains("- heading \"Sign up\" [level=1, ref=e1]")
+    );
+    let printed = desk
+        .prints("type input ' x'\npress Enter\nwait 50\nget text output")
+        .await;
+    assert!(printed.ends_with("Hello Ada L. x\n"), "{printed}");
+    assert!(
+        desk.prints("scroll down 700\neval \"scrollY\"")
+            .await
+            .ends_with("\n700\n")
+    );
+    assert!(
+        desk.prints("scroll up 200px && eval 'scrollY'")
+            .await
+            .ends_with("\n500\n")
+    );
+    let printed = desk
+        .prints(&format!("open {next}\nback\nforward\nreload\nget title"))
+        .await;
+    assert!(printed.ends_with("Next\n"), "{printed}");
+    assert!(
+        desk.prints("screenshot")
+            .await
+            .starts_with("data:image/png;base64,")
+    );
+}
+
+#[tokio::test]
+async fn a_script_that_fails_says_where_and_is_no_shell() {
+    let (desk, _) = Desk::open().await;
+    for (code, printed, line) in [
+        (
+            "get title\nclick #nothing\nget title",
+            "Form\n",
+            "line 2: nothing on the page matches `#nothing`",
+        ),
+        (
+            "get title && get title | cat",
+            "",
+            "line 1: this is no system shell",
+        ),
+        ("cat /etc/passwd", "", "line 1: there is no command `cat`"),
+        (
+            "get title\n\nopen file:///etc/passwd",
+            "Form\n",
+            "line 3: `file:///etc/passwd` cannot be opened",
+        ),
+    ] {
+        let answer = desk.run(code).await;
+        assert_eq!(
+            (&answer["success"], &answer["exitCode"]),
+            (&json!(false), &json!(1)),
+            "{code}"
+        );
+        let (stdout, stderr) = (
+            answer["stdout"].as_str().unwrap(),
+            answer["stderr"].as_str().unwrap(),
+        );
+        assert!(stderr.starts_with(line), "{code}: {stderr}");
+        assert_eq!(answer["error"], stderr.trim_end());
+        if !code.contains("&&") {
+            assert_eq!(stdout, printed);
+        }
+    }
+    let body = json!({ "code": "get title\nwait 60000", "language": "bash", "timeout": 2 });
+    let answer = desk.server.post(&desk.path, &body).await.ok();
+    assert_eq!(
+        (&answer["killed"], &answer["exitCode"]),
+        (&json!(true), &json!(124)),
+        "{answer}"
+    );
+    assert_eq!(answer["stdout"], "Form\n");
+    assert_eq!(desk.prints("get title").await, "Form\n");
+}

@@ -160,16 +160,17 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
         .await
         .map(|body| body.to_bytes())
         .unwrap_or_default();
-    let question = {
-        let mut questions = shared.questions();
-        questions.push(Question {
-            number: questions.len() + 1,
-            path: parts.uri.path().to_owned(),
-            headers: parts.headers,
-            json: serde_json::from_slice(&body).unwrap_or_default(),
-        });
-        questions[questions.len() - 1].clone()
+    let mut question = Question {
+        number: 0,
+        path: parts.uri.path().to_owned(),
+        headers: parts.headers,
+        json: serde_json::from_slice(&body).unwrap_or_default(),
     };
+    {
+        let mut questions = shared.questions();
+        question.number = questions.len() + 1;
+        questions.push(question.clone());
+    }
     let message = match (shared.answer)(&question) {
         Said::Text(text) => json!({ "role": "assistant", "content": text }),
         Said::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),

@@ -257,7 +257,7 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
             Err(error) => {
                 let message = format!("line {number}: {error}");
                 print(&mut execution.stderr, &message);
-                execution.killed = error == CommandError::Timeout;
+                execution.killed = error == CommandError::Timeout && Instant::now() >= deadline;
                 execution.exit_code = if execution.killed { OUT_OF_TIME } else { FAILED };
                 execution.error = Some(message);
                 break;

@@ -94,7 +94,7 @@ enum Failure {
     /// Something about the page.
     #[error("{0}")]
     Page(String),
-    #[error("the time given is over")]
+    #[error("it was not done in the time given")]
     Timeout,
     #[error("{0}")]
     Browser(BrowserError),

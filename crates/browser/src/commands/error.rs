@@ -8,8 +8,8 @@ pub enum CommandError {
     /// The page does not have or allow what was asked for.
     #[error("{0}")]
     Failed(String),
-    /// The deadline passed.
-    #[error("the time given is over")]
+    /// The deadline passed, or the browser did not answer for long.
+    #[error("it was not done in the time given")]
     Timeout,
     /// The browser is not there.
     #[error("{0}")]

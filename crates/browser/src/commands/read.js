@@ -3,9 +3,6 @@
   // in a name, what stands beside it in a list or table, or the line that tells of it. Null when nothing does.
   const flat = (text) => (text ?? "").replace(/\s+/g, " ").trim();
   const low = (text) => flat(text).toLowerCase().replace(/[:?*]+$/, "").trim();
-  const wanted = low(words).replace(/^(the|a|an|its|all|of)\s+/, "");
-  const parts = wanted.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-  if (parts.length === 0) return null;
   const roots = [document];
   for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);
   const each = (selector) => roots.flatMap((root) => [...root.querySelectorAll(selector)]);
@@ -21,43 +18,55 @@
     const found = list.find((e) => seen(e) && said(e) !== "");
     return found ? said(found).slice(0, limit) : undefined;
   };
-  const heading = /^(?:main |first )?(?:heading|headline|title)$/.test(wanted);
-  if (heading) {
-    const found = first([...each("h1"), ...each("h2, h3, h4, h5, h6, [role=heading]")]);
-    if (found !== undefined) return found;
-  }
   const fields = each("input:not([type=hidden]), textarea, select, output, meter, progress");
-  const names = (e) => [...(e.labels ?? [])].map((label) => label.textContent).concat(e.getAttribute("aria-label"), e.getAttribute("placeholder"));
-  for (const match of [(text) => low(text) === wanted, (text) => text && low(text).includes(wanted)]) {
-    const found = first(fields.filter((e) => names(e).some(match)));
-    if (found !== undefined) return found;
-  }
-  const slug = parts.join("");
-  const slugs = (e) => [e.id, ...e.classList, e.getAttribute("itemprop"), e.getAttribute("name"), e.dataset?.testid, e.getAttribute("aria-label")]
-    .filter(Boolean)
-    .map((name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ""));
   const named = each("body [id], body [class], body [itemprop], body [name], body [data-testid], body [aria-label]");
-  for (const match of [(name) => name === slug, (name) => name.endsWith(slug), (name) => name.startsWith(slug)]) {
-    const found = first(named.filter((e) => slugs(e).some(match)));
-    if (found !== undefined) return found;
-  }
-  const beside = [];
-  for (const e of each("dt, th, td, label, b, strong, h1, h2, h3, h4, h5, h6")) {
-    if (low(e.textContent) !== wanted || !seen(e)) continue;
-    const column = e.localName === "th" && e.closest("thead, table")?.querySelectorAll("tr");
-    const next = e.nextElementSibling;
-    if (column && (!next || next.localName === "th")) {
-      for (const row of column) if (row.cells[e.cellIndex] && row.cells[e.cellIndex] !== e) beside.push(row.cells[e.cellIndex]);
-      if (beside.length) return beside.map(said).join("\n").slice(0, limit);
-    } else if (next) beside.push(next);
-  }
-  const near = first(beside);
-  if (near !== undefined) return near;
   const lines = (document.body?.innerText ?? "").split("\n").map(flat).filter(Boolean);
-  const tells = (line) => parts.every((part) => line.toLowerCase().includes(part));
-  const line = lines.find(tells);
-  if (line === undefined) return null;
-  // A label alone is told with what follows it.
-  const following = low(line) === wanted ? lines[lines.indexOf(line) + 1] : undefined;
-  return (following ?? line).slice(0, limit);
+  const look = (wanted) => {
+    const parts = wanted.split(/[^\p{L}\p{N}]+/u).filter((part) => part && !/^(the|an?|of|for|in|on|at|to|is|and)$/.test(part));
+    if (parts.length === 0) return null;
+    const heading = /^(?:main |first )?(?:heading|headline|title)$/.test(wanted);
+    if (heading) {
+      const found = first([...each("h1"), ...each("h2, h3, h4, h5, h6, [role=heading]")]);
+      if (found !== undefined) return found;
+    }
+    const names = (e) => [...(e.labels ?? [])].map((label) => label.textContent).concat(e.getAttribute("aria-label"), e.getAttribute("placeholder"));
+    for (const match of [(text) => low(text) === wanted, (text) => text && low(text).includes(wanted)]) {
+      const found = first(fields.filter((e) => names(e).some(match)));
+      if (found !== undefined) return found;
+    }
+    const slug = parts.join("");
+    const slugs = (e) => [e.id, ...e.classList, e.getAttribute("itemprop"), e.getAttribute("name"), e.dataset?.testid, e.getAttribute("aria-label")]
+      .filter(Boolean)
+      .map((name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ""));
+    for (const match of [(name) => name === slug, (name) => name.endsWith(slug), (name) => name.startsWith(slug)]) {
+      const found = first(named.filter((e) => slugs(e).some(match)));
+      if (found !== undefined) return found;
+    }
+    if (/^(article|aside|dialog|figure|footer|form|header|main|nav|output|table)$/.test(slug)) {
+      const found = first(each(slug));
+      if (found !== undefined) return found;
+    }
+    const beside = [];
+    for (const e of each("dt, th, td, label, b, strong, h1, h2, h3, h4, h5, h6")) {
+      if (low(e.textContent) !== wanted || !seen(e)) continue;
+      const column = e.localName === "th" && e.closest("thead, table")?.querySelectorAll("tr");
+      const next = e.nextElementSibling;
+      if (column && (!next || next.localName === "th")) {
+        for (const row of column) if (row.cells[e.cellIndex] && row.cells[e.cellIndex] !== e) beside.push(row.cells[e.cellIndex]);
+        if (beside.length) return beside.map(said).join("\n").slice(0, limit);
+      } else if (next) beside.push(next);
+    }
+    const near = first(beside);
+    if (near !== undefined) return near;
+    const tells = (line) => parts.every((part) => line.toLowerCase().includes(part));
+    const line = lines.find(tells);
+    if (line === undefined) return null;
+    // A label alone is told with what follows it.
+    const following = low(line) === wanted ? lines[lines.indexOf(line) + 1] : undefined;
+    return (following ?? line).slice(0, limit);
+  };
+  const wanted = low(words).replace(/^(the|a|an|its|all|of)\s+/, "");
+  // `the price field` is the price.
+  const shorter = wanted.replace(/\s+(text|value|field|label|message|line|box|section|number|amount)$/, "");
+  return look(wanted) ?? (shorter === wanted ? null : look(shorter));
 }

@@ -7,7 +7,7 @@ use harvestman_core::interact::element::{Hint, Named, Use, choose};
 use harvestman_core::interact::steps::{Scroll, Step, Told};
 use tokio::time::Instant;
 
-use super::tools::showing;
+use super::tools::shown;
 use super::{Failure, Work};
 use crate::limits;
 
@@ -83,7 +83,7 @@ impl Work<'_> {
             Step::Submit => self.does(Command::Eval(SUBMIT.to_owned())).await?,
             Step::Scroll(way) => self.scroll(way).await?,
             Step::Wait(ms) => self.wait(Awaited::Time(Duration::from_millis(*ms))).await?,
-            Step::WaitFor(text) => self.wait(Awaited::Visible(showing(text))).await?,
+            Step::WaitFor(text) => self.wait(Awaited::Visible(Target::Find(shown(text)))).await?,
             Step::WaitForPage => self.wait(Awaited::Rest).await?,
             Step::Read(told) => {
                 let command = match told {
@@ -221,18 +221,11 @@ impl Work<'_> {
             tokio::time::sleep_until(end.min(Instant::now() + limits::STEP_POLL)).await;
         }
         // What has no role of its own may still be clicked.
-        let text = showing(&named.name);
-        let shown = matches!(purpose, Use::Click | Use::See) && !named.name.is_empty();
-        if shown
-            && self
-                .does(Command::Is(
-                    harvestman_browser::commands::State::Visible,
-                    text.clone(),
-                ))
-                .await?
-                == "true"
-        {
-            return Ok(text);
+        if matches!(purpose, Use::Click | Use::See) && !named.name.is_empty() {
+            let shown = shown(&named.name);
+            if self.does(Command::Get(Asked::Count(shown.clone()))).await? != "0" {
+                return Ok(Target::Find(shown));
+            }
         }
         let what = match purpose {
             Use::Write => "no field",

@@ -127,7 +127,7 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         }
         "wait" => Command::Wait {
             until: match arguments.text("text") {
-                Ok(text) => Awaited::Visible(showing(&text)),
+                Ok(text) => Awaited::Visible(Target::Find(shown(&text))),
                 Err(_) => Awaited::Time(Duration::from_millis(
                     arguments.number("milliseconds").unwrap_or(1_000),
                 )),
@@ -148,14 +148,14 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
 }
 
 /// An element that shows a text.
-pub(super) fn showing(text: &str) -> Target {
-    Target::Find(Find {
+pub(super) fn shown(text: &str) -> Find {
+    Find {
         by: By::Text,
         words: text.to_owned(),
         name: None,
         exact: false,
         nth: 0,
-    })
+    }
 }
 
 fn parsed(words: &[&str]) -> Result<Command, String> {

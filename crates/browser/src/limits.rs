@@ -100,6 +100,8 @@ pub const SCREENSHOT_QUALITY: u32 = 80;
 pub const MAX_VIEWERS: usize = 16;
 /// Largest picture of a live view, pixels; larger pages are scaled down.
 pub const MAX_FRAME_SIZE: (u32, u32) = (1280, 720);
+/// From the choice of a page to the start of its pictures.
+pub const CAST_TIMEOUT: Duration = Duration::from_secs(2);
 /// JPEG quality of it.
 pub const FRAME_QUALITY: u32 = 70;
 /// Least time between two pictures.

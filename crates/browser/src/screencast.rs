@@ -4,29 +4,29 @@
 //! taken it, so that a slow viewer slows the browser instead of filling a queue; of several that wait only the
 //! newest is kept. A new viewer gets the last one at once: a page at rest sends none.
 
-use std::borrow::Cow;
+mod cast;
+mod tabs;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use tokio::sync::{Notify, mpsc, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use hyper::body::Bytes;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::cdp::{Event, Session};
-use crate::error::BrowserError;
 use crate::input::Point;
 use crate::limits;
 use crate::live::LiveBrowser;
 use crate::page::Page;
+use cast::Cast;
+
+pub use tabs::{OpenDialog, Tab, Tabs};
 
 /// A picture of the current page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frame {
     /// JPEG.
-    pub jpeg: Vec<u8>,
+    pub jpeg: Bytes,
     /// Width and height of what it shows, CSS pixels.
     pub size: (f64, f64),
     /// What the browser shows above the page, CSS pixels.
@@ -46,42 +46,6 @@ impl Frame {
         let (width, height) = self.size;
         (inside(point.x) * width, inside(point.y) * height - self.top)
     }
-}
-
-/// The pages of a browser.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Tabs {
-    /// In the order in which they were opened.
-    pub tabs: Vec<Tab>,
-    /// Id of the current one; empty when there is none.
-    pub current: String,
-    /// What the current one asks and waits for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialog: Option<OpenDialog>,
-}
-
-/// A dialog of a page.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct OpenDialog {
-    /// `alert`, `confirm`, `prompt`, `beforeunload`.
-    pub kind: String,
-    /// What the page says, cut at [`limits::MAX_DIALOG_CHARS`].
-    pub message: String,
-    /// What stands in the field of a `prompt`, cut there, too.
-    pub text: String,
-}
-
-/// One page.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Tab {
-    /// Its name in the browser.
-    pub id: String,
-    /// Title of its document; may be empty.
-    pub title: String,
-    /// Its address.
-    pub url: String,
-    /// On its way to another document.
-    pub busy: bool,
 }
 
 /// What all viewers of one browser share.
@@ -282,7 +246,7 @@ async fn show(browser: LiveBrowser) {
         if cast.as_ref().is_none_or(|cast| cast.target != page.target()) {
             cast = Cast::start(&browser, page.target()).await;
         }
-        let mut tabs = tabs(&browser, page.target()).await;
+        let mut tabs = Tabs::read(&browser, page.target()).await;
         tabs.dialog = screen.ask(&page);
         screen.tabs.send_if_modified(|known| {
             let changed = **known != tabs;
@@ -298,153 +262,13 @@ async fn show(browser: LiveBrowser) {
             }
         };
         tokio::select! {
-            () = on => cast = None,
+            () = on => {
+                cast = None;
+                // What ended it is soon known of the page, too.
+                look.tick().await;
+            }
             _ = look.tick() => {}
             () = screen.stirred.notified() => {}
         }
-    }
-}
-
-async fn tabs(browser: &LiveBrowser, current: &str) -> Tabs {
-    let known = browser.connection().call("Target.getTargets", json!({})).await;
-    let known = known.unwrap_or_default();
-    let title = |id: &str| {
-        let targets = known["targetInfos"].as_array()?;
-        let target = targets.iter().find(|target| target["targetId"] == id)?;
-        Some(
-            target["title"]
-                .as_str()?
-                .chars()
-                .take(limits::MAX_TITLE_CHARS)
-                .collect(),
-        )
-    };
-    let pages = browser.pages().all();
-    let tabs = pages.iter().map(|page| {
-        let state = page.state();
-        Tab {
-            id: page.target().to_owned(),
-            title: title(page.target()).unwrap_or_default(),
-            url: state.url.clone(),
-            busy: state.navigating,
-        }
-    });
-    Tabs {
-        tabs: tabs.collect(),
-        current: current.to_owned(),
-        dialog: None,
-    }
-}
-
-/// The stream of pictures of one page, on a session of its own; it ends with this value.
-struct Cast {
-    browser: LiveBrowser,
-    target: String,
-    session: Session,
-    events: mpsc::Receiver<Event>,
-    owed: Option<Owed>,
-}
-
-/// The acknowledgement of the last picture, which the browser waits for before it sends further ones.
-struct Owed {
-    picture: i64,
-    /// Not sooner than this.
-    due: Instant,
-    /// Somebody has the picture.
-    taken: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ScreencastFrame<'a> {
-    #[serde(borrow)]
-    data: Cow<'a, str>,
-    metadata: Metadata,
-    session_id: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    offset_top: f64,
-    device_width: f64,
-    device_height: f64,
-}
-
-impl Cast {
-    async fn start(browser: &LiveBrowser, target: &str) -> Option<Cast> {
-        let started = async {
-            let (session, events) = browser.connection().attach(target).await?;
-            let cast = Cast {
-                browser: browser.clone(),
-                target: target.to_owned(),
-                session,
-                events,
-                owed: None,
-            };
-            let (width, height) = limits::MAX_FRAME_SIZE;
-            let wanted = json!({
-                "format": "jpeg",
-                "quality": limits::FRAME_QUALITY,
-                "maxWidth": width,
-                "maxHeight": height,
-            });
-            cast.session.call("Page.enable", json!({})).await?;
-            cast.session.call("Page.startScreencast", wanted).await?;
-            Ok::<_, BrowserError>(cast)
-        };
-        started
-            .await
-            .inspect_err(|error| tracing::debug!(%error, "a page cannot be shown"))
-            .ok()
-    }
-
-    /// Hands on pictures until the page ends. Dropping the future loses no picture.
-    async fn run(&mut self, screen: &Screen) {
-        loop {
-            if let Some(owed) = &mut self.owed {
-                if !owed.taken {
-                    // Whoever watches may be gone; the page goes on all the same.
-                    let _taken = timeout(limits::FRAME_PATIENCE, screen.taken.notified()).await;
-                    owed.taken = true;
-                }
-                sleep_until(owed.due).await;
-                let taken = json!({"sessionId": owed.picture});
-                self.session.post("Page.screencastFrameAck", taken);
-                self.owed = None;
-            }
-            let Some(event) = self.events.recv().await else {
-                return;
-            };
-            match event.method.as_str() {
-                "Page.screencastFrame" => {
-                    let Some(frame) = event.read::<ScreencastFrame<'_>>() else {
-                        continue;
-                    };
-                    self.owed = Some(Owed {
-                        picture: frame.session_id,
-                        due: Instant::now() + limits::FRAME_INTERVAL,
-                        taken: false,
-                    });
-                    if let Ok(jpeg) = BASE64_STANDARD.decode(frame.data.as_bytes()) {
-                        let frame = Frame {
-                            jpeg,
-                            size: (frame.metadata.device_width, frame.metadata.device_height),
-                            top: frame.metadata.offset_top,
-                        };
-                        screen.frame.send_replace(Some(Arc::new(frame)));
-                    }
-                }
-                "Inspector.targetCrashed" => return,
-                _ => {}
-            }
-        }
-    }
-}
-
-impl Drop for Cast {
-    fn drop(&mut self) {
-        let session = json!({"sessionId": self.session.id()});
-        self.browser.connection().post("Target.detachFromTarget", session);
     }
 }

@@ -5,7 +5,8 @@
 #[path = "live/sites.rs"]
 mod sites;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,35 @@ use harvestman_browser::{
 use harvestman_core::api::options::ScrapeOptions;
 use serde_json::{Value, json};
 use tokio::time::timeout;
+
+/// Kills the processes that show the pages of the browser in this folder.
+fn kill_renderers(folder: &Path) {
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let processes: Vec<(u32, u32, String)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let path = entry.unwrap().path();
+            let id = path.file_name()?.to_str()?.parse().ok()?;
+            let status = read(path.join("status"));
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+            Some((id, parent.trim().parse().ok()?, read(path.join("cmdline"))))
+        })
+        .collect();
+    let ours = |mut id: u32| loop {
+        match processes.iter().find(|(known, ..)| *known == id) {
+            Some((.., line)) if line.contains(folder.to_str().unwrap()) => return true,
+            Some((_, parent, _)) => id = *parent,
+            None => return false,
+        }
+    };
+    let renderers = processes
+        .iter()
+        .filter(|(id, _, line)| line.contains("--type=renderer") && ours(*id));
+    let renderers: Vec<String> = renderers.map(|(id, ..)| id.to_string()).collect();
+    assert!(!renderers.is_empty());
+    let killed = Command::new("kill").arg("-9").args(renderers).status().unwrap();
+    assert!(killed.success());
+}
 
 /// Longest time for anything that must happen.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,6 +59,7 @@ const PAGE: &str = "data:text/html,<title>The page</title><style>body *{position
     <a target=_blank href='http://app.test/popup'>another</a>";
 
 struct Watched {
+    folder: PathBuf,
     browsers: LiveBrowsers,
     browser: LiveBrowser,
     client: CdpClient,
@@ -40,9 +71,10 @@ impl Watched {
         let program = std::env::var_os("HARVESTMAN_CHROMIUM")
             .map(PathBuf::from)
             .or_else(find_chromium);
+        let folder = std::env::temp_dir().join(format!("harvestman-view-{name}-{}", std::process::id()));
         let browsers = LiveBrowsers::new(LiveConfig {
             program: program.expect("a Chromium: `cargo xtask test` installs one"),
-            folder: std::env::temp_dir().join(format!("harvestman-view-{name}-{}", std::process::id())),
+            folder: folder.clone(),
             agent: "Harvestman/1.0".to_owned(),
             sandbox: Sandbox::Off,
             init: PathBuf::new(),
@@ -57,6 +89,7 @@ impl Watched {
         let client = browser.client(targets[0]["id"].as_str()).await.unwrap();
         let view = browser.live_view();
         let mut watched = Watched {
+            folder,
             browsers,
             browser,
             client,
@@ -303,5 +336,29 @@ async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
         .input(json!({"type": "dialog", "accept": true, "text": "Grace"}))
         .await;
     watched.until("document.title", "said Grace").await;
+    watched.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_whose_process_was_killed_is_seen_again() {
+    let watched = Watched::start("killed").await;
+    let shows = |tabs: &Tabs, title: &str| tabs.tabs.iter().any(|tab| tab.title == title);
+    let mut viewer = watched.view.watch(true).unwrap();
+    let mut list = watched.view.watch(false).unwrap();
+    watched
+        .input(json!({"type": "go", "url": "http://app.test/next"}))
+        .await;
+    let before = tabs(&mut list, |tabs| shows(tabs, "Next")).await;
+    kill_renderers(&watched.folder);
+    let after = tabs(&mut list, |tabs| {
+        tabs.current != before.current && shows(tabs, "Next")
+    })
+    .await;
+    assert_eq!(after.tabs.len(), 1);
+    frame(&mut viewer).await;
+    watched
+        .input(json!({"type": "go", "url": "http://app.test/form"}))
+        .await;
+    tabs(&mut list, |tabs| shows(tabs, "Form")).await;
     watched.end().await;
 }

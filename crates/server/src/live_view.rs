@@ -105,7 +105,7 @@ pub(crate) async fn serve(app: App, door: SessionDoor, socket: WebSocket) {
 
 fn seen(sight: Sight) -> Message {
     match sight {
-        Sight::Frame(frame) => Message::Binary(frame.jpeg.clone().into()),
+        Sight::Frame(frame) => Message::Binary(frame.jpeg.clone()),
         Sight::Tabs(tabs) => text(&Word::Tabs(&tabs)),
     }
 }

@@ -1,0 +1,133 @@
+//! The stream of pictures of one page.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::cdp::{Event, Session};
+use crate::error::BrowserError;
+use crate::limits;
+use crate::live::LiveBrowser;
+
+use super::{Frame, Screen};
+
+/// The stream, on a session of its own; it ends with this value.
+pub(super) struct Cast {
+    browser: LiveBrowser,
+    pub(super) target: String,
+    session: Session,
+    events: mpsc::Receiver<Event>,
+    owed: Option<Owed>,
+}
+
+/// The acknowledgement of the last picture, which the browser waits for before it sends further ones.
+struct Owed {
+    picture: i64,
+    /// Not sooner than this.
+    due: Instant,
+    /// Somebody has the picture.
+    taken: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScreencastFrame<'a> {
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+    metadata: Metadata,
+    session_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    offset_top: f64,
+    device_width: f64,
+    device_height: f64,
+}
+
+impl Cast {
+    pub(super) async fn start(browser: &LiveBrowser, target: &str) -> Option<Cast> {
+        let started = async {
+            let (session, events) = browser.connection().attach(target).await?;
+            let cast = Cast {
+                browser: browser.clone(),
+                target: target.to_owned(),
+                session,
+                events,
+                owed: None,
+            };
+            let (width, height) = limits::MAX_FRAME_SIZE;
+            let wanted = json!({
+                "format": "jpeg",
+                "quality": limits::FRAME_QUALITY,
+                "maxWidth": width,
+                "maxHeight": height,
+            });
+            cast.session.call("Page.enable", json!({})).await?;
+            cast.session.call("Page.startScreencast", wanted).await?;
+            Ok::<_, BrowserError>(cast)
+        };
+        // A page that has just crashed never answers.
+        let started = timeout(limits::CAST_TIMEOUT, started).await;
+        started
+            .unwrap_or(Err(BrowserError::Timeout))
+            .inspect_err(|error| tracing::debug!(%error, "a page cannot be shown"))
+            .ok()
+    }
+
+    /// Hands on pictures until the page ends. Dropping the future loses no picture.
+    pub(super) async fn run(&mut self, screen: &Screen) {
+        loop {
+            if let Some(owed) = &mut self.owed {
+                if !owed.taken {
+                    // Whoever watches may be gone; the page goes on all the same.
+                    let _taken = timeout(limits::FRAME_PATIENCE, screen.taken.notified()).await;
+                    owed.taken = true;
+                }
+                sleep_until(owed.due).await;
+                let taken = json!({"sessionId": owed.picture});
+                self.session.post("Page.screencastFrameAck", taken);
+                self.owed = None;
+            }
+            let Some(event) = self.events.recv().await else {
+                return;
+            };
+            match event.method.as_str() {
+                "Page.screencastFrame" => {
+                    let Some(frame) = event.read::<ScreencastFrame<'_>>() else {
+                        continue;
+                    };
+                    self.owed = Some(Owed {
+                        picture: frame.session_id,
+                        due: Instant::now() + limits::FRAME_INTERVAL,
+                        taken: false,
+                    });
+                    if let Ok(jpeg) = BASE64_STANDARD.decode(frame.data.as_bytes()) {
+                        let frame = Frame {
+                            jpeg: jpeg.into(),
+                            size: (frame.metadata.device_width, frame.metadata.device_height),
+                            top: frame.metadata.offset_top,
+                        };
+                        screen.frame.send_replace(Some(Arc::new(frame)));
+                    }
+                }
+                "Inspector.targetCrashed" => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Cast {
+    fn drop(&mut self) {
+        let session = json!({"sessionId": self.session.id()});
+        self.browser.connection().post("Target.detachFromTarget", session);
+    }
+}

@@ -22,40 +22,64 @@ pub(super) fn signature(dom: &Dom, id: NodeId) -> String {
     collapse(&out)
 }
 
-/// True for links that stand beside a heading to point at it.
-pub(super) fn is_permalink(dom: &Dom, id: NodeId, href: &str) -> bool {
-    const CLASSES: &[&str] = &[
-        "headerlink",
-        "anchor-link",
-        "header-anchor",
-        "hash-link",
-        "heading-anchor",
-        "anchorjs-link",
-        "permalink",
-        "id_link",
-        "heading-link",
-        "header-link",
-        "toc-anchor",
-        "sl-anchor-link",
-        "direct-link",
-    ];
-    if dom.classes(id).any(|class| CLASSES.contains(&class)) && href.contains('#') {
-        return true;
+/// What a link has to do with the heading it stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pointer {
+    /// It is all that the heading says, and leads to it.
+    Whole,
+    /// It stands beside what the heading says, to point at it.
+    Sign,
+    /// Nothing: it leads elsewhere.
+    None,
+}
+
+const SIGN_CLASSES: &[&str] = &[
+    "headerlink",
+    "anchor-link",
+    "header-anchor",
+    "hash-link",
+    "heading-anchor",
+    "anchorjs-link",
+    "permalink",
+    "id_link",
+    "heading-link",
+    "header-link",
+    "toc-anchor",
+    "sl-anchor-link",
+    "direct-link",
+];
+
+/// Looks whether a link points at the place that it stands in.
+pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
+    let heading = dom
+        .ancestors(id)
+        .take(3)
+        .find(|&n| dom.tag(n).heading_level().is_some());
+    let is_classed = href.contains('#') && dom.classes(id).any(|class| SIGN_CLASSES.contains(&class));
+    let is_local = href.starts_with('#');
+    if heading.is_none() && !is_local && !is_classed {
+        return Pointer::None;
     }
-    if !href.starts_with('#') {
-        return false;
+    let text = collapse(&dom.text_of(id, 512));
+    let says_something = text.chars().any(char::is_alphanumeric);
+    if says_something
+        && heading.is_some_and(|heading| collapse(&dom.text_of(heading, 512)) == text)
+        && (is_local || is_classed)
+    {
+        return Pointer::Whole;
     }
-    let text = dom.text_of(id, 64);
-    let text = text.trim();
-    let is_sign = matches!(
-        text,
-        "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}" | "link" | "Link" | "Anchor" | "Permalink" | "​"
+    let is_sign = matches!(text.as_str(), "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}");
+    let is_word = matches!(
+        text.as_str(),
+        "link" | "Link" | "Anchor" | "Permalink" | "\u{200b}"
     );
-    let in_heading = || {
-        dom.ancestors(id)
-            .take(3)
-            .any(|n| dom.tag(n).heading_level().is_some())
+    let is_empty = || text.is_empty() && !dom.below(id).any(|n| matches!(dom.tag(n), Tag::Img));
+    let points = match is_local {
+        true => matches!(text.as_str(), "#" | "¶") || (is_sign || is_word || is_empty()) && heading.is_some(),
+        false => is_sign && heading.is_some(),
     };
-    let has_picture = dom.below(id).any(|n| matches!(dom.tag(n), Tag::Img));
-    matches!(text, "#" | "¶") || ((is_sign || (text.is_empty() && !has_picture)) && in_heading())
+    match points || is_classed {
+        true => Pointer::Sign,
+        false => Pointer::None,
+    }
 }

@@ -257,11 +257,17 @@ fn definitions_and_signatures() {
 #[test]
 fn permalinks_and_controls_are_left_out() {
     check(
-        "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3><div class=highlight><span class=copybutton>&gt;&gt;&gt;</span><pre>x</pre></div>",
+        "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><h3>V <a href='find/?name=v'>🔗</a></h3><h3 id=w><a class=heading-anchor href=#w>W w</a></h3><h3><a href=/x>X</a></h3><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3><div class=highlight><span class=copybutton>&gt;&gt;&gt;</span><pre>x</pre></div>",
         expect![[r#"
             ## T
 
             ## U
+
+            ### V
+
+            ### W w
+
+            ### [X](https://site.test/x)
 
             ### Fold
 

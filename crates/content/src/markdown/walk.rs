@@ -5,7 +5,7 @@ mod formula;
 mod structures;
 
 use super::Request;
-use super::anchors;
+use super::anchors::{self, Pointer};
 use super::blocks::{Blocks, Gap};
 use super::callout;
 use super::code;
@@ -471,8 +471,10 @@ impl<'a> Walk<'a> {
         if self.note_mark(id) {
             return false;
         }
-        if anchors::is_permalink(self.dom, id, href) {
-            return false;
+        match anchors::pointer(self.dom, id, href) {
+            Pointer::Sign => return false,
+            Pointer::Whole => return true,
+            Pointer::None => {}
         }
         if self.inline.in_link() {
             return true;

@@ -48,8 +48,7 @@ impl Budget {
         let Some(most) = self.most else {
             return Ok(Reserved(None));
         };
-        let mut month = clock::now().to_string();
-        month.truncate("2026-01".len());
+        let month = this_month();
         if self.is_stale(most, team, &month) {
             let usage = store
                 .month_usage(team)
@@ -91,8 +90,10 @@ impl Budget {
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
         self.most.is_some_and(|most| {
             let accounts = self.accounts();
-            let spent = accounts.get(&team).map_or(0, |account| account.spent);
-            spent.saturating_add(running) > most
+            let account = accounts
+                .get(&team)
+                .filter(|account| account.month == this_month());
+            account.map_or(0, |account| account.spent).saturating_add(running) > most
         })
     }
 
@@ -108,6 +109,13 @@ impl Budget {
     fn accounts(&self) -> MutexGuard<'_, HashMap<TeamId, Account>> {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// `2026-01`
+fn this_month() -> String {
+    let mut month = clock::now().to_string();
+    month.truncate("2026-01".len());
+    month
 }
 
 impl Reserved {

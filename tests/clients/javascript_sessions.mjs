@@ -21,6 +21,8 @@ answer = await client.interact(scrapeId, { code: "get text output", language: "b
 assert.deepEqual([answer.stdout.trim(), answer.killed], ["Hello Ada", false]);
 answer = await client.interact(scrapeId, { code: "throw new Error('no')" });
 assert.ok(!answer.success && answer.exitCode === 1 && answer.error.includes("no"), JSON.stringify(answer));
+answer = await client.interact(scrapeId, { prompt: "click Send" });
+assert.ok(answer.success && answer.result.includes("Send"), JSON.stringify(answer));
 let ended = await client.stopInteraction(scrapeId);
 assert.ok(ended.success && ended.sessionDurationMs > 0 && ended.creditsBilled >= 1);
 await assert.rejects(client.interact(scrapeId, { code }), status(410));

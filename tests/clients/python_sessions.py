@@ -31,6 +31,8 @@ answer = client.interact(scrape, "get text output", language="bash", timeout=10)
 assert answer.stdout.strip() == "Hello Ada" and answer.killed is False, answer
 answer = client.interact(scrape, "print(await page.title())\nawait page.input_value('input')", language="python")
 assert (answer.stdout.strip(), answer.result) == ("Form", "Ada"), answer
+answer = client.interact(scrape, prompt="click Send")
+assert answer.success and "Send" in answer.result, answer
 ended = client.stop_interaction(scrape)
 assert ended.success and ended.session_duration_ms > 0 and ended.credits_billed >= 1, ended
 refused(410, lambda: client.interact(scrape, "get url", language="bash"))

@@ -290,8 +290,19 @@ impl LiveBrowser {
             if let Command::Tab(tab) = command {
                 return self.tab(tab, deadline).await;
             }
-            let page = self.page().await?;
-            self.hand(&page, deadline).run(command).await
+            loop {
+                let page = self.page().await?;
+                let hand = self.hand(&page, deadline);
+                tokio::select! {
+                    biased;
+                    done = hand.run(command) => {
+                        // A page that it opened is the current one for the next command.
+                        self.pages().adopted().await?;
+                        return done;
+                    }
+                    () = self.another(&page), if matches!(command, Command::Wait { .. }) => {}
+                }
+            }
         };
         let done = timeout_at(deadline, work).await;
         self.touch();
@@ -312,6 +323,17 @@ impl LiveBrowser {
         timeout_at(deadline, work)
             .await
             .unwrap_or(Err(CommandError::Timeout))
+    }
+
+    /// Waits until another page is the current one.
+    async fn another(&self, page: &Page) {
+        while self
+            .pages()
+            .current()
+            .is_none_or(|current| current.target() == page.target())
+        {
+            tokio::time::sleep(limits::POLL).await;
+        }
     }
 
     fn hand<'a>(&'a self, page: &'a Page, deadline: Instant) -> Hand<'a> {

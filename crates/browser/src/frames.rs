@@ -1,6 +1,6 @@
 //! The frames of a page, also those that live in processes of their own, and the accessibility trees they have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -9,8 +9,11 @@ use tokio::time::Instant;
 use crate::cdp::{Connection, Session, text};
 use crate::error::BrowserError;
 use crate::limits;
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::snapshot::{AxTree, FrameTree};
+
+/// Objects that are let go of together.
+const GROUP: &str = "harvestman-clickable";
 
 /// Sessions with frames in processes of their own, by their targets; they end with the frames.
 #[derive(Default)]
@@ -155,6 +158,10 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
             .session
             .call_until("Accessibility.getFullAXTree", params, deadline)
             .await;
+        let clickable = match answer {
+            Ok(_) => clickable(frame, deadline).await.unwrap_or_default(),
+            Err(_) => HashSet::new(),
+        };
         let tree = match answer {
             Ok(answer) => AxTree::read(answer),
             Err(BrowserError::Refused { .. }) if frame.owner.is_some() => AxTree::default(),
@@ -163,7 +170,36 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
         trees.push(FrameTree {
             owner: frame.owner,
             tree,
+            clickable,
         });
     }
     Ok(trees)
+}
+
+/// The browser's numbers for elements of a frame that can be clicked though their roles do not say so.
+async fn clickable(frame: &Frame, deadline: Instant) -> Result<HashSet<i64>, BrowserError> {
+    let call = |method, params| frame.session.call_until(method, params, deadline);
+    let script = include_str!("frames/clickable.js");
+    let params = json!({
+        "functionDeclaration": format!("(limit) => ({script})(limit)"),
+        "executionContextId": page::isolated(&frame.session, &frame.id, deadline).await?,
+        "arguments": [{"value": limits::SNAPSHOT_CLICKABLE}],
+        "objectGroup": GROUP,
+    });
+    let list = page::value(call("Runtime.callFunctionOn", params).await?)?;
+    let mut found = HashSet::new();
+    let properties = json!({"objectId": list["objectId"], "ownProperties": true});
+    let properties = call("Runtime.getProperties", properties).await?;
+    for property in properties["result"].as_array().into_iter().flatten() {
+        if property["value"]["subtype"] != "node" {
+            continue;
+        }
+        let node = json!({"objectId": property["value"]["objectId"]});
+        let node = call("DOM.describeNode", node).await?;
+        found.extend(node["node"]["backendNodeId"].as_i64());
+    }
+    frame
+        .session
+        .post("Runtime.releaseObjectGroup", json!({"objectGroup": GROUP}));
+    Ok(found)
 }

@@ -72,6 +72,8 @@ pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 pub const SNAPSHOT_BYTES: usize = 512 * 1024;
 /// Elements of a snapshot that have a reference.
 pub const SNAPSHOT_ELEMENTS: usize = 10_000;
+/// Elements of one frame that can be clicked though their roles do not say so.
+pub const SNAPSHOT_CLICKABLE: usize = 200;
 /// Depth to which the accessibility tree is read.
 pub const SNAPSHOT_DEPTH: usize = 600;
 /// Depth up to which lines of a snapshot are indented.

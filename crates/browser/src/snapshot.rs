@@ -7,7 +7,7 @@
 
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -113,6 +113,8 @@ pub(crate) struct FrameTree {
     /// Place of the frame that holds it, and the number of the element there; none for the main frame.
     pub(crate) owner: Option<(usize, i64)>,
     pub(crate) tree: AxTree,
+    /// Elements that can be clicked though their roles do not say so.
+    pub(crate) clickable: HashSet<i64>,
 }
 
 /// Something that is shown.
@@ -181,6 +183,12 @@ impl Reading<'_> {
         if depth > limits::SNAPSHOT_DEPTH {
             return;
         }
+        let clickable = node
+            .backend
+            .is_some_and(|number| self.frames[frame].clickable.contains(&number));
+        if clickable && !node.takes_input() {
+            return self.clickable(frame, node, into, depth);
+        }
         let role = node.role();
         if role == "InlineTextBox" || role == "LineBreak" {
             if role == "LineBreak" {
@@ -220,19 +228,10 @@ impl Reading<'_> {
             .value()
             .map(|value| words(&value))
             .filter(|value| !value.is_empty() && *value != name);
-        let reference = match node.backend {
-            Some(number) if referenced && self.elements.len() < limits::SNAPSHOT_ELEMENTS => {
-                self.elements.push(SnapshotElement {
-                    role: role.to_owned(),
-                    name: name.clone(),
-                    value: value.clone(),
-                    frame,
-                    node: number,
-                });
-                Some(self.elements.len())
-            }
-            _ => None,
-        };
+        let reference = node
+            .backend
+            .filter(|_| referenced)
+            .and_then(|number| self.refer(role, &name, value.clone(), frame, number));
         let mut children = Vec::new();
         match held {
             Some(held) => self.frame(held, &mut children, depth + 1),
@@ -259,6 +258,68 @@ impl Reading<'_> {
                 children,
             });
         }
+    }
+
+    /// An element of no telling role that can be clicked: its text is its name.
+    fn clickable(&mut self, frame: usize, node: &AxNode, into: &mut Vec<Shown>, depth: usize) {
+        let mut name = node.name();
+        if name.is_empty() {
+            self.text_of(frame, node, &mut name, depth);
+        }
+        let name = words(&name);
+        let reference = node
+            .backend
+            .and_then(|number| self.refer("clickable", &name, None, frame, number));
+        let mut children = Vec::new();
+        self.children(frame, node, &name, &mut children, depth);
+        children.retain(|child| !child.is_boundary() && !child.is_text());
+        into.push(Shown {
+            role: "clickable".to_owned(),
+            name,
+            states: Vec::new(),
+            reference,
+            value: None,
+            children,
+        });
+    }
+
+    /// Appends the texts below a node.
+    fn text_of(&self, frame: usize, node: &AxNode, to: &mut String, depth: usize) {
+        if depth > limits::SNAPSHOT_DEPTH || to.len() > limits::SNAPSHOT_NAME_CHARS {
+            return;
+        }
+        if node.role() == "StaticText" {
+            to.push_str(&node.name());
+            return;
+        }
+        for child in self.frames[frame].tree.children(node) {
+            self.text_of(frame, child, to, depth + 1);
+        }
+        if !node.ignored && !INLINE.contains(&node.role()) {
+            to.push(' ');
+        }
+    }
+
+    /// Gives an element a reference, as long as there are any.
+    fn refer(
+        &mut self,
+        role: &str,
+        name: &str,
+        value: Option<String>,
+        frame: usize,
+        node: i64,
+    ) -> Option<usize> {
+        if self.elements.len() >= limits::SNAPSHOT_ELEMENTS {
+            return None;
+        }
+        self.elements.push(SnapshotElement {
+            role: role.to_owned(),
+            name: name.to_owned(),
+            value,
+            frame,
+            node,
+        });
+        Some(self.elements.len())
     }
 
     fn children(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {

@@ -209,6 +209,24 @@ async fn elements_are_found_in_every_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_only_looks_clickable_has_a_reference() {
+    let desk = Desk::open("looks").await;
+    let snapshot = desk.does("snapshot -i").await;
+    assert!(
+        snapshot.contains("- clickable \"Press me twice\" ["),
+        "{snapshot}"
+    );
+    assert_eq!(snapshot.matches("- clickable").count(), 2, "{snapshot}");
+    let looks = desk.reference("- clickable \"Only looks so\"").await;
+    assert!(
+        desk.does(&format!("click {looks} && get text #answer"))
+            .await
+            .ends_with("looked clickable\n")
+    );
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn frames_are_part_of_the_page() {
     let desk = Desk::open("frames").await;
     let near = desk.reference("\"Near frame\"").await;

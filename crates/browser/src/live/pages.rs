@@ -24,6 +24,8 @@ pub(crate) struct Pages {
     changed: Notify,
     /// A page without an opener that appears now is one of ours.
     hiding: AtomicBool,
+    /// A page that has just been opened is being taken over.
+    adopting: AtomicBool,
 }
 
 #[derive(Deserialize)]
@@ -59,6 +61,7 @@ impl Pages {
             open: Mutex::default(),
             changed: Notify::new(),
             hiding: AtomicBool::new(false),
+            adopting: AtomicBool::new(false),
         });
         tokio::spawn(pages.clone().listen(connection.events()));
         let attach = json!({
@@ -123,6 +126,12 @@ impl Pages {
         Ok(text(&created?, "targetId"))
     }
 
+    /// Waits until a page that has just been opened is taken over.
+    pub(crate) async fn adopted(&self) -> Result<(), BrowserError> {
+        let adopting = || self.adopting.load(Ordering::Acquire);
+        self.until(|_| (!adopting()).then_some(())).await
+    }
+
     async fn until<T>(&self, look: impl Fn(&[Arc<Page>]) -> Option<T>) -> Result<T, BrowserError> {
         let deadline = Instant::now() + limits::ADOPT_TIMEOUT;
         loop {
@@ -155,7 +164,9 @@ impl Pages {
                         && attached.target_info.r#type == "page"
                         && seen.insert(attached.target_info.target_id.clone())
                     {
+                        self.adopting.store(true, Ordering::Release);
                         self.attached(attached).await;
+                        self.adopting.store(false, Ordering::Release);
                     }
                 }
                 "Target.detachedFromTarget" => {

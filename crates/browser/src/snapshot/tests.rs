@@ -21,6 +21,7 @@ fn frame(owner: Option<(usize, i64)>, nodes: Vec<Value>) -> FrameTree {
     FrameTree {
         owner,
         tree: AxTree::read(json!({"nodes": nodes})),
+        clickable: HashSet::new(),
     }
 }
 
@@ -168,6 +169,31 @@ fn a_box_that_the_keyboard_reaches_can_be_acted_on() {
 }
 
 #[test]
+fn what_only_looks_clickable_is_referenced_by_its_text() {
+    let mut page = frame(
+        None,
+        vec![
+            node(1, "RootWebArea", "", none(), &[2, 5]),
+            node(2, "generic", "", none(), &[3, 4]),
+            node(3, "StaticText", "Buy ", none(), &[]),
+            node(4, "strong", "", none(), &[6]),
+            node(6, "StaticText", "now", none(), &[]),
+            node(5, "generic", "", json!({"ignored": true}), &[7]),
+            node(7, "StaticText", "More", none(), &[]),
+        ],
+    );
+    page.clickable = HashSet::from([2, 5]);
+    for interactive in [false, true] {
+        let snapshot = Snapshot::of(std::slice::from_ref(&page), interactive);
+        assert_eq!(
+            snapshot.text,
+            "- clickable \"Buy now\" [ref=e1]\n- clickable \"More\" [ref=e2]\n"
+        );
+        assert_eq!(snapshot.elements[1].name, "More");
+    }
+}
+
+#[test]
 fn a_snapshot_is_never_larger_than_its_limit() {
     let long = "word ".repeat(1000);
     let children: Vec<u32> = (2..4002).collect();
@@ -199,6 +225,7 @@ fn what_cannot_be_read_gives_an_empty_page() {
         let frames = [FrameTree {
             owner: None,
             tree: AxTree::read(tree),
+            clickable: HashSet::new(),
         }];
         assert_eq!(Snapshot::of(&frames, false), Snapshot::default());
     }

@@ -1,0 +1,18 @@
+(limit) => {
+  // Elements that only their look or an attribute shows to be clickable: the accessibility tree does not know them.
+  const known = "a[href], area, button, input, select, textarea, option, label, summary, video, audio, [role], [contenteditable], [tabindex]";
+  const roots = [document];
+  for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);
+  const points = (e) => getComputedStyle(e).cursor === "pointer";
+  const found = [];
+  for (const root of roots) {
+    for (const e of root.querySelectorAll("body *, :host > *")) {
+      if (found.length === limit) return found;
+      if (e.namespaceURI !== "http://www.w3.org/1999/xhtml" || e.matches(known) || e.closest("a[href], button, label, [role]")) continue;
+      const marked = e.hasAttribute("onclick") || e.hasAttribute("ondblclick");
+      const shown = marked || (points(e) && !(e.parentElement && points(e.parentElement)));
+      if (shown && e.getClientRects().length > 0 && !e.querySelector(known)) found.push(e);
+    }
+  }
+  return found;
+}

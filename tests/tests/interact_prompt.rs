@@ -191,10 +191,13 @@ async fn a_model_sees_the_page_and_acts_by_tools() {
     }
 }
 
+/// What a model says to a question.
+type Answers = fn(&Question) -> Said;
+
 #[tokio::test]
 async fn a_model_may_be_wrong_in_many_ways() {
     // Each is wrong before it does the task.
-    let wrong: [(fn(&Question) -> Said, &str); 7] = [
+    let wrong: [(Answers, &str); 7] = [
         (|_| Said::RawCall("click", "{\"ref\": "), "no JSON"),
         (
             |_| Said::call("click", json!({ "ref": "e999" })),

@@ -159,44 +159,44 @@ impl CdpClient {
 
     /// The command as it goes to the browser; none when it was answered here.
     fn translate(&self, message: &str) -> Option<String> {
-        let mut outside = self.connection.outside();
-        let command: Command<'_> = match serde_json::from_str(message) {
-            Ok(command) => command,
-            Err(_) => {
-                let words = "a message is JSON with an integer `id` and the text `method`";
-                outside.answer(self.client, None, None, Err((NOT_JSON, words)));
-                return None;
-            }
+        // A zero byte would begin another command behind the one that is judged here.
+        let command = serde_json::from_str::<Command<'_>>(message).ok();
+        let Some(command) = command.filter(|_| !message.contains('\0')) else {
+            let words = "a message is JSON with an integer `id` and the text `method`";
+            let mut outside = self.connection.outside();
+            outside.answer(self.client, None, None, Err((NOT_JSON, words)));
+            return None;
         };
-        let admitted = self.admit(&mut outside, &command);
-        admitted
+        let named = command.session_id.as_deref();
+        self.admit(&command, named.unwrap_or(&self.root))
             .map_err(|answer| {
-                let session = command.session_id.as_deref();
-                outside.answer(self.client, Some(command.id), session, answer);
+                let mut outside = self.connection.outside();
+                outside.answer(self.client, Some(command.id), named, answer);
             })
             .ok()
     }
 
-    /// The command as it goes to the browser, or the answer in the browser's place.
-    fn admit(&self, outside: &mut Outside, command: &Command<'_>) -> Result<String, Answer> {
-        let session = outside
-            .session(self.client, command.session_id.as_deref())
-            .ok_or(Err((NO_SESSION, "Session with given id not found.")))?;
+    /// The command as it goes to the browser in `session`, or the answer in the browser's place.
+    fn admit(&self, command: &Command<'_>, session: &str) -> Result<String, Answer> {
         let params = match policy::judge(&command.method, command.params) {
             Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
             Verdict::With(params) => Cow::from(params.to_string()),
             Verdict::Done => return Err(Ok(json!({}))),
             Verdict::Refused(words) => return Err(Err((SERVER_ERROR, words))),
         };
-        if command.method.starts_with("Target.attachTo") && !outside.may_attach(self.client) {
-            return Err(Err((SERVER_ERROR, "this client is attached to too much")));
-        }
         let number = self.connection.next_id();
         let text = format!(
             "{{\"id\":{number},\"method\":{},\"params\":{params},\"sessionId\":{}}}",
             Value::from(&*command.method),
-            Value::from(session.as_str()),
+            Value::from(session),
         );
+        let mut outside = self.connection.outside();
+        if !outside.owns(self.client, session) {
+            return Err(Err((NO_SESSION, "Session with given id not found.")));
+        }
+        if command.method.starts_with("Target.attachTo") && !outside.may_attach(self.client) {
+            return Err(Err((SERVER_ERROR, "this client is attached to too much")));
+        }
         match outside.ask(self.client, number, command.id, session) {
             true => Ok(text),
             false => Err(Err((

@@ -9,9 +9,8 @@ use tokio::time::{Instant, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
+use crate::socket::{GOING_AWAY, NORMAL};
 
-const NORMAL: u16 = 1000;
-const GOING_AWAY: u16 = 1001;
 const TRY_LATER: u16 = 1013;
 
 /// Why nothing more is carried.

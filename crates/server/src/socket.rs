@@ -22,8 +22,9 @@ use crate::limits;
 use crate::routes::job_id;
 use crate::status::{StatusPage, job_row, state};
 
-const NORMAL: u16 = 1000;
-const GOING_AWAY: u16 = 1001;
+/// Close codes (RFC 6455 section 7.4).
+pub(crate) const NORMAL: u16 = 1000;
+pub(crate) const GOING_AWAY: u16 = 1001;
 const POLICY: u16 = 1008;
 const FAULT: u16 = 1011;
 const UNAUTHORIZED: u16 = 3000;

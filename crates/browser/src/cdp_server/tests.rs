@@ -124,6 +124,11 @@ async fn a_client_of_one_page_speaks_without_a_session() {
         assert!(event["sessionId"].is_null(), "{event}");
         page.events.push(event);
     }
+    // With its page it ends.
+    whole
+        .result(None, "Target.closeTarget", json!({"targetId": target}))
+        .await;
+    page.until_closed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,13 +199,22 @@ async fn a_client_cannot_reach_beyond_the_session_nor_end_it() {
     client.result(None, "Browser.setDownloadBehavior", params).await;
     client.result(None, "Browser.close", json!({})).await;
     client.result(None, "Browser.crash", json!({})).await;
-    client.socket.send(Message::text("not JSON")).await.unwrap();
-    assert_eq!(client.next().await["error"]["code"], NOT_JSON_CODE);
+    for wrong in [
+        "not JSON",
+        r#"{"id": "1", "method": "Browser.getVersion"}"#,
+        r#"{"id": 1, "method": "Browser.getVersion", "method": "SystemInfo.getInfo"}"#,
+        "{\"id\": 1, \"method\": \"Browser.getVersion\", \"params\": {\"x\": \"\0{}\"}}",
+        "{\"id\": 1, \"method\": \"Browser.getVersion\"}\0{\"id\": 2, \"method\": \"SystemInfo.getInfo\"}",
+    ] {
+        client.socket.send(Message::text(wrong)).await.unwrap();
+        assert_eq!(client.next().await["error"]["code"], NOT_JSON, "{wrong}");
+    }
     assert_eq!(client.value(Some(&session), "document.title").await, "mine");
     assert!(!folder.exists());
 }
 
-const NOT_JSON_CODE: i32 = -32_700;
+/// The protocol's code for a message that cannot be read.
+const NOT_JSON: i32 = -32_700;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn there_are_only_so_many_clients() {
@@ -222,12 +236,5 @@ async fn the_end_of_the_browser_ends_its_clients() {
     let mut client = served.client().await;
     client.result(None, "Browser.getVersion", json!({})).await;
     drop(served.process);
-    let end = timeout(limits::COMMAND_TIMEOUT, async {
-        while let Some(Ok(message)) = client.socket.next().await {
-            if message.is_close() {
-                break;
-            }
-        }
-    });
-    end.await.unwrap();
+    client.until_closed().await;
 }

@@ -102,13 +102,9 @@ impl Outside {
         self.clients.contains_key(&client)
     }
 
-    /// The browser's session for one that a client names, or for its connection when it names none; none when it
-    /// is not the client's.
-    pub(super) fn session(&self, client: u64, named: Option<&str>) -> Option<String> {
-        match named {
-            Some(named) => (self.sessions.get(named) == Some(&client)).then(|| named.to_owned()),
-            None => Some(self.clients.get(&client)?.root.clone()),
-        }
+    /// Whether a session is the client's.
+    pub(super) fn owns(&self, client: u64, session: &str) -> bool {
+        self.sessions.get(session) == Some(&client)
     }
 
     /// Whether a client may attach to one thing more.
@@ -118,11 +114,12 @@ impl Outside {
     }
 
     /// Notes the client's command `id`, sent to the browser as `number`; false when too many are open.
-    pub(super) fn ask(&mut self, client: u64, number: u64, id: i64, session: String) -> bool {
+    pub(super) fn ask(&mut self, client: u64, number: u64, id: i64, session: &str) -> bool {
         match self.clients.get_mut(&client) {
             Some(asking) if asking.commands < limits::MAX_CLIENT_COMMANDS => asking.commands += 1,
             _ => return false,
         }
+        let session = session.to_owned();
         self.asked.insert(number, Asked { client, id, session });
         true
     }
@@ -147,7 +144,14 @@ impl Outside {
         match (message.id, &message.method, &message.session_id) {
             (Some(number), ..) => self.receive_answer(number, message),
             (None, Some(method), Some(session)) => self.receive_event(method, session, message.params),
-            (None, ..) => false,
+            (None, Some(method), None) => {
+                if method == "Target.detachedFromTarget" {
+                    self.root_detached(message.params);
+                }
+                // It is the browser's own event, for us as well.
+                false
+            }
+            (None, None, _) => false,
         }
     }
 
@@ -174,6 +178,16 @@ impl Outside {
         let text = format!("{{\"id\":{},\"{kind}\":{content}{session}}}", asked.id);
         self.deliver(asked.client, text);
         true
+    }
+
+    /// A client's page was closed: nothing comes any more.
+    fn root_detached(&mut self, params: Option<&RawValue>) {
+        let detached = params.and_then(|params| serde_json::from_str::<OfSession<'_>>(params.get()).ok());
+        if let Some(OfSession { session_id }) = detached
+            && let Some(client) = self.sessions.get(&*session_id).copied()
+        {
+            self.remove(client);
+        }
     }
 
     fn receive_event(&mut self, method: &str, session: &str, params: Option<&RawValue>) -> bool {
@@ -303,8 +317,8 @@ mod tests {
         let mut table = Table::new();
         table.attach("page");
         table.got();
-        assert!(table.outside.ask(table.client, 90, -7, "root".to_owned()));
-        assert!(table.outside.ask(table.client, 91, 7, "page".to_owned()));
+        assert!(table.outside.ask(table.client, 90, -7, "root"));
+        assert!(table.outside.ask(table.client, 91, 7, "page"));
         assert!(table.receive(json!({"id": 91, "result": {"x": 1}, "sessionId": "page"})));
         assert!(table.receive(json!({"id": 90, "error": {"code": 1, "message": "no"}, "sessionId": "root"})));
         assert!(table.receive(json!({"method": "A.b", "params": {"y": 2}, "sessionId": "root"})));
@@ -337,8 +351,8 @@ mod tests {
             let mut table = Table::new();
             table.attach("page");
             table.got();
-            assert!(table.outside.ask(table.client, 1, 5, "page".to_owned()));
-            assert!(table.outside.ask(table.client, 2, 6, "root".to_owned()));
+            assert!(table.outside.ask(table.client, 1, 5, "page"));
+            assert!(table.outside.ask(table.client, 2, 6, "root"));
             assert!(table.receive(event));
             let got = table.got();
             assert_eq!((&got[0]["id"], got.len()), (&json!(5), 2), "{session}: {got:?}");
@@ -362,11 +376,11 @@ mod tests {
     fn open_commands_and_sessions_have_bounds() {
         let mut table = Table::new();
         for number in 0..limits::MAX_CLIENT_COMMANDS as u64 {
-            assert!(table.outside.ask(table.client, number, 1, "root".to_owned()));
+            assert!(table.outside.ask(table.client, number, 1, "root"));
         }
-        assert!(!table.outside.ask(table.client, u64::MAX, 1, "root".to_owned()));
+        assert!(!table.outside.ask(table.client, u64::MAX, 1, "root"));
         assert!(table.receive(json!({"id": 3, "result": {}})));
-        assert!(table.outside.ask(table.client, 3, 1, "root".to_owned()));
+        assert!(table.outside.ask(table.client, 3, 1, "root"));
         for number in 1..limits::MAX_CLIENT_SESSIONS {
             assert!(table.outside.may_attach(table.client));
             table.attach(&number.to_string());

@@ -49,6 +49,18 @@ impl Client {
         }
     }
 
+    /// Waits for the end of the connection.
+    pub(super) async fn until_closed(&mut self) {
+        let end = timeout(limits::COMMAND_TIMEOUT, async {
+            while let Some(Ok(message)) = self.socket.next().await {
+                if message.is_close() {
+                    break;
+                }
+            }
+        });
+        end.await.unwrap();
+    }
+
     /// The whole answer to a command; events on the way are kept.
     pub(super) async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last_id += 1;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use http::Method;
 use serde_json::json;
 
-use super::place::{delete, execute, interact, open, run, scrape, server, sessions, site};
+use super::place::{as_other, delete, execute, interact, open, run, scrape, server, sessions, site};
 
 #[tokio::test]
 async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
@@ -129,7 +130,15 @@ async fn a_scrape_takes_over_a_browser_that_is_there() {
     assert_eq!(answer["stdout"].as_str().unwrap().trim(), site.url("/second"));
     assert_eq!(run(&server, &execute(&id), "get url").await, site.url("/second"));
 
-    let other = scrape(&server, json!({ "url": site.url("/") })).await;
+    let page = json!({ "url": site.url("/") });
+    let strangers = as_other(&server, Method::POST, "/v2/scrape", Some(&page))
+        .await
+        .ok();
+    let strangers = interact(strangers["data"]["metadata"]["scrapeId"].as_str().unwrap());
+    let refused = as_other(&server, Method::POST, &strangers, Some(&request)).await;
+    assert_eq!((refused.status, refused.code()), (403, "FORBIDDEN"));
+
+    let other = scrape(&server, page).await;
     let taken = server.post(&interact(&other), &request).await;
     assert_eq!((taken.status, taken.code()), (409, "CONFLICT"));
     delete(&server, &id).await.ok();

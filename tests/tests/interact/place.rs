@@ -9,7 +9,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 /// Longest time for anything that must happen.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 const FORM: &str = "<!doctype html><title>Form</title>
     <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =

@@ -1,12 +1,17 @@
 //! A scrape that is continued.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
-use super::place::{as_other, delete, execute, interact, open, run, scrape, server, sessions, site};
+use super::place::{
+    PATIENCE, as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site,
+};
 
 #[tokio::test]
 async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
@@ -18,10 +23,7 @@ async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
     ] });
     let id = scrape(&server, request).await;
     let path = interact(&id);
-    let answer = server
-        .post(&path, &super::place::bash("get text output"))
-        .await
-        .ok();
+    let answer = server.post(&path, &bash("get text output")).await.ok();
     assert_eq!(
         answer["stdout"].as_str().unwrap().trim(),
         "Hello Ada",
@@ -55,14 +57,11 @@ async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
 
     run(&server, &path, "fill input Bob && press Enter").await;
     assert_eq!(run(&server, &path, "get text output").await, "Hello Bob");
-    let second = server.post(&path, &super::place::bash("get url")).await.ok();
+    let second = server.post(&path, &bash("get url")).await.ok();
     assert_eq!(second["sessionId"], answer["sessionId"]);
     assert_eq!(second["liveViewUrl"], answer["liveViewUrl"]);
 
-    let failed = server
-        .post(&path, &super::place::bash("click '#nothing'"))
-        .await
-        .ok();
+    let failed = server.post(&path, &bash("click '#nothing'")).await.ok();
     assert_eq!(
         (&failed["success"], &failed["killed"]),
         (&json!(false), &json!(false))
@@ -118,12 +117,34 @@ async fn calls_at_the_same_time_make_one_session_and_come_one_after_the_other() 
 }
 
 #[tokio::test]
+async fn what_was_begun_goes_on_when_its_caller_hangs_up() {
+    let (site, server) = (site().await, server(&[]).await);
+    let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
+    site.hold_after(1);
+    let body = bash("eval \"window.begun = true\"").to_string();
+    let mut caller = TcpStream::connect(server.address()).await.unwrap();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer fc-test\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    caller.write_all(request.as_bytes()).await.unwrap();
+    site.wait_for_requests(2).await;
+    drop(caller);
+    site.release();
+    let since = Instant::now();
+    while run(&server, &path, "eval \"window.begun === true\"").await != "true" {
+        assert!(since.elapsed() < PATIENCE, "its code was not run");
+    }
+    assert_eq!(site.count("/second"), 2, "it is the session that was begun");
+}
+
+#[tokio::test]
 async fn a_scrape_takes_over_a_browser_that_is_there() {
     let (site, server) = (site().await, server(&[]).await);
     let id = open(&server, json!({})).await;
     run(&server, &execute(&id), &format!("open {}", site.url("/form"))).await;
     let first = scrape(&server, json!({ "url": site.url("/second") })).await;
-    let mut request = super::place::bash("get url");
+    let mut request = bash("get url");
     request["existingSessionId"] = json!(id);
     let answer = server.post(&interact(&first), &request).await.ok();
     assert_eq!(answer["sessionId"], id.as_str());

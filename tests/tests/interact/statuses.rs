@@ -1,5 +1,7 @@
 //! What callers are told, and whose sessions they see.
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::{Value, json};
@@ -161,6 +163,27 @@ async fn a_team_has_no_more_sessions_than_it_may() {
         .ok();
     delete(&server, &id).await.ok();
     run(&server, &interact(&scraped), "get url").await;
+}
+
+#[tokio::test]
+async fn so_many_calls_wait_for_a_session_and_no_more() {
+    let (site, server) = (site().await, server(&[]).await);
+    let path = execute(&open(&server, json!({})).await);
+    let (long, short) = (bash(&format!("open {}", site.url("/"))), bash("get url"));
+    site.hold_after(0);
+    let others = async {
+        site.wait_for_requests(1).await;
+        let mut calls: FuturesUnordered<_> = (0..20).map(|_| server.post(&path, &short)).collect();
+        for _ in 0..5 {
+            let refused = calls.next().await.unwrap();
+            assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+            assert!(refused.headers.contains_key("retry-after"));
+        }
+        site.release();
+        calls.collect::<Vec<_>>().await
+    };
+    let (first, others) = tokio::join!(server.post(&path, &long), others);
+    assert!(others.iter().chain([&first]).all(|answer| answer.status == 200));
 }
 
 #[tokio::test]

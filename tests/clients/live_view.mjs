@@ -70,7 +70,7 @@ async function at(frame, x, y) {
   const box = await frame.locator("#picture").boundingBox();
   const [width, height] = await page.evaluate(() => [innerWidth, innerHeight]);
   const scale = Math.min(box.width / width, box.height / height);
-  return [box.x + (box.width - width * scale) / 2 + x * scale, box.y + (box.height - height * scale) / 2 + y * scale];
+  return [box.x + (box.width - width * scale) / 2 + x * scale, box.y + y * scale];
 }
 const click = async (frame, x, y) => host.mouse.click(...(await at(frame, x, y)));
 

@@ -14,14 +14,12 @@ export function listen({ picture, keys, list, send, notify }) {
         return (event.altKey ? 1 : 0) + (control ? 2 : 0) + (event.shiftKey ? 8 : 0);
     };
 
-    /** The part of the canvas that the picture fills. */
+    /** The part of the canvas that the picture fills: in the middle, at the top. */
     function box() {
         const outer = picture.getBoundingClientRect();
         const scale = Math.min(outer.width / picture.width, outer.height / picture.height) || 1;
         const [width, height] = [picture.width * scale, picture.height * scale];
-        const left = outer.left + (outer.width - width) / 2;
-        const top = outer.top + (outer.height - height) / 2;
-        return { left, top, width, height };
+        return { left: outer.left + (outer.width - width) / 2, top: outer.top, width, height };
     }
 
     function place(event) {

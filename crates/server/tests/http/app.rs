@@ -100,6 +100,7 @@ impl TestApp {
                 robots_agent: "Harvestman".to_owned(),
                 max_concurrency: config.max_concurrency,
                 max_sessions: config.max_sessions,
+                llm: None,
                 credit_budget: config.credit_budget,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,

@@ -215,6 +215,21 @@ impl Page {
         Ok(())
     }
 
+    /// Lets a navigation that was asked for come to its end, when the document or its address was `before`.
+    pub(crate) async fn arrived(
+        &self,
+        before: (String, String),
+        deadline: Instant,
+    ) -> Result<(), BrowserError> {
+        let patience = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
+        self.watch
+            .until(patience, |state| {
+                let other = (&state.loader, &state.url) != (&before.0, &before.1);
+                (other && !state.navigating && state.dom_ready).then_some(())
+            })
+            .await
+    }
+
     /// Waits; an error when the deadline comes first.
     pub(crate) async fn sleep(&self, time: Duration, deadline: Instant) -> Result<(), BrowserError> {
         let end = Instant::now() + time;

@@ -77,7 +77,7 @@ impl Default for Screen {
     }
 }
 
-/// The view of a live browser; cheap to clone. What is done in it is in [`crate::input`].
+/// The view of a live browser; cheap to clone. What is done in it is in [`LiveView::input`].
 #[derive(Clone)]
 pub struct LiveView {
     pub(crate) browser: LiveBrowser,

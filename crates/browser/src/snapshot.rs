@@ -16,7 +16,7 @@ use crate::limits;
 pub(crate) use tree::{AxNode, AxTree};
 
 /// Roles that take input: always referenced, and all that is left of a snapshot of interactive elements.
-const INTERACTIVE: [&str; 20] = [
+const INTERACTIVE: [&str; 24] = [
     "button",
     "checkbox",
     "combobox",
@@ -35,8 +35,12 @@ const INTERACTIVE: [&str; 20] = [
     "tab",
     "textbox",
     "treeitem",
-    "Date",
     "ColorWell",
+    "Date",
+    "DateTime",
+    "DisclosureTriangle",
+    "DisclosureTriangleGrouped",
+    "InputTime",
 ];
 /// Roles that are referenced when they have a name.
 const CONTENT: [&str; 9] = [

@@ -44,7 +44,9 @@ impl Hand<'_> {
             Command::Back => self.history(-1).await,
             Command::Forward => self.history(1).await,
             Command::Reload => {
+                let before = self.shown();
                 self.call("Page.reload", json!({})).await?;
+                self.page.arrived(before, self.deadline).await?;
                 self.arrived().await
             }
             Command::Snapshot { interactive } => Ok(self.snapshot(*interactive).await?.text),
@@ -96,12 +98,20 @@ impl Hand<'_> {
             let way = if by < 0 { "back" } else { "forward" };
             return Err(CommandError::failed(format!("there is no page to go {way} to")));
         };
+        let before = self.shown();
         self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))
             .await?;
+        self.page.arrived(before, self.deadline).await?;
         self.arrived().await
     }
 
-    /// Waits for the document and tells which one it is.
+    /// Document and address that are shown.
+    fn shown(&self) -> (String, String) {
+        let state = self.page.state();
+        (state.loader.clone(), state.url.clone())
+    }
+
+    /// Tells which document there is now.
     async fn arrived(&self) -> Result<String, CommandError> {
         self.page.after_input(self.deadline).await?;
         let shown = self.evaluate("[document.title, location.href]").await?;

@@ -274,6 +274,8 @@ struct FrameEvent<'a> {
 #[derive(Deserialize)]
 struct FrameNavigated {
     frame: Frame,
+    #[serde(default)]
+    r#type: String,
 }
 
 #[derive(Deserialize)]
@@ -347,7 +349,7 @@ impl State {
     }
 
     fn navigated(&mut self, event: &Event) {
-        let Some(FrameNavigated { frame }) = event.read() else {
+        let Some(FrameNavigated { frame, r#type }) = event.read() else {
             return;
         };
         if let Ok(url) = Url::parse(&frame.url)
@@ -362,8 +364,10 @@ impl State {
         self.used = Some(Instant::now());
         self.loader = frame.loader_id;
         self.url = frame.url + &frame.url_fragment;
-        self.dom_ready = false;
-        self.loaded = false;
+        // What comes back from the history as it was is not loaded again.
+        let restored = r#type == "BackForwardCacheRestore";
+        self.dom_ready = restored;
+        self.loaded = restored;
         self.in_flight.clear();
         self.quiet_since = Instant::now();
     }

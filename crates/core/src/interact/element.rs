@@ -59,6 +59,8 @@ const FIELDS: &[&str] = &[
     "spinbutton",
     "slider",
     "Date",
+    "DateTime",
+    "InputTime",
     "ColorWell",
 ];
 const TICKS: &[&str] = &[

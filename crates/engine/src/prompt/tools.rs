@@ -5,6 +5,7 @@ use std::time::Duration;
 use harvestman_browser::commands::{Act, Awaited, By, Command, Find, Target};
 use serde_json::{Map, Value, json};
 
+use crate::limits;
 use crate::llm::{Tool, ToolCall};
 
 /// What a call asks for.
@@ -128,11 +129,12 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         "wait" => Command::Wait {
             until: match arguments.text("text") {
                 Ok(text) => Awaited::Visible(Target::Find(shown(&text))),
-                Err(_) => Awaited::Time(Duration::from_millis(
-                    arguments.number("milliseconds").unwrap_or(1_000),
-                )),
+                Err(_) => {
+                    let time = Duration::from_millis(arguments.number("milliseconds").unwrap_or(1_000));
+                    Awaited::Time(time.min(limits::AGENT_WAIT))
+                }
             },
-            timeout: Some(crate::limits::AGENT_WAIT),
+            timeout: Some(limits::AGENT_WAIT),
         },
         "open" => parsed(&["open", &arguments.text("url")?])?,
         "back" => Command::Back,

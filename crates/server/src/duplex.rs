@@ -18,6 +18,8 @@ const TRY_LATER: u16 = 1013;
 enum End {
     /// The caller left, or does not read.
     Gone,
+    /// Nothing more comes from behind.
+    Over,
     Session,
     Server,
 }
@@ -50,7 +52,7 @@ pub(crate) async fn carry<F>(
             let message = tokio::select! {
                 message = outgoing.next() => match message {
                     Some(message) => message,
-                    None => return End::Session,
+                    None => return End::Over,
                 },
                 _ = pings.tick() => {
                     unheard = if heard.swap(false, Ordering::Relaxed) { 0 } else { unheard + 1 };
@@ -73,7 +75,7 @@ pub(crate) async fn carry<F>(
                 Message::Ping(_) | Message::Pong(_) => {}
                 message => {
                     if !incoming(message).await {
-                        return End::Session;
+                        return End::Over;
                     }
                 }
             }
@@ -89,31 +91,28 @@ pub(crate) async fn carry<F>(
     };
     let (code, reason) = match end {
         End::Gone => return,
+        End::Over => (NORMAL, "the browser has nothing more to say"),
         End::Session => (NORMAL, "the session has ended"),
         End::Server => (GOING_AWAY, "the server stops; try again in a moment"),
     };
+    if let Ok(socket) = sink.reunite(stream) {
+        close(socket, code, reason).await;
+    }
+}
+
+/// Ends a socket with a word on why it is of no use now.
+pub(crate) async fn refuse(socket: WebSocket, reason: &'static str) {
+    close(socket, TRY_LATER, reason).await;
+}
+
+async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let frame = CloseFrame {
         code,
         reason: reason.into(),
     };
     let closed = async {
-        if sink.send(Message::Close(Some(frame))).await.is_ok() {
-            // The caller's own close frame ends the connection in order.
-            while let Some(Ok(_)) = stream.next().await {}
-        }
-    };
-    // The caller may be gone.
-    let _closed = timeout(limits::REFUSAL_TIME, closed).await;
-}
-
-/// Ends a socket with a word on why it is of no use now.
-pub(crate) async fn refuse(mut socket: WebSocket, reason: &'static str) {
-    let frame = CloseFrame {
-        code: TRY_LATER,
-        reason: reason.into(),
-    };
-    let closed = async {
         if socket.send(Message::Close(Some(frame))).await.is_ok() {
+            // The caller's own close frame ends the connection in order.
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };

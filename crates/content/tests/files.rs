@@ -389,6 +389,17 @@ fn an_opendocument_presentation_has_a_page_for_each_slide() {
 }
 
 #[test]
+fn a_text_with_parts_of_a_presentation_is_one_page() {
+    let text = open_document(
+        "text",
+        "<text:p>a</text:p><draw:page><text:p>b</text:p></draw:page>",
+    );
+    let document = read_as(FileType::Odt, &text).unwrap();
+    assert_eq!(document.pages.len(), 1);
+    assert_eq!(markdown(&document), "a\n\nb");
+}
+
+#[test]
 fn a_book_gives_its_chapters_in_order() {
     let body = epub(&[
         "<h1>Herons</h1><p>They wade; see <a href=\"c2.xhtml\">egrets</a>.</p>",

@@ -111,7 +111,6 @@ struct Writer {
     styles: Styles,
     html: Markup,
     pages: Vec<FilePage>,
-    slides: u32,
     open: Vec<Closing>,
     /// Depth of `open` at which passing over began.
     passing: Option<usize>,
@@ -154,7 +153,6 @@ impl Writer {
             styles: Styles::default(),
             html: Markup::default(),
             pages: Vec::new(),
-            slides: 0,
             open: Vec::new(),
             passing: None,
             lists: Vec::new(),
@@ -299,10 +297,7 @@ impl Writer {
                     .clone_into(&mut self.class);
                 Closing::Nothing
             }
-            "draw:page" => {
-                self.slides += 1;
-                Closing::Page
-            }
+            "draw:page" if self.kind == FileType::Odp => Closing::Page,
             "presentation:notes" => {
                 self.html.open("blockquote");
                 Closing::Tags(vec!["blockquote"])
@@ -446,7 +441,7 @@ impl Writer {
                     }
                 }
             }
-            Closing::Page => self.end_page(self.slides),
+            Closing::Page => self.end_page(),
         }
     }
 
@@ -504,20 +499,24 @@ impl Writer {
         }
     }
 
-    fn end_page(&mut self, number: u32) {
+    fn end_page(&mut self) {
         self.html.footnotes(&mut self.notes);
         self.class.clear();
         self.pages.push(FilePage {
-            number,
+            number: self.page_count() + 1,
             html: std::mem::take(&mut self.html).into_html(),
             continues: false,
         });
     }
 
+    fn page_count(&self) -> u32 {
+        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
+    }
+
     fn document(mut self, properties: Vec<(String, String)>) -> FileDocument {
         let is_slides = self.kind == FileType::Odp;
         if !is_slides {
-            self.end_page(1);
+            self.end_page();
         }
         let mut warnings = Vec::new();
         if self.hidden > 0 {
@@ -528,7 +527,7 @@ impl Writer {
                 .push("The file is too large to be converted as a whole; its end was left out.".to_owned());
         }
         FileDocument {
-            total_pages: is_slides.then_some(self.slides),
+            total_pages: is_slides.then(|| self.page_count()),
             pages: self.pages,
             properties,
             warnings,

@@ -16,6 +16,20 @@ const SHOP: &str = "<!doctype html><title>Shop</title><h1>Lamps</h1>
     </form>
     <output></output><p class=price>12 €</p><a href=/imprint>Imprint</a>";
 
+/// Things that a plain step can do with.
+const ROOM: &str = "<!doctype html><title>Room</title><h1>Room</h1>
+    <label><input type=checkbox id=light> Light</label>
+    <button aria-haspopup=listbox onclick=\"setTimeout(() => list.hidden = false, 300)\">Wall color</button>
+    <div role=listbox id=list hidden><div role=option onclick=\"wall.textContent = 'wall is ' + this.textContent\">Green</div>
+      <div role=option>Grey</div></div><p id=wall></p>
+    <div style='cursor: pointer' onclick=\"door.textContent = 'door is open'\">Door</div><p id=door></p>
+    <span onmouseenter=\"this.textContent = 'cat purrs'\" id=cat>Cat</span>
+    <form onsubmit=\"event.preventDefault(); setTimeout(() => found.textContent = 'Found ' + q.value, 400)\">
+      <input type=search id=q aria-label='Search the room'></form><p id=found></p>
+    <button>Lamp</button><button onclick=\"second.textContent = 'second lamp'\">Lamp</button><p id=second></p>
+    <label>Notes <textarea id=notes></textarea></label>
+    <dl><dt>Weight<dd>3 kg</dl><div style='height: 4000px'></div><h2>Cellar</h2>";
+
 /// A server with a browser that shows the shop to its first prompt.
 struct Desk {
     server: TestServer,
@@ -31,6 +45,7 @@ impl Desk {
                 "/imprint",
                 Page::html("<!doctype html><title>Imprint</title><p>Who we are."),
             )
+            .page("/room", Page::html(ROOM))
             .page("/trap", Page::html("<!doctype html><title>Trap</title>"))
             .serve()
             .await;
@@ -118,6 +133,57 @@ async fn without_a_model_plain_steps_are_carried_out() {
     );
     assert_eq!(answer["output"], "12 €", "what was read before is told");
     assert!(answer["result"].as_str().unwrap().contains("Lamps"));
+}
+
+#[tokio::test]
+async fn plain_steps_do_what_a_hand_can_do() {
+    let desk = Desk::open(None).await;
+    desk.told("go to /room").await;
+    for (prompt, output) in [
+        ("tick Light and read Light", "checked"),
+        ("uncheck the light checkbox, then read light", "not checked"),
+        ("select Green in Wall color, read wall", "wall is Green"),
+        ("click the door. What does the door say?", "door is open"),
+        ("hover over Cat; read cat", "cat purrs"),
+        (
+            "search for socks, wait for \"found socks\" to appear, tell me what is found",
+            "Found socks",
+        ),
+        ("click the second Lamp button and read second", "second lamp"),
+        (
+            "type \"a\" into Notes, press Enter, type b, read the notes field",
+            "a b",
+        ),
+        (
+            "clear Notes, type c into the notes and get the text of notes",
+            "c",
+        ),
+        ("what is the weight?", "3 kg"),
+        ("scroll to Cellar", "1 step carried out"),
+    ] {
+        let answer = desk.told(prompt).await;
+        assert_eq!(answer["output"], output, "{prompt}");
+    }
+    let scrolled = json!({ "code": "eval 'scrollY > 1000'", "language": "bash" });
+    assert_eq!(
+        desk.server.post(&desk.path, &scrolled).await.ok()["stdout"],
+        "true\n"
+    );
+    let answer = desk
+        .told("scroll to the top, scroll down, wait half a second, take a screenshot")
+        .await;
+    assert!(
+        answer["output"]
+            .as_str()
+            .unwrap()
+            .starts_with("data:image/jpeg;base64,")
+    );
+    let answer = desk.failed("tick Heating").await;
+    let error = answer["error"].as_str().unwrap();
+    assert!(
+        error.contains("nothing that can be ticked on the page is called `Heating`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -216,6 +216,17 @@ impl Session {
         self.shared.call(Some(&self.id), method, params, deadline).await
     }
 
+    /// A command to the page whose answer may be large: its JSON as it came.
+    pub(crate) async fn raw_until(
+        &self,
+        method: &'static str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Box<RawValue>, BrowserError> {
+        let pending = self.shared.send(Some(&self.id), method, params, deadline).await?;
+        pending.raw_answer(deadline).await
+    }
+
     /// Commands sent one after the other without waiting for answers in between, and what became of each.
     pub(crate) async fn call_all(
         &self,
@@ -388,12 +399,16 @@ struct Pending<'a> {
 }
 
 impl Pending<'_> {
-    async fn answer(mut self, deadline: Instant) -> Result<Value, BrowserError> {
+    async fn answer(self, deadline: Instant) -> Result<Value, BrowserError> {
+        let result = self.raw_answer(deadline).await?;
+        Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
+    }
+
+    async fn raw_answer(mut self, deadline: Instant) -> Result<Box<RawValue>, BrowserError> {
         let answer = timeout_at(deadline, &mut self.answered)
             .await
             .map_err(|_| BrowserError::Timeout)?;
-        let result = answer.unwrap_or(Err(BrowserError::Gone))?;
-        Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
+        answer.unwrap_or(Err(BrowserError::Gone))
     }
 }
 

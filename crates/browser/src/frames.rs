@@ -156,14 +156,14 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
         let params = json!({"frameId": frame.id});
         let answer = frame
             .session
-            .call_until("Accessibility.getFullAXTree", params, deadline)
+            .raw_until("Accessibility.getFullAXTree", params, deadline)
             .await;
         let clickable = match answer {
             Ok(_) => clickable(frame, deadline).await.unwrap_or_default(),
             Err(_) => HashSet::new(),
         };
         let tree = match answer {
-            Ok(answer) => AxTree::read(answer),
+            Ok(answer) => AxTree::read(answer.get()),
             Err(BrowserError::Refused { .. }) if frame.owner.is_some() => AxTree::default(),
             Err(error) => return Err(error),
         };

@@ -74,6 +74,8 @@ pub const SNAPSHOT_BYTES: usize = 512 * 1024;
 pub const SNAPSHOT_ELEMENTS: usize = 10_000;
 /// Elements of one frame that can be clicked though their roles do not say so.
 pub const SNAPSHOT_CLICKABLE: usize = 200;
+/// Nodes of one accessibility tree that are looked at.
+pub const SNAPSHOT_NODES: usize = 100_000;
 /// Depth to which the accessibility tree is read.
 pub const SNAPSHOT_DEPTH: usize = 600;
 /// Depth up to which lines of a snapshot are indented.

@@ -105,7 +105,7 @@ pub const AGENT_SILENCES: usize = 2;
 /// What the language model is shown of a page.
 pub const AGENT_PAGE_BYTES: usize = 40 * 1024;
 /// What the language model is given of a text that it reads.
-pub const AGENT_READ_BYTES: usize = 20 * 1024;
+pub const AGENT_READ_BYTES: usize = 12 * 1024;
 /// What the language model is shown of an address or a title.
 pub const AGENT_LINE_BYTES: usize = 1024;
 /// What the language model may wait for something to appear.

@@ -20,7 +20,7 @@ fn node(id: u32, role: &str, name: &str, more: Value, children: &[u32]) -> Value
 fn frame(owner: Option<(usize, i64)>, nodes: Vec<Value>) -> FrameTree {
     FrameTree {
         owner,
-        tree: AxTree::read(json!({"nodes": nodes})),
+        tree: AxTree::read(&json!({"nodes": nodes}).to_string()),
         clickable: HashSet::new(),
     }
 }
@@ -224,7 +224,7 @@ fn what_cannot_be_read_gives_an_empty_page() {
     for tree in [json!({}), json!({"nodes": 1}), json!({"nodes": [{"role": 1}]})] {
         let frames = [FrameTree {
             owner: None,
-            tree: AxTree::read(tree),
+            tree: AxTree::read(&tree.to_string()),
             clickable: HashSet::new(),
         }];
         assert_eq!(Snapshot::of(&frames, false), Snapshot::default());

@@ -1,9 +1,13 @@
 //! The accessibility tree as the browser tells it (`Accessibility.getFullAXTree`).
 
 use std::collections::HashMap;
+use std::fmt::Formatter;
 
-use serde::Deserialize;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use crate::limits;
 
 /// One node.
 #[derive(Deserialize, Debug)]
@@ -42,16 +46,46 @@ pub(crate) struct AxTree {
     places: HashMap<String, usize>,
 }
 
+#[derive(Deserialize)]
+struct Answer {
+    nodes: Nodes,
+}
+
+/// The first nodes of a list.
+struct Nodes(Vec<AxNode>);
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(FirstNodes)
+    }
+}
+
+struct FirstNodes;
+
+impl<'de> Visitor<'de> for FirstNodes {
+    type Value = Nodes;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of nodes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Nodes, A::Error> {
+        let mut nodes = Vec::new();
+        while nodes.len() < limits::SNAPSHOT_NODES {
+            match list.next_element()? {
+                Some(node) => nodes.push(node),
+                None => return Ok(Nodes(nodes)),
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Nodes(nodes))
+    }
+}
+
 impl AxTree {
-    /// Reads the answer of the command; a node that cannot be read is left out.
-    pub(crate) fn read(mut answer: Value) -> AxTree {
-        let nodes: Vec<AxNode> = match answer["nodes"].take() {
-            Value::Array(nodes) => nodes
-                .into_iter()
-                .filter_map(|node| serde_json::from_value(node).ok())
-                .collect(),
-            _ => Vec::new(),
-        };
+    /// Reads the answer of the command, at most [`limits::SNAPSHOT_NODES`]; empty when it cannot be read.
+    pub(crate) fn read(answer: &str) -> AxTree {
+        let nodes = serde_json::from_str(answer).map_or(Vec::new(), |Answer { nodes }| nodes.0);
         let places = nodes
             .iter()
             .enumerate()

@@ -130,6 +130,8 @@ pub const MAX_SELECT_OPTIONS: usize = 2_000;
 pub const SELECT_PATIENCE: Duration = Duration::from_millis(500);
 /// Characters that are copied from a page.
 pub const MAX_COPIED_CHARS: usize = 1024 * 1024;
+/// Tabs that viewers are shown.
+pub const MAX_TABS_SHOWN: usize = 100;
 /// Tabs above which a viewer opens no more.
 pub const MAX_TABS: usize = 32;
 /// Looking whether this machine can sandbox.

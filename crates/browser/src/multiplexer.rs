@@ -70,6 +70,13 @@ impl Multiplexer {
     /// # Errors
     /// No such target, [`limits::MAX_CLIENTS`] are there already, or the browser is gone.
     pub(crate) async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
+        let (multiplexer, target) = (self.clone(), target.map(str::to_owned));
+        // Who goes away meanwhile leaves nothing attached.
+        let attaching = tokio::spawn(async move { multiplexer.attach(target.as_deref()).await });
+        attaching.await.unwrap_or(Err(BrowserError::Gone))
+    }
+
+    async fn attach(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
         let attached = match target {
             None => {
                 self.connection

@@ -19,6 +19,7 @@ use crate::limits;
 use crate::live::LiveBrowser;
 use crate::page::Page;
 use cast::Cast;
+use tabs::cut;
 
 pub use tabs::{OpenDialog, Tab, Tabs};
 
@@ -202,11 +203,10 @@ impl Screen {
             let on = Instant::now() + limits::DIALOG_PATIENCE;
             dialog.kept_until = dialog.kept_until.max(on.min(longest));
         }
-        let cut = |text: &str| text.chars().take(limits::MAX_DIALOG_CHARS).collect();
         Some(OpenDialog {
             kind: dialog.kind.clone(),
-            message: cut(&dialog.message),
-            text: cut(&dialog.text),
+            message: cut(&dialog.message, limits::MAX_DIALOG_CHARS),
+            text: cut(&dialog.text, limits::MAX_DIALOG_CHARS),
         })
     }
 

@@ -50,21 +50,15 @@ impl Tabs {
         let title = |id: &str| {
             let targets = known["targetInfos"].as_array()?;
             let target = targets.iter().find(|target| target["targetId"] == id)?;
-            Some(
-                target["title"]
-                    .as_str()?
-                    .chars()
-                    .take(limits::MAX_TITLE_CHARS)
-                    .collect(),
-            )
+            Some(cut(target["title"].as_str()?, limits::MAX_TITLE_CHARS))
         };
         let pages = browser.pages().all();
-        let tabs = pages.iter().map(|page| {
+        let tabs = pages.iter().take(limits::MAX_TABS_SHOWN).map(|page| {
             let state = page.state();
             Tab {
                 id: page.target().to_owned(),
                 title: title(page.target()).unwrap_or_default(),
-                url: state.url.clone(),
+                url: cut(&state.url, limits::MAX_ADDRESS_BYTES),
                 busy: state.navigating,
             }
         });
@@ -74,4 +68,9 @@ impl Tabs {
             dialog: None,
         }
     }
+}
+
+/// The first characters of a text.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }

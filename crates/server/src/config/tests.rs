@@ -209,14 +209,14 @@ fn variables_that_do_nothing_are_told() {
     let variables = [
         ("HARVESTMAN_LISTEN", "127.0.0.1:1"),
         ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
-        ("HARVESTMAN_LLM_MODEL", "m"),
+        ("HARVESTMAN_SEARCH_URL", "http://127.0.0.1:1"),
         ("HARVESTMAN_EMPTY", ""),
         ("PATH", "/bin"),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(
         source::unread(variables.into_iter()),
-        ["HARVESTMAN_LISTNE", "HARVESTMAN_LLM_MODEL"]
+        ["HARVESTMAN_LISTNE", "HARVESTMAN_SEARCH_URL"]
     );
 }
 

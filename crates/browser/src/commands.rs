@@ -6,6 +6,7 @@
 
 mod error;
 mod glob;
+mod look;
 mod memory;
 mod parse;
 mod run;
@@ -267,6 +268,11 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
     execution
 }
 
+/// Whether it is about whatever page is the current one, also when that changes meanwhile.
+fn follows(command: &Command) -> bool {
+    matches!(command, Command::Wait { until, .. } if !matches!(until, Awaited::Time(_)))
+}
+
 /// Appends a text with an end of line, as far as there is room.
 fn print(to: &mut String, text: &str) {
     if text.is_empty() {
@@ -300,7 +306,7 @@ impl LiveBrowser {
                         self.pages().adopted().await?;
                         return done;
                     }
-                    () = self.another(&page), if matches!(command, Command::Wait { .. }) => {}
+                    () = self.another(&page), if follows(command) => {}
                 }
             }
         };

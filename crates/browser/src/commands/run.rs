@@ -11,7 +11,7 @@ use url::Url;
 
 use super::error::CommandError;
 use super::memory::{Memory, References};
-use super::{Act, Asked, Awaited, By, Command, Direction, Find, State, Target, glob};
+use super::{Act, Asked, Awaited, Command, Direction, State, Target, glob};
 use crate::actions;
 use crate::cdp::Connection;
 use crate::element::Element;
@@ -25,8 +25,6 @@ use crate::snapshot::Snapshot;
 
 /// What actions print that have nothing to tell.
 const DONE: &str = "✓ Done";
-/// Looks for elements in the page.
-const FIND: &str = include_str!("find.js");
 
 /// Carries out commands on one page until a deadline.
 pub(super) struct Hand<'a> {
@@ -318,18 +316,6 @@ impl Hand<'_> {
         })
     }
 
-    async fn count(&self, find: &Find) -> Result<u64, CommandError> {
-        if find.by == By::Role {
-            return Ok(self.by_role(find).await?.1.len() as u64);
-        }
-        let script = format!("({FIND})(...{})", looked_for(find, None));
-        let found = self
-            .page
-            .evaluate(&script, World::Isolated, self.deadline)
-            .await?;
-        Ok(found.as_u64().unwrap_or(0))
-    }
-
     async fn wait(&self, until: &Awaited, timeout: Option<Duration>) -> Result<String, CommandError> {
         let patience = Instant::now() + timeout.unwrap_or(limits::WAIT_TIMEOUT);
         let end = self.deadline.min(patience);
@@ -414,120 +400,6 @@ impl Hand<'_> {
         }
     }
 
-    /// The element that is meant; one that is looked for may take [`limits::ELEMENT_TIMEOUT`] to appear.
-    async fn element(&self, target: &Target) -> Result<Element, CommandError> {
-        let end = self.deadline.min(Instant::now() + limits::ELEMENT_TIMEOUT);
-        loop {
-            if let Some(element) = self.look(target).await? {
-                return Ok(element);
-            }
-            if Instant::now() >= end {
-                return Err(CommandError::failed(format!(
-                    "nothing on the page matches {}",
-                    self.memory.name(target)
-                )));
-            }
-            tokio::time::sleep_until(end.min(Instant::now() + limits::POLL)).await;
-        }
-    }
-
-    /// One look for an element.
-    async fn look(&self, target: &Target) -> Result<Option<Element>, CommandError> {
-        let found = match target {
-            Target::Reference(number) => return self.referenced(*number).await.map(Some),
-            Target::Find(find) if find.by == By::Role => {
-                let (references, matching) = self.by_role(find).await?;
-                let Some(at) = nth(&matching, find.nth) else {
-                    return Ok(None);
-                };
-                let found = &references.elements[at];
-                Element::numbered(&references.frames, found.frame, found.node, self.deadline)
-                    .await
-                    .map(Some)
-            }
-            Target::Find(find) => {
-                let arguments = looked_for(find, Some(find.nth));
-                Element::given(self.page, FIND, arguments, self.deadline).await
-            }
-        };
-        match found {
-            Ok(found) => Ok(found),
-            Err(BrowserError::Refused { reason, .. })
-                if reason.contains("SyntaxError") || reason.contains("not a valid") =>
-            {
-                let name = self.memory.name(target);
-                Err(CommandError::failed(format!(
-                    "{name} is no selector that can be read"
-                )))
-            }
-            // The document may just be replaced by another.
-            Err(BrowserError::Refused { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn referenced(&self, number: usize) -> Result<Element, CommandError> {
-        let stale = |why: &str| {
-            CommandError::failed(format!(
-                "@e{number} {why}; take a new snapshot for new references"
-            ))
-        };
-        let Some(references) = self.memory.references() else {
-            return Err(stale("is not known: there was no snapshot yet"));
-        };
-        let here = references.target == self.page.target() && references.document == self.page.state().loader;
-        if !here {
-            return Err(stale("is of a page that is no longer shown"));
-        }
-        let found = number.checked_sub(1).and_then(|at| references.elements.get(at));
-        let Some(found) = found else {
-            return Err(stale("is not in the last snapshot"));
-        };
-        let element = Element::numbered(&references.frames, found.frame, found.node, self.deadline).await;
-        let gone = || stale("is no longer on the page");
-        match element {
-            Ok(element) => {
-                let attached = element.call(include_str!("state.js"), json!(["attached"]), self.deadline);
-                match attached.await {
-                    Ok(Value::Bool(true)) => Ok(element),
-                    Ok(_) | Err(BrowserError::Refused { .. }) => Err(gone()),
-                    Err(error) => Err(error.into()),
-                }
-            }
-            Err(BrowserError::Refused { .. }) => Err(gone()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Elements of a role, as places in a tree that is read for this alone.
-    async fn by_role(&self, find: &Find) -> Result<(References, Vec<usize>), CommandError> {
-        let frames = self
-            .memory
-            .frames
-            .of(self.page, self.connection, self.deadline)
-            .await?;
-        let trees = frames::trees(&frames, self.deadline).await?;
-        let elements = Snapshot::of(&trees, false).elements;
-        let fits = |name: &str| match &find.name {
-            None => true,
-            Some(wanted) if find.exact => name == wanted,
-            Some(wanted) => name.to_lowercase().contains(&wanted.to_lowercase()),
-        };
-        let matching = elements
-            .iter()
-            .enumerate()
-            .filter(|(_, element)| element.role.eq_ignore_ascii_case(&find.words) && fits(&element.name))
-            .map(|(at, _)| at)
-            .collect();
-        let references = References {
-            target: String::new(),
-            document: String::new(),
-            frames,
-            elements,
-        };
-        Ok((references, matching))
-    }
-
     async fn call(&self, method: &'static str, params: Value) -> Result<Value, CommandError> {
         let answer = self.page.session().call_until(method, params, self.deadline);
         Ok(answer.await?)
@@ -554,32 +426,6 @@ async fn is(element: &Element, state: State, deadline: Instant) -> Result<bool, 
         .call(include_str!("state.js"), json!([what]), deadline)
         .await?;
     Ok(value == Value::Bool(true))
-}
-
-/// The arguments of the function that looks for elements.
-fn looked_for(find: &Find, nth: Option<i32>) -> Value {
-    let by = match find.by {
-        By::Css => "css",
-        By::XPath => "xpath",
-        By::Text => "text",
-        By::Label => "label",
-        By::Placeholder => "placeholder",
-        By::Alt => "alt",
-        By::Title => "title",
-        By::TestId => "testid",
-        By::Role => "role",
-    };
-    json!([by, find.words, find.exact, nth])
-}
-
-fn nth(places: &[usize], nth: i32) -> Option<usize> {
-    match usize::try_from(nth) {
-        Ok(nth) => places.get(nth).copied(),
-        Err(_) => places
-            .len()
-            .checked_sub(nth.unsigned_abs() as usize)
-            .map(|at| places[at]),
-    }
 }
 
 /// A refusal while a document is replaced by another is no value yet.

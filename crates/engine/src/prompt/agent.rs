@@ -38,7 +38,10 @@ pub(super) async fn run(work: &mut Work<'_>, prompt: &str, llm: &Llm) -> Result<
             .chat(&talk.messages, &tools, talk.work.deadline)
             .await
             .map_err(Failure::Model)?;
-        talk.messages.push(Message::Assistant(reply.clone()));
+        // An endpoint takes no message that says nothing.
+        if reply != Reply::default() {
+            talk.messages.push(Message::Assistant(reply.clone()));
+        }
         if reply.calls.is_empty() {
             steps += 1;
             silences += 1;

@@ -108,6 +108,13 @@ await control.locator("#keys").evaluate((keys) => {
   keys.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
 });
 await page.waitForFunction(() => document.querySelector("input").value === "Hällo 漢 🦀");
+await host.keyboard.press("Control+A");
+await host.keyboard.press("Control+C");
+await until("the text is in the clipboard", async () => {
+  await host.keyboard.press("End");
+  await host.keyboard.press("Control+V");
+  return page.evaluate(() => document.querySelector("input").value.startsWith("Hällo 漢 🦀Hällo 漢 🦀"));
+});
 await click(control, 60, 130);
 await control.getByRole("option", { name: "Second" }).click();
 await page.waitForFunction(() => document.title === "chose b");
@@ -144,6 +151,12 @@ await page.waitForURL(site + "/");
 await control.locator("#address").fill("file:///etc/passwd");
 await control.locator("#address").press("Enter");
 await control.getByText("This is not an address of a web page.").waitFor();
+
+// A page that another process shows is seen as well.
+for (const [url, expected] of [["data:text/html,<body style='background:%23e00000'>", "red"], [site + "/popup", "blue"]]) {
+  await page.goto(url);
+  await until(`the page is ${expected}`, async () => (await colour(view)) === expected);
+}
 
 // The end of the session is the end of its addresses.
 const gone = new Promise((resolve) => { outside.on("disconnected", resolve); });

@@ -161,14 +161,26 @@ export function listen({ picture, keys, list, send, notify }) {
         const text = event.clipboardData.getData('text/plain');
         if (text) send({ type: 'text', text });
     });
+    let copying = false;
     for (const type of ['copy', 'cut']) {
         keys.addEventListener(type, (event) => {
+            if (copying) return;
             event.preventDefault();
             send({ type: 'copy' });
             if (type === 'cut') {
                 for (const kind of ['down', 'up']) send({ type: 'key', kind, key: 'Delete', code: 'Delete', keyCode: 46 });
             }
         });
+    }
+
+    /** Puts what was copied in the page into the clipboard. The old way works where frames may not use the new one. */
+    function copied(text) {
+        copying = true;
+        keys.value = text;
+        keys.select();
+        if (!document.execCommand('copy')) notify('The clipboard cannot be used here.');
+        keys.value = '';
+        copying = false;
     }
 
     // --- select lists, which the browser behind does not paint
@@ -246,5 +258,5 @@ export function listen({ picture, keys, list, send, notify }) {
         }
     }
 
-    return { openList, closeList };
+    return { openList, closeList, copied };
 }

@@ -81,7 +81,7 @@ function told(message) {
             hand.openList(message);
             break;
         case 'copied':
-            navigator.clipboard?.writeText(message.text).catch(() => notify('This page may not use the clipboard here.'));
+            hand.copied(message.text);
             break;
         case 'notice':
             notify(message.text);

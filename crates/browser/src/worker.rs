@@ -72,6 +72,8 @@ enum Said {
     Loaded,
     /// It is connected.
     Ready,
+    /// Code runs.
+    Begun,
     Output {
         stream: Stream,
         text: String,
@@ -91,11 +93,22 @@ enum Said {
     },
 }
 
+/// A piece of code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) code: &'a str,
+    /// The page that is `page`.
+    pub(crate) target: &'a str,
+    pub(crate) time: Duration,
+}
+
 /// What became of a piece of code.
 pub(crate) struct Outcome {
     pub(crate) execution: Execution,
     /// The page that it left as `page`.
     pub(crate) target: Option<String>,
+    /// Whether any of the code was run.
+    pub(crate) begun: bool,
     /// Whether the worker can go on.
     pub(crate) alive: bool,
 }
@@ -167,16 +180,18 @@ impl Worker {
             .map_err(failed)
     }
 
-    /// Runs code with the page of `target` as `page`. When the time is over the worker is killed. Who stops
+    /// Runs code. When the time is over the worker is killed. Who stops
     /// waiting drops the worker with it.
-    pub(crate) async fn run(&mut self, code: &str, target: &str, time: Duration) -> Outcome {
+    pub(crate) async fn run(&mut self, Task { code, target, time }: Task<'_>) -> Outcome {
         let deadline = Instant::now() + time;
         let command = json!({"run": code, "target": target});
+        let mut begun = false;
         let exchange = async {
             // When it is gone, that it says nothing more tells.
             let _gone = send(&mut self.commands, &command).await;
             loop {
                 match self.said.recv().await {
+                    Some(Said::Begun) => begun = true,
                     Some(Said::Loaded | Said::Ready | Said::Output { .. }) => {}
                     other => return other,
                 }
@@ -186,6 +201,7 @@ impl Worker {
         let mut outcome = Outcome {
             execution: Execution::default(),
             target: None,
+            begun,
             alive: false,
         };
         let execution = &mut outcome.execution;

@@ -19,7 +19,7 @@ use crate::multiplexer::{CdpClient, Multiplexer};
 use crate::page::Page;
 use crate::screencast::Screen;
 use crate::visitor::Visitor;
-use crate::worker::{Execution, Languages, Worker};
+use crate::worker::{Execution, Languages, Task, Worker};
 
 use super::Chromium;
 use super::code::Code;
@@ -122,17 +122,20 @@ impl LiveBrowser {
         timeout: Duration,
     ) -> Result<Execution, BrowserError> {
         self.touch();
+        // So that a browser that is gone is told before anything was run.
+        let mut page = self.page().await?;
+        if has_died(&page).await {
+            page = self.page().await?;
+        }
         if language == Language::Bash {
-            // So that a browser that is gone is told before anything was run.
-            self.page().await?;
             return Ok(commands::run(self, code, Instant::now() + timeout).await);
         }
-        let page = self.page().await?;
-        let outcome = self
-            .live
-            .code
-            .run(&self.live.outside, language, code, page.target(), timeout);
-        let outcome = outcome.await?;
+        let task = Task {
+            code,
+            target: page.target(),
+            time: timeout,
+        };
+        let outcome = self.live.code.run(&self.live.outside, language, task).await?;
         // Another page than before is one that the code chose; else one that it opened may be the current one now.
         if let Some(target) = outcome.target.filter(|target| target != page.target()) {
             self.live.pages.choose(&target);
@@ -267,6 +270,15 @@ impl LiveBrowser {
     pub(crate) fn screen(&self) -> &Arc<Screen> {
         &self.live.screen
     }
+}
+
+/// Whether the page's process has just ended: the browser tells that only after a moment.
+async fn has_died(page: &Page) -> bool {
+    let soon = Instant::now() + limits::DEAD_PAGE_TIMEOUT;
+    let answer = page
+        .session()
+        .call_until("Runtime.evaluate", json!({"expression": "0"}), soon);
+    matches!(answer.await, Err(BrowserError::Crashed))
 }
 
 /// Stops a script of the page that does not come to an end.

@@ -1,14 +1,13 @@
 //! The workers of one live browser: one for each language, one piece of code at a time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use harvestman_core::api::interact::Language;
 use tokio::sync::{Mutex, watch};
 
 use crate::error::BrowserError;
 use crate::multiplexer::Multiplexer;
-use crate::worker::{Languages, Outcome, Worker};
+use crate::worker::{Languages, Outcome, Task, Worker};
 
 pub(super) struct Code {
     languages: Arc<Languages>,
@@ -36,27 +35,41 @@ impl Code {
         }
     }
 
-    /// Runs code with the page of `target`.
+    /// Runs code with a page.
     pub(super) async fn run(
         &self,
         browser: &Multiplexer,
         language: Language,
-        code: &str,
-        target: &str,
-        time: Duration,
+        task: Task<'_>,
     ) -> Result<Outcome, BrowserError> {
         let work = async {
             let mut workers = self.workers.lock().await;
             let slot = workers.of(language);
-            let mut worker = self.free(slot, browser, language).await?;
-            let outcome = worker.run(code, target, time).await;
-            match outcome.alive {
-                true => *slot = Some(worker),
-                false => worker.end().await,
+            let known = slot.is_some();
+            let mut outcome = self.run_in(slot, browser, language, task).await?;
+            // A worker that ended between two calls may be seen to have ended only now.
+            if known && !outcome.begun && !outcome.alive && !outcome.execution.killed {
+                outcome = self.run_in(slot, browser, language, task).await?;
             }
             Ok(outcome)
         };
         self.until_end(work).await
+    }
+
+    async fn run_in(
+        &self,
+        slot: &mut Option<Worker>,
+        browser: &Multiplexer,
+        language: Language,
+        task: Task<'_>,
+    ) -> Result<Outcome, BrowserError> {
+        let mut worker = self.free(slot, browser, language).await?;
+        let outcome = worker.run(task).await;
+        match outcome.alive {
+            true => *slot = Some(worker),
+            false => worker.end().await,
+        }
+        Ok(outcome)
     }
 
     /// Connects the worker that was started ahead.

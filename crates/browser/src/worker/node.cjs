@@ -134,6 +134,7 @@ async function obey(command) {
     return say({ said: "ready" });
   }
   await choose(command.target);
+  say({ said: "begun" });
   const done = await run(command.run);
   const { page } = globalThis;
   const target = usable(page) ? await targetOf(page).catch(() => undefined) : undefined;

@@ -205,6 +205,7 @@ async def main():
                 say(said="ready")
                 continue
             await choose(command["target"], names)
+            say(said="begun")
             done = await run(command["run"], names)
             page = names.get("page")
             target = await target_of(page) if usable(page) else None

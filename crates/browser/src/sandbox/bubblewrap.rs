@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -235,6 +236,15 @@ impl Room {
         }
         let shared = limits::SHARED_MEMORY_BYTES.to_string();
         arguments.add(["--proc", "/proc", "--dev", "/dev"]);
+        match self.access {
+            // Its own sandbox writes there about its own processes.
+            Access::Browser => {
+                for name in settings_of_the_kernel() {
+                    arguments.add(["--ro-bind-try", &name, &name]);
+                }
+            }
+            Access::Code => arguments.add(["--remount-ro", "/proc"]),
+        }
         arguments.add(["--size", &shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
         arguments.add([
             "--size",
@@ -251,6 +261,26 @@ impl Room {
     }
 }
 
+/// What is in `/proc` beside processes and could be written to. It belongs to root, and to the kernel a process that a
+/// server of root's starts is root's, whatever it is called in its sandbox.
+fn settings_of_the_kernel() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| {
+            let process = entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(|c: char| c.is_ascii_digit());
+            let written = entry
+                .metadata()
+                .is_ok_and(|data| data.is_dir() || data.mode() & 0o222 != 0);
+            let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            written && !process && !link
+        })
+        .map(|entry| entry.path().display().to_string())
+        .collect()
+}
+
 #[derive(Default)]
 struct Arguments(Vec<String>);
 
@@ -260,5 +290,20 @@ impl Arguments {
             .into_iter()
             .map(|word| word.as_ref().to_string_lossy().into_owned());
         self.0.extend(words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_in_a_sandbox_changes_settings_of_the_kernel() {
+        let bubblewrap = Bubblewrap::detect().await.unwrap();
+        for access in [Access::Browser, Access::Code] {
+            let write = "file=/proc/sys/kernel/core_uses_pid; known=$(cat $file) && ! echo $known > $file";
+            let room = Room::new(access, 0, vec![]);
+            bubblewrap.try_out(&room, &["/bin/sh", "-c", write]).await.unwrap();
+        }
     }
 }

@@ -149,6 +149,10 @@ async fn plain_steps_do_what_a_hand_can_do() {
             "search for socks, wait for \"found socks\" to appear, tell me what is found",
             "Found socks",
         ),
+        (
+            "enter gloves into Search the room, submit the form, wait for Found gloves, read found",
+            "Found gloves",
+        ),
         ("click the second Lamp button and read second", "second lamp"),
         (
             "type \"a\" into Notes, press Enter, type b, read the notes field",

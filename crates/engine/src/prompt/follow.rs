@@ -11,7 +11,7 @@ use super::tools::shown;
 use super::{Failure, Work};
 use crate::limits;
 
-/// Sends the form of the field that has the focus, or the first one, as its button would.
+/// Sends the form of the field that has the focus, or the first one, as Enter would.
 const SUBMIT: &str = "{
     const form = document.activeElement?.form ?? document.querySelector('form');
     if (!form) throw new Error('the page has no form');

@@ -1,7 +1,7 @@
 //! Processes of live browsers that are killed from outside, and what is left when all is over. One test, because it
 //! looks at every process that it started.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "live/house.rs"]
 mod house;

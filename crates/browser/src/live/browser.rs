@@ -125,6 +125,8 @@ impl LiveBrowser {
         // So that a browser that is gone is told before anything was run.
         let mut page = self.page().await?;
         if has_died(&page).await {
+            // The page itself may hear of it later.
+            page.state().ended.get_or_insert(BrowserError::Crashed);
             page = self.page().await?;
         }
         if language == Language::Bash {

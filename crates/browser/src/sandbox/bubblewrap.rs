@@ -303,7 +303,10 @@ mod tests {
         for access in [Access::Browser, Access::Code] {
             let write = "file=/proc/sys/kernel/core_uses_pid; known=$(cat $file) && ! echo $known > $file";
             let room = Room::new(access, 0, vec![]);
-            bubblewrap.try_out(&room, &["/bin/sh", "-c", write]).await.unwrap();
+            bubblewrap
+                .try_out(&room, &["/bin/sh", "-c", write])
+                .await
+                .unwrap();
         }
     }
 }

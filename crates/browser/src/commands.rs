@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::cdp::text;
+use crate::error::BrowserError;
 use crate::limits;
 use crate::live::LiveBrowser;
 use crate::page::Page;
@@ -268,6 +269,16 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
     execution
 }
 
+/// Ends a script that keeps a page from answering, so that the next command finds it as it is.
+async fn set_free(page: Arc<Page>) {
+    let patience = Instant::now() + limits::ANSWER_TIMEOUT;
+    let ask = json!({"expression": "0"});
+    let asked = page.session().call_until("Runtime.evaluate", ask, patience).await;
+    if asked == Err(BrowserError::Timeout) {
+        page.session().post("Runtime.terminateExecution", json!({}));
+    }
+}
+
 /// Whether it is about whatever page is the current one, also when that changes meanwhile.
 fn follows(command: &Command) -> bool {
     matches!(command, Command::Wait { until, .. } if !matches!(until, Awaited::Time(_)))
@@ -312,7 +323,13 @@ impl LiveBrowser {
         };
         let done = timeout_at(deadline, work).await;
         self.touch();
-        done.unwrap_or(Err(CommandError::Timeout))
+        let done = done.unwrap_or(Err(CommandError::Timeout));
+        if done == Err(CommandError::Timeout)
+            && let Some(page) = self.pages().current()
+        {
+            tokio::spawn(set_free(page));
+        }
+        done
     }
 
     /// The current page as text. Its references are good for commands until the next snapshot, and as long as the

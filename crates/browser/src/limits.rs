@@ -92,6 +92,8 @@ pub const SCROLL_PIXELS: u32 = 300;
 pub const MAX_ADDRESS_BYTES: usize = 8192;
 /// What `wait` waits for when it names no time.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long a page may take to answer when it is not busy.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a command looks for its element before it says that there is none.
 pub const ELEMENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// What a snapshot waits for a busy page to come to rest.

@@ -338,6 +338,29 @@ async fn a_script_ends_at_its_first_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_is_kept_busy_is_set_free() {
+    let desk = Desk::open("busy").await;
+    let busy = "eval 'for (;;) {}'";
+    let clicked = "eval \"answer.onclick = () => { for (;;) {} }; answer.textContent = 1\"\nclick #answer";
+    let promise = "eval 'new Promise(() => {})'";
+    for script in [busy, clicked, promise, busy] {
+        let done = desk.run(script, 2).await;
+        assert_eq!(
+            (done.exit_code, done.killed),
+            (124, true),
+            "{script}: {}",
+            done.stderr
+        );
+        assert_eq!(
+            desk.does("get title && eval '1 + 1'").await,
+            "Desk\n2\n",
+            "{script}"
+        );
+    }
+    desk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_picture_is_printed() {
     let desk = Desk::open("picture").await;
     let png = desk.does("screenshot").await;

@@ -122,15 +122,11 @@ fn step(words: &[Word]) -> Option<Step> {
     let words = without_last(words, &["please", "now", "again", "too", "afterwards"]);
     let (verb, rest) = words.split_first()?;
     let low = verb.low.as_str();
-    if is_all(words, &["go", "back"]) || is_all(words, &["page", "down"]) || is_all(words, &["page", "up"]) {
-        return Some(match verb.low.as_str() {
-            "go" => Step::Back,
-            _ => Step::Scroll(Scroll::Windows(if words[1].is(&["down"]) { 1 } else { -1 })),
-        });
-    }
     match low {
         _ if verb.is(OPEN) => open(verb, rest),
         "back" if rest.is_empty() => Some(Step::Back),
+        "page" if is_all(rest, &["down"]) => Some(Step::Scroll(Scroll::Windows(1))),
+        "page" if is_all(rest, &["up"]) => Some(Step::Scroll(Scroll::Windows(-1))),
         "forward" if rest.is_empty() => Some(Step::Forward),
         "reload" | "refresh" => only(rest, &["page", "site", "tab", "it"]).then_some(Step::Reload),
         "submit" | "send" if only(rest, &["form", "it", "search", "query", "data"]) => Some(Step::Submit),

@@ -63,13 +63,8 @@ pub(super) fn clauses(prompt: &str) -> Vec<Vec<Word>> {
 }
 
 fn end(clauses: &mut Vec<Vec<Word>>, clause: &mut Vec<Word>) {
-    let mut words = std::mem::take(clause);
-    // `and`, `, and` before a `then`.
-    while words.last().is_some_and(|word| word.is(&["and"])) {
-        words.pop();
-    }
-    if !words.is_empty() {
-        clauses.push(words);
+    if !clause.is_empty() {
+        clauses.push(std::mem::take(clause));
     }
 }
 
@@ -122,7 +117,7 @@ fn pieces(line: &str) -> Vec<Piece> {
             continue;
         }
         let low = bare.to_lowercase();
-        if low == "and" || bare == "&" || low == "&" {
+        if low == "and" || low == "&" {
             joined = Joint::And;
             continue;
         }
@@ -164,7 +159,6 @@ fn without_end(word: &str) -> (&str, Option<char>) {
     let bare = word.trim_end_matches(['.', ',', ';', '!', '?', ':']);
     let marks = &word[bare.len()..];
     let stop = marks.chars().find(|mark| *mark != ':');
-    // What is only marks, such as the text `...`, stays nothing.
     (bare.trim_start_matches(['(', '→']), stop)
 }
 

@@ -169,4 +169,4 @@ pub const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long code waits for a page to answer before it is run; a page may be busy.
 pub const DEAD_PAGE_TIMEOUT: Duration = Duration::from_millis(250);
 /// A page that does not answer for so long after its code was stopped has its script stopped, too.
-pub const STOPPED_PAGE_TIMEOUT: Duration = Duration::from_millis(500);
+pub const STOPPED_PAGE_TIMEOUT: Duration = Duration::from_millis(200);

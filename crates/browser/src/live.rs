@@ -55,7 +55,8 @@ pub struct LiveConfig {
 
 impl LiveConfig {
     fn private(&self) -> Vec<PathBuf> {
-        self.folder.parent().map(PathBuf::from).into_iter().collect()
+        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        folder.parent().map(PathBuf::from).into_iter().collect()
     }
 }
 

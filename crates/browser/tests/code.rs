@@ -9,7 +9,7 @@ mod sites;
 
 use std::time::Duration;
 
-use harvestman_browser::{Execution, LiveBrowser};
+use harvestman_browser::{BrowserError, Execution, LiveBrowser, LiveBrowsers, LiveConfig, Sandbox};
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 
@@ -194,6 +194,55 @@ async fn languages_take_turns_on_the_page_that_was_used_last() {
     assert!(late.stderr.starts_with("Uncaught Error: left alone"), "{late:?}");
     let bash = run(&browser, Language::Bash, "get title").await;
     assert_eq!(bash.stdout.trim(), "App", "{bash:?}");
+    browser.end().await;
+    browsers.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_sandbox_code_runs_only_when_the_operator_says_so() {
+    for allowed in [false, true] {
+        let browsers = LiveBrowsers::new(LiveConfig {
+            sandbox: Sandbox::Off,
+            unsandboxed_code: allowed,
+            ..house::config(&format!("unsandboxed-{allowed}")).await
+        });
+        let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+        for language in [Language::Node, Language::Python] {
+            let code = "await page.goto('http://app.test/')\nawait page.title()";
+            let done = browser.run(code, language, Duration::from_secs(30)).await;
+            match (allowed, done) {
+                (true, Ok(done)) => assert_eq!(done.result.as_deref(), Some("App"), "{done:?}"),
+                (false, Err(BrowserError::NotConfigured(reason))) => {
+                    assert!(reason.contains("HARVESTMAN_UNSANDBOXED_CODE"), "{reason}");
+                }
+                (_, other) => panic!("{other:?}"),
+            }
+        }
+        browser.end().await;
+        browsers.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_language_that_is_not_there_is_named_with_what_to_do() {
+    let browsers = LiveBrowsers::new(LiveConfig {
+        node_modules: vec![],
+        python: None,
+        ..house::config("languages").await
+    });
+    let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+    for (language, word) in [
+        (Language::Node, "playwright-core"),
+        (Language::Python, "HARVESTMAN_PYTHON"),
+    ] {
+        let refused = browser
+            .run("1", language, Duration::from_secs(30))
+            .await
+            .unwrap_err();
+        let said = refused.to_string();
+        assert!(matches!(refused, BrowserError::NotConfigured(_)), "{said}");
+        assert!(said.contains(language.as_str()) && said.contains(word), "{said}");
+    }
     browser.end().await;
     browsers.stop().await;
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
 
 use crate::cdp::{Connection, Session, text};
 use crate::error::BrowserError;
@@ -156,6 +157,8 @@ fn settable(cookie: &Value) -> Value {
 /// A page that answers its own requests with empty documents.
 struct StandIn {
     session: Arc<Session>,
+    /// Told when a document is loaded.
+    loaded: Arc<Notify>,
 }
 
 impl StandIn {
@@ -163,13 +166,19 @@ impl StandIn {
         let (session, mut events) = connection.attach(target).await?;
         let session = Arc::new(session);
         let everything = json!({"patterns": [{"urlPattern": "*"}]});
+        session.call("Page.enable", json!({})).await?;
         session.call("Fetch.enable", everything).await?;
+        let loaded = Arc::new(Notify::new());
+        let told = loaded.clone();
         let answering = Arc::downgrade(&session);
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 let Some(session) = answering.upgrade() else {
                     return;
                 };
+                if event.method == "Page.loadEventFired" {
+                    told.notify_waiters();
+                }
                 if event.method == "Fetch.requestPaused"
                     && let Some(paused) = event.read::<Value>()
                 {
@@ -183,13 +192,20 @@ impl StandIn {
                 }
             }
         });
-        Ok(StandIn { session })
+        Ok(StandIn { session, loaded })
     }
 
     /// Goes to an origin, or to `about:blank`.
     async fn go(&self, address: &str) -> Result<(), BrowserError> {
         let there = json!({"url": address});
+        let loaded = self.loaded.notified();
+        tokio::pin!(loaded);
+        loaded.as_mut().enable();
         self.session.call("Page.navigate", there).await?;
+        // A document that is asked too early may take its process with it.
+        timeout(limits::ADOPT_TIMEOUT, loaded)
+            .await
+            .map_err(|_| BrowserError::Timeout)?;
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         while Instant::now() < deadline {
             // The document before it may still answer, or be just gone.

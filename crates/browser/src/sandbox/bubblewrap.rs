@@ -19,12 +19,17 @@ use crate::limits;
 
 const KNOWN_PLACES: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
+/// A user that no system gives to anybody: what it may do is what everybody may.
+const SANDBOX_USER: u32 = 64_123;
+
 /// Bubblewrap, as it works on this machine.
 #[derive(Clone, Debug)]
 pub struct Bubblewrap {
     program: PathBuf,
     /// Whether a process within can make user namespaces: what a browser's own sandbox needs.
     nests: bool,
+    /// Whom a server of root's starts sandboxes as, where that works.
+    user: Option<u32>,
     groups: Groups,
 }
 
@@ -61,14 +66,18 @@ impl Bubblewrap {
             .map(PathBuf::from)
             .find(|path| path.is_file())
             .ok_or("bubblewrap is not installed")?;
-        let bubblewrap = Bubblewrap {
+        let mut bubblewrap = Bubblewrap {
             nests: false,
+            user: rustix::process::geteuid().is_root().then_some(SANDBOX_USER),
             groups: Groups::detect(),
             program,
         };
-        bubblewrap
-            .try_out(&Room::new(Access::Code, 0, vec![]), &["/usr/bin/true"])
-            .await?;
+        let room = Room::new(Access::Code, 0, vec![]);
+        if bubblewrap.user.is_some() && bubblewrap.try_out(&room, &["/usr/bin/true"]).await.is_err() {
+            // Only root may have user namespaces here.
+            bubblewrap.user = None;
+        }
+        bubblewrap.try_out(&room, &["/usr/bin/true"]).await?;
         let again = bubblewrap.program.to_string_lossy().into_owned();
         let nested = [
             again.as_str(),
@@ -107,6 +116,9 @@ impl Bubblewrap {
             .env_clear()
             .stdin(Stdio::null())
             .kill_on_drop(true);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
         let output = match timeout(limits::DETECT_TIMEOUT, command.output()).await {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => return Err(format!("{} does not start: {error}", self.program.display())),
@@ -145,7 +157,9 @@ impl Bubblewrap {
         ]);
         arguments.extend(["--remount-ro", "/", "--", INIT].map(str::to_owned));
         arguments.extend(enter.arguments());
+        let needed = room.shown.iter().map(|(from, _)| from.as_path()).chain([init]);
         let confine = Stage::Confine {
+            user: self.user.filter(|_| needed.into_iter().all(open_to_all)),
             groups: group.as_ref().map(|group| group.doors()).unwrap_or_default(),
             data_bytes: (room.access == Access::Code).then_some(limits::WORKER_MEMORY_BYTES),
             program: self.program.clone(),
@@ -259,6 +273,14 @@ impl Room {
         }
         arguments.0
     }
+}
+
+/// Whether any user may read it where it is.
+fn open_to_all(path: &Path) -> bool {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let allows =
+        |path: &Path, rights| std::fs::metadata(path).is_ok_and(|data| data.mode() & rights == rights);
+    allows(&path, 0o5) && path.ancestors().skip(1).all(|folder| allows(folder, 0o1))
 }
 
 /// What is in `/proc` beside processes and could be written to. It belongs to root, and to the kernel a process that a

@@ -35,6 +35,8 @@ pub(crate) enum Stage {
     Confine {
         /// Files that put the writer into a control group.
         groups: Vec<PathBuf>,
+        /// Whom to become, for root.
+        user: Option<u32>,
         /// Writable memory of one process.
         data_bytes: Option<u64>,
         program: PathBuf,
@@ -64,6 +66,7 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
     match serde_json::from_str(argument)? {
         Stage::Confine {
             groups,
+            user,
             data_bytes,
             program,
             arguments,
@@ -72,7 +75,12 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
                 OpenOptions::new().write(true).open(group)?.write_all(b"0")?;
             }
             limit(data_bytes, groups.is_empty());
-            Err(Command::new(program).args(arguments).env_clear().exec())
+            let mut command = Command::new(program);
+            if let Some(user) = user {
+                // Further groups are given up with it.
+                command.uid(user).gid(user);
+            }
+            Err(command.args(arguments).env_clear().exec())
         }
         Stage::Enter {
             port,

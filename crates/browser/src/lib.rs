@@ -1,7 +1,8 @@
 //! Chromium, driven over its own debugging protocol on a pipe.
 //!
 //! [`Browser`] renders pages: each in a context of its own that shares nothing with others, in one shared process
-//! that is started when first needed, watched, and replaced when it dies or grows old. This crate opens no network
+//! that is started when first needed, watched, and replaced when it dies or grows old. [`LiveBrowsers`] are for
+//! sessions: a process for each, in a sandbox, with code, commands and viewers beside it. This crate opens no network
 //! connection: Chromium's only network is the proxy whose address it is given, so that the address rule holds for
 //! everything a page does. It never decides what to fetch and never turns HTML into anything else.
 

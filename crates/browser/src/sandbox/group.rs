@@ -29,6 +29,8 @@ pub(crate) struct Group {
 
 /// Every group of ours is called so, with the server's process id behind it.
 const PREFIX: &str = "harvestman-";
+/// The limit of memory, version 2.
+const MEMORY: &str = "memory.max";
 const ROOT: &str = "/sys/fs/cgroup";
 
 impl Groups {
@@ -72,6 +74,10 @@ impl Groups {
                 if let Some(file) = file {
                     fs::write(folder.join(file), most.to_string())?;
                 }
+            }
+            if hierarchy.memory == Some(MEMORY) {
+                // A sandbox has no share in swap; without swap there is no such file.
+                let _none = fs::write(folder.join("memory.swap.max"), "0");
             }
         }
         Ok(Some(group))
@@ -127,7 +133,7 @@ fn unified(folder: &Path) -> Option<Hierarchy> {
     let hierarchy = Hierarchy {
         folder: folder.to_owned(),
         tasks: Some("pids.max"),
-        memory: Some("memory.max"),
+        memory: Some(MEMORY),
     };
     // It may be so already, or not be allowed; what is made then tells.
     let _known = fs::write(folder.join("cgroup.subtree_control"), "+memory +pids");

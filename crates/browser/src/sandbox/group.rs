@@ -68,7 +68,8 @@ impl Groups {
         };
         for hierarchy in &self.hierarchies {
             let folder = hierarchy.folder.join(&name);
-            fs::create_dir(&folder)?;
+            // A server that had the same process id may have left one, with nobody in it.
+            fs::create_dir_all(&folder)?;
             group.folders.push(folder.clone());
             for (file, most) in [(hierarchy.tasks, tasks), (hierarchy.memory, memory_bytes)] {
                 if let Some(file) = file {

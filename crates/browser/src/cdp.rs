@@ -119,6 +119,11 @@ impl Connection {
         self.shared.ended.load(Ordering::Acquire)
     }
 
+    /// Fails all that waits, as the end of the pipe does.
+    pub(crate) fn give_up(&self) {
+        self.shared.end();
+    }
+
     /// A command to the browser itself.
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;

@@ -167,6 +167,8 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ended = self.child.start_kill();
+        // Processes of its own may outlive it for a moment, with the pipe open.
+        self.connection.give_up();
         if let Left::Profile(profile) = &self.left
             && let Err(error) = std::fs::remove_dir_all(profile)
         {

@@ -111,6 +111,8 @@ async fn accept(listener: TcpListener, door: Arc<Door>) {
             return;
         };
         while connections.try_join_next().is_some() {}
+        // Each message is waited for.
+        let _slower = stream.set_nodelay(true);
         let door = door.clone();
         connections.spawn(async move {
             converse(stream, &door).await;

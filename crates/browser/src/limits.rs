@@ -166,6 +166,8 @@ pub const MAX_WORKER_MESSAGE_BYTES: u64 = 16 * 1024 * 1024;
 pub const MAX_WORKER_WORDS: usize = 16;
 /// What a worker wrote before it was killed is waited for so long.
 pub const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(200);
+/// A page that answered so lately is alive: of a crash it would have been heard by now.
+pub const ALIVE_TIME: Duration = Duration::from_millis(50);
 /// How long code waits for a page to answer before it is run; a page may be busy.
 pub const DEAD_PAGE_TIMEOUT: Duration = Duration::from_millis(250);
 /// A page that does not answer for so long after its code was stopped has its script stopped, too.

@@ -38,6 +38,8 @@ struct Live {
     chromium: Mutex<Option<Chromium>>,
     ended: AtomicBool,
     last_used: Arc<Mutex<Instant>>,
+    /// When the current page was last seen to answer.
+    answered: Mutex<Option<Instant>>,
     outside: Multiplexer,
     screen: Arc<Screen>,
     /// What was restored.
@@ -70,6 +72,7 @@ impl LiveBrowser {
             chromium: Mutex::new(Some(chromium)),
             ended: AtomicBool::new(false),
             last_used,
+            answered: Mutex::default(),
             outside,
             screen: Arc::default(),
             restored: Mutex::default(),
@@ -124,7 +127,7 @@ impl LiveBrowser {
         self.touch();
         // So that a browser that is gone is told before anything was run.
         let mut page = self.page().await?;
-        if has_died(&page).await {
+        if self.has_died(&page).await {
             // The page itself may hear of it later.
             page.state().ended.get_or_insert(BrowserError::Crashed);
             page = self.page().await?;
@@ -147,6 +150,23 @@ impl LiveBrowser {
         }
         self.touch();
         Ok(outcome.execution)
+    }
+
+    /// Whether the page's process has just ended, which the browser tells only after a moment. A page that answered
+    /// a moment ago is not asked again.
+    async fn has_died(&self, page: &Page) -> bool {
+        let answered = || self.live.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if answered().is_some_and(|at| now < at + limits::ALIVE_TIME) {
+            return false;
+        }
+        let soon = now + limits::DEAD_PAGE_TIMEOUT;
+        let answer = page
+            .session()
+            .call_until("Runtime.evaluate", json!({"expression": "0"}), soon)
+            .await;
+        *answered() = answer.is_ok().then_some(now);
+        matches!(answer, Err(BrowserError::Crashed))
     }
 
     /// Connects the worker that was started ahead.
@@ -272,15 +292,6 @@ impl LiveBrowser {
     pub(crate) fn screen(&self) -> &Arc<Screen> {
         &self.live.screen
     }
-}
-
-/// Whether the page's process has just ended: the browser tells that only after a moment.
-async fn has_died(page: &Page) -> bool {
-    let soon = Instant::now() + limits::DEAD_PAGE_TIMEOUT;
-    let answer = page
-        .session()
-        .call_until("Runtime.evaluate", json!({"expression": "0"}), soon);
-    matches!(answer.await, Err(BrowserError::Crashed))
 }
 
 /// Stops a script of the page that does not come to an end.

@@ -104,3 +104,5 @@ pub const BROTLI_BUFFER_BYTES: usize = 4096;
 pub const BROWSER_FOLDER: &str = "browser";
 /// Folder in the data folder in which the operator may put playwright-core.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
+/// Smaller answers gain nothing by compression and stay as they are, bytes.
+pub const COMPRESSED_BYTES: u64 = 512;

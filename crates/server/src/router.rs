@@ -7,10 +7,12 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
+use crate::limits;
 use crate::routes::{
     batch, browser, console, crawl, files, health, interact, live, map, parse, scrape, webhooks,
 };
@@ -141,7 +143,11 @@ pub fn router(app: App) -> Router {
     router
         .fallback(health::unknown_path)
         .method_not_allowed_fallback(health::wrong_method)
-        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(
+            CompressionLayer::new()
+                .quality(CompressionLevel::Fastest)
+                .compress_when(DefaultPredicate::new().and(SizeAbove::new(limits::COMPRESSED_BYTES))),
+        )
         .layer(from_fn_with_state(app.clone(), edge))
         .with_state(app)
 }

@@ -35,7 +35,15 @@ globalThis.connect = (to) =>
   });
 globalThis.cdp = await browser.newBrowserCDPSession();
 globalThis.tab = await context.newCDPSession(page);
-globalThis.status = async (url) => (await page.goto(url)).status();
+// The page of an error may still be on its way, and comes between.
+globalThis.status = async (url) => {
+  for (;;)
+    try {
+      return (await page.goto(url)).status();
+    } catch (error) {
+      if (!/interrupted by another navigation/.test(error)) throw error;
+    }
+};
 0"#,
     ),
     (

@@ -127,14 +127,23 @@ impl LiveBrowsers {
     /// When the browser cannot be started.
     pub async fn open(&self, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let spare = self.shared.spare().take();
-        let Spare { chromium, worker } = match spare {
-            Some(spare) if !spare.chromium.process.connection.has_ended() => spare,
-            _ => self.shared.start().await?,
+        let opened = match spare {
+            Some(spare) => self.visit(spare, visit).await,
+            None => Err(BrowserError::Gone),
         };
-        let visitor = Visitor::new(visit, None, &chromium.process.version, &self.shared.config.agent);
-        let opened = LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await;
+        // What waited may have ended without a word.
+        let opened = match opened {
+            Err(BrowserError::Gone) => self.visit(self.shared.start().await?, visit).await,
+            opened => opened,
+        };
         tokio::spawn(self.shared.clone().start_spare());
         opened
+    }
+
+    async fn visit(&self, browser: Spare, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
+        let Spare { chromium, worker } = browser;
+        let visitor = Visitor::new(visit, None, &chromium.process.version, &self.shared.config.agent);
+        LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await
     }
 
     /// Whether code of this language can be run here.

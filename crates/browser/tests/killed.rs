@@ -69,6 +69,10 @@ fn kill(what: &str, is: impl Fn(&str) -> bool) {
     }
 }
 
+fn is_browser(line: &str) -> bool {
+    line.contains("--remote-debugging-pipe") && !line.contains("--type=")
+}
+
 async fn until(what: &str, is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
@@ -150,9 +154,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
     );
 
     // The browser: over, and told at once.
-    kill("browser", |line| {
-        line.contains("--remote-debugging-pipe") && !line.contains("--type=")
-    });
+    kill("browser", is_browser);
     until("the browser is gone", || browser.has_ended()).await;
     for language in [Language::Node, Language::Python, Language::Bash] {
         let over = browser.run(title, language, Duration::from_secs(30)).await;
@@ -169,6 +171,12 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
             .unwrap();
         assert_eq!(sum.result.as_deref(), Some("2"));
         browser.end().await;
+        // The one that was started ahead: the next session has another.
+        until("no browser was started ahead", || {
+            processes().iter().any(|(_, line)| is_browser(line))
+        })
+        .await;
+        kill("spare browser", is_browser);
     }
     let folder = house::config("killed").await.folder;
     drop(browsers);

@@ -15,6 +15,7 @@ pub mod hostile;
 pub mod model;
 pub mod names;
 pub mod receiver;
+mod serve;
 pub mod server;
 pub mod site;
 pub mod tools;

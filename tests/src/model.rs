@@ -1,6 +1,5 @@
 //! A language model in this process: answers chat completions as a test says, and writes down what it was asked.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,11 +7,11 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+
+use crate::serve::serve;
 
 /// One request for a message.
 #[derive(Clone, Debug)]
@@ -94,7 +93,7 @@ pub struct Model {
 
 struct Shared {
     questions: Mutex<Vec<Question>>,
-    answer: Box<dyn Fn(&Question) -> Said + Send + Sync>,
+    says: Box<dyn Fn(&Question) -> Said + Send + Sync>,
 }
 
 impl Drop for Model {
@@ -105,14 +104,15 @@ impl Drop for Model {
 
 impl Model {
     /// A model with its own mind.
-    pub async fn start(answer: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
+    pub async fn start(says: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");
         let shared = Arc::new(Shared {
             questions: Mutex::default(),
-            answer: Box::new(answer),
+            says: Box::new(says),
         });
-        let task = tokio::spawn(accept(listener, shared.clone()));
+        let answering = shared.clone();
+        let task = serve(listener, move |request| answer(answering.clone(), request));
         Model {
             address,
             shared,
@@ -137,23 +137,7 @@ impl Shared {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
-        };
-        let shared = shared.clone();
-        tokio::spawn(async move {
-            let service = service_fn(|request| answer(&shared, request));
-            // Whoever asks may give up at any moment.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
-    }
-}
-
-async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = body
         .collect()
@@ -171,7 +155,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
         question.number = questions.len() + 1;
         questions.push(question.clone());
     }
-    let message = match (shared.answer)(&question) {
+    let message = match (shared.says)(&question) {
         Said::Text(text) => json!({ "role": "assistant", "content": text }),
         Said::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),
         Said::Calls(all) => {
@@ -181,11 +165,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
                 .collect();
             calls(&all)
         }
-        Said::Status(status, body) => return Ok(response(status, body.to_owned())),
+        Said::Status(status, body) => return response(status, body.to_owned()),
         Said::Silence => std::future::pending().await,
     };
     let body = json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] });
-    Ok(response(200, body.to_string()))
+    response(200, body.to_string())
 }
 
 fn calls(all: &[(&str, String)]) -> Value {

@@ -1,6 +1,5 @@
 //! A receiver of webhooks in this process: writes down every delivery, and answers as a test says.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +9,13 @@ use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use sha2::Sha256;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+use crate::serve::serve;
 
 /// Longest time for anything that must happen; passing it is a failure, never a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -112,7 +111,8 @@ impl Receiver {
             released: watch::Sender::new(false),
             reply: Box::new(reply),
         });
-        let task = tokio::spawn(accept(listener, shared.clone()));
+        let answering = shared.clone();
+        let task = serve(listener, move |request| answer(answering.clone(), request));
         Receiver {
             address,
             shared,
@@ -155,26 +155,10 @@ impl Receiver {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
-        };
-        let shared = shared.clone();
-        tokio::spawn(async move {
-            let service = service_fn(|request| answer(&shared, request));
-            // The other side may be killed at any moment; that is what some tests are about.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
-    }
-}
-
-async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
-        return Ok(status(400));
+        return status(400);
     };
     let body = body.to_bytes();
     let json: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -192,7 +176,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
         delivery.attempt = earlier.count() + 1;
         deliveries.push(delivery.clone());
     });
-    Ok(match (shared.reply)(&delivery) {
+    match (shared.reply)(&delivery) {
         Reply::Status(code) => status(code),
         Reply::Redirect(to) => {
             let mut response = status(307);
@@ -205,7 +189,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
             let _ = released.wait_for(|released| *released).await;
             status(200)
         }
-    })
+    }
 }
 
 fn status(code: u16) -> Response<Full<Bytes>> {

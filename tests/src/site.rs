@@ -4,7 +4,6 @@
 //! crawl is in the middle of it, without waiting for a moment by the clock.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,11 +13,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+use crate::serve::serve;
 
 /// What a path answers.
 #[derive(Clone, Debug)]
@@ -148,7 +147,8 @@ impl Site {
             in_flight: AtomicUsize::new(0),
             most_in_flight: AtomicUsize::new(0),
         });
-        let task = tokio::spawn(accept(listener, shared.clone()));
+        let answering = shared.clone();
+        let task = serve(listener, move |request| answer(answering.clone(), request));
         RunningSite {
             address,
             shared,
@@ -286,23 +286,7 @@ impl RunningSite {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
-        };
-        let shared = shared.clone();
-        tokio::spawn(async move {
-            let service = service_fn(|request| answer(&shared, request));
-            // The other side may be killed at any moment; that is what some tests are about.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
-    }
-}
-
-async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let path = request
         .uri()
         .path_and_query()
@@ -315,7 +299,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
     shared.hits.lock().expect("no holder panics").push(hit);
     let mut in_flight = None;
     if !is_site_file(&path) {
-        in_flight = Some(InFlight::begin(shared));
+        in_flight = Some(InFlight::begin(&shared));
         let mut number = 0;
         shared.arrived.send_modify(|arrived| {
             *arrived += 1;
@@ -323,12 +307,12 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
         });
         let mut gate = shared.gate.subscribe();
         if gate.wait_for(|open| number <= *open).await.is_err() {
-            return Ok(not_found());
+            return not_found();
         }
     }
     let page = shared.pages.lock().expect("no holder panics").get(&path).cloned();
     let Some(page) = page else {
-        return Ok(not_found());
+        return not_found();
     };
     if !page.delay.is_zero() {
         tokio::time::sleep(page.delay).await;
@@ -337,7 +321,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Response<
     let mut response = Response::new(Full::new(page.body.clone()));
     *response.status_mut() = page.status;
     *response.headers_mut() = page.headers.clone();
-    Ok(response)
+    response
 }
 
 fn is_site_file(path: &str) -> bool {

@@ -1,0 +1,40 @@
+//! Plain HTTP in this process, for everything that a test plays: sites, receivers, models.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Answers every request on a listener until the task is aborted.
+pub(crate) fn serve<A>(
+    listener: TcpListener,
+    answer: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+) -> JoinHandle<()>
+where
+    A: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
+    tokio::spawn(async move {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                continue;
+            };
+            let answer = answer.clone();
+            tokio::spawn(async move {
+                let service = service_fn(move |request| {
+                    let answer = answer(request);
+                    async { Ok::<_, Infallible>(answer.await) }
+                });
+                // The other side may give up, or be killed, at any moment; that is what some tests are about.
+                let _ = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+            });
+        }
+    })
+}

@@ -4,6 +4,8 @@
 
 #[path = "live/house.rs"]
 mod house;
+#[path = "live/plain.rs"]
+mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 

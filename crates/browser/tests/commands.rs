@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "live/plain.rs"]
+mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use harvestman_browser::{Execution, LiveBrowser, LiveBrowsers, LiveConfig, Sandbox, find_chromium};
+use harvestman_browser::{Execution, LiveBrowser, LiveBrowsers};
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 use tokio::time::Instant;
@@ -22,22 +22,7 @@ struct Desk {
 impl Desk {
     /// A browser that shows the desk.
     async fn open(name: &str) -> Desk {
-        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
-            .map(PathBuf::from)
-            .or_else(find_chromium)
-            .expect("a Chromium: `cargo xtask test` installs one");
-        let browsers = LiveBrowsers::new(LiveConfig {
-            program,
-            folder: std::env::temp_dir().join(format!("harvestman-desk-{name}-{}", std::process::id())),
-            agent: "Harvestman/1.0".to_owned(),
-            sandbox: Sandbox::Off,
-            init: PathBuf::new(),
-            node: None,
-            node_modules: vec![],
-            python: None,
-            unsandboxed_code: false,
-            egress: Arc::new(sites::serve),
-        });
+        let browsers = LiveBrowsers::new(plain::config(&format!("desk-{name}")));
         let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
         let desk = Desk { browsers, browser };
         desk.does("open http://app.test/desk").await;

@@ -5,6 +5,8 @@
 
 #[path = "live/house.rs"]
 mod house;
+#[path = "live/plain.rs"]
+mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 
@@ -178,7 +180,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
         .await;
         kill("spare browser", is_browser);
     }
-    let folder = house::config("killed").await.folder;
+    let folder = plain::config("killed").folder;
     drop(browsers);
     until("processes are left", || processes().is_empty()).await;
     until("control groups are left", || groups() == 0).await;

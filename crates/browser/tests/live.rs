@@ -4,12 +4,14 @@
 
 #[path = "live/house.rs"]
 mod house;
+#[path = "live/plain.rs"]
+mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 
 use std::time::Duration;
 
-use harvestman_browser::{LiveBrowser, LiveBrowsers, LiveConfig, Sandbox};
+use harvestman_browser::{LiveBrowser, LiveBrowsers};
 use harvestman_core::api::options::ScrapeOptions;
 use tokio::time::Instant;
 use url::Url;
@@ -65,10 +67,7 @@ async fn a_profile_moves_from_one_browser_to_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_popup_becomes_the_current_page_and_is_seen_by_the_same_visitor() {
-    let browsers = LiveBrowsers::new(LiveConfig {
-        sandbox: Sandbox::Off,
-        ..house::config("popup").await
-    });
+    let browsers = LiveBrowsers::new(plain::config("popup"));
     let browser = browsers
         .open(&options(r#"{"headers":{"User-Agent":"mine"}}"#))
         .await

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "live/plain.rs"]
+mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 
@@ -11,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_browser::{
-    CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveConfig, LiveView, Point, Reply, Sandbox, Sight,
-    Tabs, Viewer, find_chromium, limits,
+    CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveView, Point, Reply, Sight, Tabs, Viewer, limits,
 };
 use harvestman_core::api::options::ScrapeOptions;
 use serde_json::{Value, json};
@@ -68,22 +69,9 @@ struct Watched {
 
 impl Watched {
     async fn start(name: &str) -> Watched {
-        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
-            .map(PathBuf::from)
-            .or_else(find_chromium);
-        let folder = std::env::temp_dir().join(format!("harvestman-view-{name}-{}", std::process::id()));
-        let browsers = LiveBrowsers::new(LiveConfig {
-            program: program.expect("a Chromium: `cargo xtask test` installs one"),
-            folder: folder.clone(),
-            agent: "Harvestman/1.0".to_owned(),
-            sandbox: Sandbox::Off,
-            init: PathBuf::new(),
-            node: None,
-            node_modules: vec![],
-            python: None,
-            unsandboxed_code: false,
-            egress: Arc::new(sites::serve),
-        });
+        let config = plain::config(&format!("view-{name}"));
+        let folder = config.folder.clone();
+        let browsers = LiveBrowsers::new(config);
         let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
         let targets = browser.cdp_targets("").await.unwrap();
         let client = browser.client(targets[0]["id"].as_str()).await.unwrap();

@@ -1,37 +1,30 @@
 //! Live browsers as a server has them: in the sandbox of this machine, with Node.js and Python.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use harvestman_browser::{LiveBrowsers, LiveConfig, Sandbox, find_chromium, find_node, find_python};
+use harvestman_browser::{LiveBrowsers, LiveConfig, Sandbox, find_node, find_python};
 
-use crate::sites;
+use crate::plain;
 
-pub(crate) fn named(variable: &str) -> Option<PathBuf> {
+fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from)
 }
 
 /// The settings of a server whose data folder is in the system's temporary folder.
 pub(crate) async fn config(name: &str) -> LiveConfig {
-    let program = named("HARVESTMAN_CHROMIUM").or_else(find_chromium);
     let modules = named("HARVESTMAN_TEST_JAVASCRIPT").map(|folder| folder.join("node_modules"));
-    let data = std::env::temp_dir().join(format!("harvestman-{name}-{}", std::process::id()));
     let sandbox = Sandbox::detect().await;
     assert!(
         matches!(sandbox, Sandbox::Bubblewrap(_)),
         "bubblewrap: `cargo xtask test` installs it"
     );
     LiveConfig {
-        program: program.expect("a Chromium: `cargo xtask test` installs one"),
-        folder: data.join("browser"),
-        agent: "Harvestman/1.0".to_owned(),
         sandbox,
         init: PathBuf::from(env!("CARGO_BIN_EXE_sandbox_init")),
         node: named("HARVESTMAN_TEST_NODE").or_else(find_node),
         node_modules: modules.into_iter().collect(),
         python: named("HARVESTMAN_TEST_PYTHON").or_else(find_python),
-        unsandboxed_code: false,
-        egress: Arc::new(sites::serve),
+        ..plain::config(name)
     }
 }
 

@@ -1,0 +1,28 @@
+//! A live browser by itself: no sandbox, no code, and the test's sites for a network.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use harvestman_browser::{LiveConfig, Sandbox, find_chromium};
+
+use crate::sites;
+
+/// Its settings; the folder is one in the system's temporary folder.
+pub(crate) fn config(name: &str) -> LiveConfig {
+    let program = std::env::var_os("HARVESTMAN_CHROMIUM").map(PathBuf::from);
+    let data = std::env::temp_dir().join(format!("harvestman-{name}-{}", std::process::id()));
+    LiveConfig {
+        program: program
+            .or_else(find_chromium)
+            .expect("a Chromium: `cargo xtask test` installs one"),
+        folder: data.join("browser"),
+        agent: "Harvestman/1.0".to_owned(),
+        sandbox: Sandbox::Off,
+        init: PathBuf::new(),
+        node: None,
+        node_modules: vec![],
+        python: None,
+        unsandboxed_code: false,
+        egress: Arc::new(sites::serve),
+    }
+}

@@ -473,3 +473,57 @@ async fn without_a_secret_nothing_is_signed_and_nothing_can_be_forged() {
             .all(|delivery| !delivery.headers.contains_key(SIGNATURE))
     );
 }
+
+#[tokio::test]
+async fn a_teams_own_secret_signs_instead_of_the_operators() {
+    let (site, receiver) = (small_site().await, Receiver::start().await);
+    let server = signing_server(&[]).await;
+    let rotated = server.post("/console/api/webhook-secret", &json!({})).await.ok();
+    let own = rotated["secret"].as_str().unwrap();
+    server.crawl(&crawl_of(&site, receiver.url())).await;
+    let tested = server
+        .post(
+            "/console/api/webhook-test",
+            &json!({ "url": receiver.url(), "metadata": { "k": 1 } }),
+        )
+        .await
+        .ok();
+    assert_eq!(
+        (&tested["delivered"], &tested["signed"], &tested["status"]),
+        (&json!(true), &json!(true), &json!(200))
+    );
+    let deliveries = receiver
+        .wait_until(|all| {
+            let came = |event| all.iter().any(|delivery| delivery.event() == event);
+            came("crawl.completed") && came("webhook.test")
+        })
+        .await;
+    for delivery in &deliveries {
+        assert!(delivery.is_signed(SIGNATURE, own) && !delivery.is_signed(SIGNATURE, SECRET));
+    }
+    let test = deliveries
+        .iter()
+        .find(|delivery| delivery.event() == "webhook.test")
+        .unwrap();
+    assert_eq!(test.webhook_id(), tested["webhookId"]);
+    assert_eq!(
+        (&test.json["metadata"], &test.json["data"]),
+        (&json!({ "k": 1 }), &json!([]))
+    );
+
+    // Another team goes on with the operator's.
+    let request = json!({ "url": receiver.url() }).to_string();
+    let key = format!("Bearer {OTHER_KEY}");
+    let path = "/console/api/webhook-test";
+    let other = server
+        .ask(http::Method::POST, path, &[("authorization", &key)], request)
+        .await
+        .ok();
+    let theirs = receiver
+        .wait_until(|all| {
+            all.iter()
+                .any(|delivery| delivery.webhook_id() == other["webhookId"])
+        })
+        .await;
+    assert!(theirs.last().unwrap().is_signed(SIGNATURE, SECRET));
+}

@@ -14,6 +14,7 @@ mod error;
 mod extract;
 mod health;
 mod interact;
+mod keys;
 mod limits;
 mod map;
 mod pages;

@@ -19,6 +19,7 @@ pub mod format;
 pub mod header_field;
 pub mod interact;
 pub mod job;
+pub mod keys;
 pub mod live;
 pub mod location;
 pub mod map;

@@ -51,6 +51,8 @@ pub const MAX_VIEWPORT_WIDTH: u64 = 7680;
 pub const MAX_VIEWPORT_HEIGHT: u64 = 4320;
 /// Pages of a document that a parser may be asked for.
 pub const MAX_DOCUMENT_PAGES: u64 = 10_000;
+/// Characters of the name of a key or a team.
+pub const MAX_KEY_NAME_CHARS: usize = 100;
 /// Characters of a profile name.
 pub const MAX_PROFILE_NAME_CHARS: usize = 128;
 /// Languages of a location.

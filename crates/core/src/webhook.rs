@@ -25,6 +25,8 @@ wire_enum! {
         Agent = "agent",
         /// Monitor.
         Monitor = "monitor",
+        /// A receiver that is being tried.
+        Webhook = "webhook",
     }
 }
 
@@ -67,6 +69,8 @@ wire_enum! {
         MonitorPage = "monitor.page",
         /// A monitor check ended.
         MonitorCheckCompleted = "monitor.check.completed",
+        /// Nothing happened; somebody wants to see an event arrive.
+        WebhookTest = "webhook.test",
     }
 }
 

@@ -212,11 +212,22 @@ impl Engine {
 
     /// Refuses a webhook receiver at a private address.
     pub(crate) async fn check_receiver(&self, webhook: Option<&WebhookSpec>) -> Result<(), ApiError> {
-        let Some(webhook) = webhook else { return Ok(()) };
+        match webhook {
+            Some(webhook) => self.check_receiver_at(&["webhook", "url"], webhook).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same for a receiver whose address stands at `path` of the body.
+    pub(crate) async fn check_receiver_at(
+        &self,
+        path: &[&str],
+        webhook: &WebhookSpec,
+    ) -> Result<(), ApiError> {
         self.check_target(&webhook.url).await.map_err(|error| {
-            let message = format!("`webhook.url`: {}", error.message);
+            let message = format!("`{}`: {}", path.join("."), error.message);
             ApiError::new(ErrorCode::BadRequest, message)
-                .with_details(serde_json::json!([{ "path": ["webhook", "url"], "message": error.message }]))
+                .with_details(serde_json::json!([{ "path": path, "message": error.message }]))
         })
     }
 

@@ -50,6 +50,8 @@ pub const WEBHOOK_POLL: Duration = Duration::from_secs(1);
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// What is read of a receiver's answer.
 pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
+/// What is shown of it to who tries a receiver.
+pub const WEBHOOK_ANSWER_SHOWN: usize = 1024;
 /// How long results stay readable after the end of a job (contract section 19).
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How long a picture of a page can be fetched (contract section 4.2).

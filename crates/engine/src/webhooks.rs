@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::keys::WebhookTested;
 use harvestman_core::api::webhook::WebhookSpec;
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::webhook::{self, Event, Payload};
 use harvestman_fetch::FetchRequest;
-use harvestman_store::{Attempt, AttemptEnd, DueEvent, EventSubject, StoreError};
+use harvestman_store::{Attempt, AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::engine::Inner;
+use crate::engine::{Engine, Inner, unavailable};
 use crate::{clock, limits};
 
 /// Delivers what is due until `stop`; deliveries in flight get their time to end.
@@ -78,19 +80,16 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     let Some(event) = inner.store.due_event(job, at).await? else {
         return Ok(false);
     };
+    let secret = inner.webhook_secret(event.team).await?;
     let begun = Instant::now();
-    let (status, error) = match prepared(inner, &event) {
-        Ok(request) => match inner.scraper.fetcher().fetch(request).await {
-            Ok(answer) if (200..300).contains(&answer.status) => (Some(answer.status), None),
-            Ok(answer) => (
-                Some(answer.status),
-                Some(format!("the receiver answered {}", answer.status)),
-            ),
-            Err(error) => (None, Some(error.to_string())),
-        },
+    let Met { status, error, .. } = match prepared(inner, &event, secret.as_deref()) {
+        Ok(request) => send(inner, request).await,
         Err(error) => {
             tracing::error!(%error, event.no = event.event_no, "a webhook event cannot be sent");
-            (None, Some(error))
+            Met {
+                error: Some(error),
+                ..Met::default()
+            }
         }
     };
     let end = match (&error, inner.config.webhook_retries.get(event.attempts as usize)) {
@@ -100,7 +99,7 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     };
     let attempt = Attempt {
         at,
-        duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        duration_ms: millis_since(begun),
         status,
         error,
     };
@@ -111,19 +110,86 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
         .await
 }
 
+/// What an attempt met; without an error it was acknowledged.
+#[derive(Debug, Default)]
+struct Met {
+    status: Option<u16>,
+    error: Option<String>,
+    body: Vec<u8>,
+}
+
+async fn send(inner: &Inner, request: FetchRequest) -> Met {
+    match inner.scraper.fetcher().fetch(request).await {
+        Ok(answer) => Met {
+            status: Some(answer.status),
+            error: (!(200..300).contains(&answer.status))
+                .then(|| format!("the receiver answered {}", answer.status)),
+            body: answer.body.to_vec(),
+        },
+        Err(error) => Met {
+            error: Some(error.to_string()),
+            ..Met::default()
+        },
+    }
+}
+
+fn millis_since(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Inner {
+    /// What signs the webhooks of a team: its own secret, else the operator's.
+    async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
+        let own = self.store.webhook_secret(team).await?;
+        Ok(own.or_else(|| self.config.webhook_secret.clone()))
+    }
+}
+
+impl Engine {
+    /// Sends an event that tells of nothing, signed like every other, and says what came back. It is sent once
+    /// and stored nowhere. Errors: 400 for a receiver at a private address.
+    pub async fn test_webhook(&self, who: &Principal, spec: WebhookSpec) -> Result<WebhookTested, ApiError> {
+        let inner = &self.inner;
+        self.check_receiver_at(&["url"], &spec).await?;
+        let secret = inner
+            .webhook_secret(who.team)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        let webhook_id = WebhookId(harvestman_store::fresh_id());
+        let payload = Payload::new(
+            Event::WebhookTest,
+            clock::new_job_id(),
+            webhook_id,
+            spec.metadata.clone(),
+        );
+        let begun = Instant::now();
+        let met = send(inner, signed(inner, spec, payload.to_json(), secret.as_deref())).await;
+        let shown = &met.body[..met.body.len().min(limits::WEBHOOK_ANSWER_SHOWN)];
+        Ok(WebhookTested {
+            success: true,
+            delivered: met.error.is_none(),
+            signed: secret.is_some(),
+            webhook_id,
+            status: met.status,
+            error: met.error,
+            duration_ms: millis_since(begun),
+            answer: String::from_utf8_lossy(shown).into_owned(),
+        })
+    }
+}
+
 /// The exact request of an event, the same bytes on every attempt; or why it cannot be made.
-fn prepared(inner: &Inner, event: &DueEvent) -> Result<FetchRequest, String> {
+fn prepared(inner: &Inner, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
     let name = Event::parse(&event.event).ok_or("the event is unknown")?;
     let spec =
         WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
     let body = payload(name, event, &spec)?.to_json();
+    Ok(signed(inner, spec, body, secret))
+}
 
+fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) -> FetchRequest {
     let deadline = Instant::now() + limits::WEBHOOK_TIMEOUT;
-    let signature = inner
-        .config
-        .webhook_secret
-        .as_ref()
-        .map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
+    let signature = secret.map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
     request.max_body_bytes = limits::WEBHOOK_ANSWER_BYTES;
     request.truncate = true;
@@ -136,7 +202,7 @@ fn prepared(inner: &Inner, event: &DueEvent) -> Result<FetchRequest, String> {
             request.headers.push((name.to_owned(), signature.clone()));
         }
     }
-    Ok(request)
+    request
 }
 
 /// Headers that a caller cannot replace.

@@ -2,6 +2,7 @@
 //! caller does not cost the store a read each time. A key in the clear is never kept or logged.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
+use harvestman_core::ids::KeyId;
 use harvestman_store::{Principal, StoreError};
 
 use crate::app::App;
@@ -103,6 +105,8 @@ fn bearer(value: &str) -> Option<&str> {
 #[derive(Debug, Default)]
 pub struct Principals {
     known: Mutex<HashMap<[u8; 32], (Instant, Principal)>>,
+    /// Counts what was forgotten: an answer that the store gave before that is not remembered.
+    forgotten: AtomicU64,
 }
 
 impl Principals {
@@ -110,11 +114,19 @@ impl Principals {
         if let Some(principal) = self.remembered(&hash) {
             return Ok(Some(principal));
         }
+        let forgotten = self.forgotten.load(Ordering::SeqCst);
         let found = app.store().principal(hash).await?;
         if let Some(principal) = &found {
-            self.remember(hash, principal.clone());
+            self.remember(hash, principal.clone(), forgotten);
         }
         Ok(found)
+    }
+
+    /// A key opens nothing any more, from now on.
+    pub(crate) fn forget(&self, key: KeyId) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
+        known.retain(|_, (_, principal)| principal.key != Some(key));
     }
 
     fn remembered(&self, hash: &[u8; 32]) -> Option<Principal> {
@@ -123,8 +135,11 @@ impl Principals {
         (since.elapsed() < limits::PRINCIPAL_CACHE_TIME).then(|| principal.clone())
     }
 
-    fn remember(&self, hash: [u8; 32], principal: Principal) {
+    fn remember(&self, hash: [u8; 32], principal: Principal, forgotten: u64) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.forgotten.load(Ordering::SeqCst) != forgotten {
+            return;
+        }
         if known.len() >= limits::PRINCIPAL_CACHE_ENTRIES {
             known.retain(|_, (since, _)| since.elapsed() < limits::PRINCIPAL_CACHE_TIME);
         }

@@ -5,7 +5,7 @@ use anyhow::Context;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{Principal, Store};
 
-use crate::config::Config;
+use crate::config::{Config, ConfiguredKey};
 use crate::keys;
 
 /// The built-in team: of the first key, of the console, and of everybody in open mode.
@@ -24,9 +24,15 @@ pub struct Access {
 pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::Result<Access> {
     for configured in &config.api_keys {
         let team = store.ensure_team(&configured.team).await?;
-        store
-            .add_key(team, &configured.name, keys::hash(&configured.key), now)
-            .await?;
+        let print = keys::print(&configured.key);
+        let hash = print.hash;
+        store.add_key(team, &configured.name, print, now).await?;
+        if store.principal(hash).await?.is_none() {
+            let ConfiguredKey { team, name, .. } = configured;
+            tracing::warn!(
+                "the configured key `{name}` of team `{team}` is revoked and stays so; configure another"
+            );
+        }
     }
     if config.no_auth {
         let team = store.ensure_team(TEAM).await?;
@@ -46,7 +52,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
     }
     let key = keys::new_key().context("the system gave no random bytes for a key")?;
     let team = store.ensure_team(TEAM).await?;
-    store.add_key(team, "first key", keys::hash(&key), now).await?;
+    store.add_key(team, "first key", keys::print(&key), now).await?;
     Ok(Access {
         new_key: Some(key),
         open_mode: None,

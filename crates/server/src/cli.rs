@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::ids::KeyId;
 use harvestman_engine::READ_FILE_COMMAND;
-use harvestman_store::{Store, StoreConfig};
+use harvestman_store::{Revoked, Store, StoreConfig};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
@@ -205,7 +205,7 @@ async fn manage_keys(config: &Config, matches: &ArgMatches) -> anyhow::Result<()
             let key = keys::new_key().context("the system gave no random bytes for a key")?;
             let team = store.ensure_team(&text("team")).await?;
             store
-                .add_key(team, &text("name"), keys::hash(&key), harvestman_engine::now())
+                .add_key(team, &text("name"), keys::print(&key), harvestman_engine::now())
                 .await?;
             writeln!(out, "{key}")?;
         }
@@ -217,13 +217,13 @@ async fn manage_keys(config: &Config, matches: &ArgMatches) -> anyhow::Result<()
             let id: KeyId = text
                 .parse()
                 .map_err(|_| anyhow::anyhow!("`{text}` is not the id of a key"))?;
-            if !store.revoke_key(id, harvestman_engine::now()).await? {
+            if store.revoke_key(None, id, harvestman_engine::now()).await? != Revoked::Revoked {
                 anyhow::bail!("there is no key {id}, or it is revoked already");
             }
             writeln!(out, "revoked {id}")?;
         }
         _ => {
-            for key in store.keys().await? {
+            for key in store.keys(None).await? {
                 writeln!(
                     out,
                     "{}  {}  {}  {}",

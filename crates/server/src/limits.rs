@@ -43,6 +43,12 @@ pub const REQUEST_ID_CHARS: usize = 128;
 pub const IDEMPOTENCY_KEY_CHARS: usize = 256;
 /// Longest API key that is looked up.
 pub const API_KEY_CHARS: usize = 256;
+/// Good keys of a team that makes its own.
+pub const KEYS_PER_TEAM: usize = 1_000;
+/// Last characters of a key that are kept, by which its owner knows it again.
+pub const HINT_CHARS: usize = 4;
+/// Of shorter keys none are.
+pub const HINTED_KEY_CHARS: usize = 16;
 /// How long the answer to "whose key is this" is remembered.
 pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 /// Keys remembered at once.

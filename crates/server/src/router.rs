@@ -14,7 +14,7 @@ use crate::auth::{require_key, require_key_unless_socket};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, files, health, interact, live, map, parse, scrape, webhooks,
+    batch, browser, console, crawl, files, health, interact, keys, live, map, parse, scrape, webhooks,
 };
 
 mod not_offered;
@@ -113,6 +113,12 @@ pub fn routes() -> Vec<Route> {
         Key GET "/console/api/jobs" => console::jobs;
         Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;
         Key POST "/console/api/jobs/{id}/webhooks" => webhooks::resend;
+        Key GET "/console/api/keys" => keys::list;
+        Key POST "/console/api/keys" => keys::create;
+        Key DELETE "/console/api/keys/{id}" => keys::revoke;
+        Key GET "/console/api/webhook-secret" => keys::webhook_secret;
+        Key POST "/console/api/webhook-secret" => keys::rotate_webhook_secret;
+        Key POST "/console/api/webhook-test" => keys::test_webhook;
     };
     routes.extend(not_offered::routes());
     routes

@@ -20,7 +20,7 @@ use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
-use crate::team::{KeyRow, MonthUsage, Principal};
+use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Revoked, TeamRow};
 
 /// Name of the embedded database in its folder.
 pub const DATABASE_FILE: &str = "harvestman.db";
@@ -96,16 +96,36 @@ impl Store {
         on_engine!(self, engine => engine.ensure_team(name).await)
     }
 
-    /// Stores the SHA-256 of a key. The same hash again keeps its id and takes the given team and
-    /// name.
+    /// Every team, by name.
+    pub async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
+        on_engine!(self, engine => engine.teams().await)
+    }
+
+    /// Gives a team a plan, or takes it away; the team, unless there is none of this name.
+    pub async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
+        on_engine!(self, engine => engine.set_plan(name, plan).await)
+    }
+
+    /// The team's own secret for webhooks.
+    pub async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
+        on_engine!(self, engine => engine.webhook_secret(team).await)
+    }
+
+    /// Gives a team another secret for webhooks.
+    pub async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.set_webhook_secret(team, secret).await)
+    }
+
+    /// Stores what is kept of a key. The same hash again keeps its id, and stays revoked if it was; it
+    /// takes the given team and name.
     pub async fn add_key(
         &self,
         team: TeamId,
         name: &str,
-        key_hash: [u8; 32],
+        key: impl Into<KeyPrint>,
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
-        on_engine!(self, engine => engine.add_key(team, name, key_hash, now).await)
+        on_engine!(self, engine => engine.add_key(team, name, key.into(), now).await)
     }
 
     /// Who owns the key of this SHA-256. Notes the use of the key, at most once a minute.
@@ -113,20 +133,24 @@ impl Store {
         on_engine!(self, engine => engine.principal(key_hash).await)
     }
 
-    /// Whether any key is stored.
+    /// Whether any key is good.
     pub async fn has_keys(&self) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.has_keys().await)
     }
 
-    /// Every key that is not revoked, oldest first.
-    pub async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
-        on_engine!(self, engine => engine.keys().await)
+    /// Every key of a team, or of all, with the revoked ones; oldest first.
+    pub async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
+        on_engine!(self, engine => engine.keys(team).await)
     }
 
-    /// Takes a key back; `false` when there is no such key, or it is revoked already. Adding the
-    /// same key again brings it back.
-    pub async fn revoke_key(&self, key: KeyId, now: Timestamp) -> Result<bool, StoreError> {
-        on_engine!(self, engine => engine.revoke_key(key, now).await)
+    /// Takes a key back for good. With a team only a key of that team, and not its last one.
+    pub async fn revoke_key(
+        &self,
+        team: Option<TeamId>,
+        key: KeyId,
+        now: Timestamp,
+    ) -> Result<Revoked, StoreError> {
+        on_engine!(self, engine => engine.revoke_key(team, key, now).await)
     }
 
     // Jobs and their owners

@@ -14,6 +14,7 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Answer, Failure, json_answer};
 use crate::routes::health;
+use crate::routes::keys::webhook_secret_source;
 use crate::{bootstrap, keys, limits};
 
 /// The key that a sign-in makes.
@@ -56,7 +57,7 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
     let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
     let team = app.store().ensure_team(bootstrap::TEAM).await?;
     app.store()
-        .add_key(team, KEY_NAME, keys::hash(&key), harvestman_engine::now())
+        .add_key(team, KEY_NAME, keys::print(&key), harvestman_engine::now())
         .await?;
     tracing::info!(team.id = %team, "signed in to the console with the code of this start");
     let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });
@@ -83,7 +84,7 @@ pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer 
         "features": {
             "ignoreRobotsTxt": app.config().allow_ignore_robots,
             "zeroDataRetention": app.config().allow_zero_data_retention,
-            "webhookSignature": app.config().webhook_secret.is_some(),
+            "webhookSignature": webhook_secret_source(&app, who.team).await?.is_some(),
         },
     });
     Ok(json_answer(StatusCode::OK, body.to_string()))

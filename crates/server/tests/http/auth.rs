@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Method;
+use harvestman_store::Revoked;
 
 use crate::app::TestApp;
 
@@ -45,13 +46,19 @@ async fn a_refusal_never_repeats_the_key() {
 async fn a_revoked_key_opens_nothing() {
     let app = TestApp::start().await;
     let store = app.app.store();
-    let key = store.keys().await.unwrap().remove(0);
+    let key = store.keys(None).await.unwrap().remove(0);
     assert_eq!(
         (key.team_name.as_str(), key.name.as_str()),
         ("default", "first key")
     );
-    assert!(store.revoke_key(key.id, harvestman_engine::now()).await.unwrap());
-    assert!(!store.revoke_key(key.id, harvestman_engine::now()).await.unwrap());
+    let revoke = async || {
+        store
+            .revoke_key(None, key.id, harvestman_engine::now())
+            .await
+            .unwrap()
+    };
+    assert_eq!(revoke().await, Revoked::Revoked);
+    assert_eq!(revoke().await, Revoked::NotFound);
     with_header(&app, &format!("Bearer {}", app.key))
         .await
         .is_error(401, "UNAUTHORIZED");

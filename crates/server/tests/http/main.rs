@@ -9,6 +9,7 @@ mod connections;
 mod console;
 mod crawl;
 mod edge;
+mod keys;
 mod map;
 mod parse;
 mod routes;

@@ -18,7 +18,7 @@ async fn a_map_costs_one_credit_unless_it_fails_and_is_activity_anyway() {
     refused.is_error(403, "UNSAFE_TARGET");
 
     let store = app.app.store();
-    let keys = store.keys().await.unwrap();
+    let keys = store.keys(None).await.unwrap();
     let team = keys[0].team;
     assert_eq!(store.ledger_total(team).await.unwrap(), 1);
     let query = ActivityQuery {

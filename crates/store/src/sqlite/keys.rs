@@ -1,23 +1,24 @@
 //! Looking after keys: who has which, and taking one back.
 
-use sqlx::query;
+use sqlx::{query, query_scalar};
 
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
-use crate::team::KeyRow;
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::team::{KeyRow, Revoked};
 
 impl Sqlite {
-    pub(crate) async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+    pub(crate) async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
         let rows = query(
-            "SELECT api_key.id AS id, api_key.name AS name, api_key.created_at AS created_at,
-                api_key.last_used_at AS last_used_at, team.id AS team_id, team.name AS team_name
+            "SELECT api_key.id AS id, api_key.name AS name, hint, api_key.created_at AS created_at,
+                last_used_at, revoked_at, team.id AS team_id, team.name AS team_name
              FROM api_key JOIN team ON team.id = api_key.team_id
-             WHERE api_key.revoked_at IS NULL ORDER BY api_key.id",
+             WHERE ?1 IS NULL OR api_key.team_id = ?1 ORDER BY api_key.id",
         )
+        .bind(maybe_blob(team.map(|team| team.0)))
         .fetch_all(&self.readers)
         .await?;
         rows.iter()
@@ -27,24 +28,45 @@ impl Sqlite {
                     team: TeamId(row.id("team_id")?),
                     team_name: row.text("team_name")?,
                     name: row.text("name")?,
+                    hint: row.text("hint")?,
                     created_at: row.time("created_at")?,
                     last_used_at: row.maybe_time("last_used_at")?,
+                    revoked_at: row.maybe_time("revoked_at")?,
                 })
             })
             .collect()
     }
 
-    pub(crate) async fn revoke_key(&self, key: KeyId, now: Timestamp) -> Result<bool, StoreError> {
+    pub(crate) async fn revoke_key(
+        &self,
+        team: Option<TeamId>,
+        key: KeyId,
+        now: Timestamp,
+    ) -> Result<Revoked, StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let done =
-                        query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL")
-                            .bind(blob(key.0))
-                            .bind(int(now.0))
-                            .execute(connection)
-                            .await?;
-                    Ok(done.rows_affected() == 1)
+                    let (id, team) = (blob(key.0), maybe_blob(team.map(|team| team.0)));
+                    let others: Option<i64> = query_scalar(
+                        "SELECT (SELECT count(*) FROM api_key AS other
+                            WHERE other.team_id = api_key.team_id AND other.revoked_at IS NULL AND other.id <> ?1)
+                         FROM api_key WHERE id = ?1 AND revoked_at IS NULL AND (?2 IS NULL OR team_id = ?2)",
+                    )
+                    .bind(id.clone())
+                    .bind(team.clone())
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    match others {
+                        None => return Ok(Revoked::NotFound),
+                        Some(0) if team.is_some() => return Ok(Revoked::Last),
+                        Some(_) => {}
+                    }
+                    query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1")
+                        .bind(id)
+                        .bind(int(now.0))
+                        .execute(connection)
+                        .await?;
+                    Ok(Revoked::Revoked)
                 })
             })
             .await

@@ -12,7 +12,7 @@ use crate::fresh_id::fresh_id;
 use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::team::Principal;
+use crate::team::{KeyPrint, Principal, TeamRow};
 
 /// Wall clock, for times that nothing is decided by.
 pub(crate) fn clock() -> Timestamp {
@@ -43,11 +43,75 @@ impl Sqlite {
             .await
     }
 
+    pub(crate) async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
+        let rows = query(
+            "SELECT id, name, plan, created_at, (SELECT count(*) FROM api_key
+                WHERE team_id = team.id AND revoked_at IS NULL) AS keys FROM team ORDER BY name",
+        )
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(TeamRow {
+                    id: TeamId(row.id("id")?),
+                    name: row.text("name")?,
+                    plan: row.maybe_text("plan")?,
+                    keys: row.count("keys")?,
+                    created_at: row.time("created_at")?,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) async fn set_plan(
+        &self,
+        name: &str,
+        plan: Option<&str>,
+    ) -> Result<Option<TeamId>, StoreError> {
+        let (name, plan) = (name.to_owned(), plan.map(str::to_owned));
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let row = query("UPDATE team SET plan = ?2 WHERE name = ?1 RETURNING id")
+                        .bind(name)
+                        .bind(plan)
+                        .fetch_optional(connection)
+                        .await?;
+                    row.map(|row| row.id("id").map(TeamId)).transpose()
+                })
+            })
+            .await
+    }
+
+    pub(crate) async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
+        let secret: Option<Option<String>> = query_scalar("SELECT webhook_secret FROM team WHERE id = ?1")
+            .bind(blob(team.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(secret.flatten())
+    }
+
+    pub(crate) async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
+        let secret = secret.to_owned();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    query("UPDATE team SET webhook_secret = ?2 WHERE id = ?1")
+                        .bind(blob(team.0))
+                        .bind(secret)
+                        .execute(connection)
+                        .await?;
+                    Ok(())
+                })
+            })
+            .await
+    }
+
     pub(crate) async fn add_key(
         &self,
         team: TeamId,
         name: &str,
-        key_hash: [u8; 32],
+        key: KeyPrint,
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
         let name = name.to_owned();
@@ -56,16 +120,18 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     let row = query(
-                        "INSERT INTO api_key (id, team_id, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                        "INSERT INTO api_key (id, team_id, name, hash, created_at, hint)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                          ON CONFLICT (hash) DO UPDATE
-                            SET team_id = excluded.team_id, name = excluded.name, revoked_at = NULL
+                            SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
                          RETURNING id",
                     )
                     .bind(blob(id))
                     .bind(blob(team.0))
                     .bind(name)
-                    .bind(key_hash.to_vec())
+                    .bind(key.hash.to_vec())
                     .bind(int(now.0))
+                    .bind(key.hint)
                     .fetch_one(connection)
                     .await?;
                     Ok(KeyId(row.id("id")?))

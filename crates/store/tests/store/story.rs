@@ -20,6 +20,7 @@ use crate::place::Place;
 async fn tell(store: &Store) {
     chapters_of_teams::a_key_is_found_by_its_hash(store).await;
     chapters_of_teams::a_revoked_key_opens_nothing(store).await;
+    chapters_of_teams::a_team_has_a_plan_and_a_secret_of_its_own(store).await;
     chapters_of_teams::usage_is_added_up_by_month_and_key(store).await;
     chapters_of_teams::activity_is_read_newest_first_in_pages(store).await;
     chapters_of_teams::a_call_without_a_job_leaves_its_price_and_activity(store).await;

@@ -1,7 +1,7 @@
 //! Teams, keys, usage, activity.
 
 use harvestman_core::ids::JobId;
-use harvestman_store::{Activity, ActivityQuery, JobKind, NewJob, ScrapeResult, Store};
+use harvestman_store::{Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Revoked, ScrapeResult, Store};
 
 use crate::place::{NOW, document, later, new_job};
 
@@ -27,28 +27,77 @@ pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
 
 pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     let team = store.ensure_team("keys").await.unwrap();
-    let key = store.add_key(team, "lost", [4; 32], NOW).await.unwrap();
+    let print = KeyPrint {
+        hash: [4; 32],
+        hint: "beef".to_owned(),
+    };
+    let key = store.add_key(team, "lost", print, NOW).await.unwrap();
     store.principal([4; 32]).await.unwrap().unwrap();
     // The use is written behind the caller's back, before anything that is written later.
     store.ensure_team("keys").await.unwrap();
-    let listed = async || store.keys().await.unwrap().into_iter().find(|row| row.id == key);
+    let listed = async || {
+        store
+            .keys(Some(team))
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|row| row.id == key)
+    };
     let row = listed().await.unwrap();
     assert_eq!(
         (row.team, row.team_name.as_str(), row.name.as_str()),
         (team, "keys", "lost")
     );
-    assert_eq!(row.created_at, NOW);
+    assert_eq!((row.created_at, row.hint.as_str()), (NOW, "beef"));
     assert!(
         row.last_used_at.is_some_and(|at| at > NOW),
         "its use was noted by the wall clock"
     );
 
-    assert!(store.revoke_key(key, NOW).await.unwrap());
-    assert!(!store.revoke_key(key, NOW).await.unwrap());
+    let revoke = async |team, key| store.revoke_key(team, key, NOW).await.unwrap();
+    let stranger = store.ensure_team("strangers").await.unwrap();
+    assert_eq!(revoke(Some(stranger), key).await, Revoked::NotFound);
+    assert_eq!(revoke(Some(team), key).await, Revoked::Last);
+    let second = store.add_key(team, "second", [5; 32], NOW).await.unwrap();
+    assert_eq!(revoke(Some(team), key).await, Revoked::Revoked);
+    assert_eq!(revoke(None, key).await, Revoked::NotFound);
     assert_eq!(store.principal([4; 32]).await.unwrap(), None);
-    assert_eq!(listed().await, None);
+    assert_eq!(listed().await.unwrap().revoked_at, Some(NOW));
     assert_eq!(store.add_key(team, "found", [4; 32], NOW).await.unwrap(), key);
-    assert_eq!(store.principal([4; 32]).await.unwrap().unwrap().key_name, "found");
+    assert_eq!(
+        store.principal([4; 32]).await.unwrap(),
+        None,
+        "revoked is for good"
+    );
+    assert_eq!(revoke(Some(team), second).await, Revoked::Last);
+    assert_eq!(revoke(None, second).await, Revoked::Revoked);
+}
+
+pub(crate) async fn a_team_has_a_plan_and_a_secret_of_its_own(store: &Store) {
+    let team = store.ensure_team("planned").await.unwrap();
+    store.add_key(team, "one", [41; 32], NOW).await.unwrap();
+    let listed = async || {
+        let teams = store.teams().await.unwrap();
+        let row = teams.into_iter().find(|row| row.id == team).unwrap();
+        (row.name, row.plan, row.keys)
+    };
+    assert_eq!(listed().await, ("planned".to_owned(), None, 1));
+    assert_eq!(
+        store.set_plan("planned", Some("small")).await.unwrap(),
+        Some(team)
+    );
+    assert_eq!(listed().await.1.as_deref(), Some("small"));
+    assert_eq!(store.set_plan("planned", None).await.unwrap(), Some(team));
+    assert_eq!(listed().await.1, None);
+    assert_eq!(store.set_plan("nobody", Some("small")).await.unwrap(), None);
+
+    assert_eq!(store.webhook_secret(team).await.unwrap(), None);
+    for secret in ["first", "second"] {
+        store.set_webhook_secret(team, secret).await.unwrap();
+        assert_eq!(store.webhook_secret(team).await.unwrap().as_deref(), Some(secret));
+    }
+    let other = store.ensure_team("unplanned").await.unwrap();
+    assert_eq!(store.webhook_secret(other).await.unwrap(), None);
 }
 
 pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {

@@ -223,7 +223,8 @@ async fn manage_keys(config: &Config, matches: &ArgMatches) -> anyhow::Result<()
             writeln!(out, "revoked {id}")?;
         }
         _ => {
-            for key in store.keys(None).await? {
+            let keys = store.keys(None).await?;
+            for key in keys.iter().filter(|key| key.revoked_at.is_none()) {
                 writeln!(
                     out,
                     "{}  {}  {}  {}",

@@ -11,14 +11,7 @@ use crate::html::tag::Tag;
 fn is_removed(tag: Tag) -> bool {
     matches!(
         tag,
-        Tag::Script
-            | Tag::Style
-            | Tag::Noscript
-            | Tag::Template
-            | Tag::Meta
-            | Tag::Link
-            | Tag::Base
-            | Tag::Head
+        Tag::Script | Tag::Style | Tag::Template | Tag::Meta | Tag::Link | Tag::Base | Tag::Head
     )
 }
 
@@ -33,13 +26,14 @@ pub(crate) fn write(dom: &Dom, base: &Url, roots: &[NodeId], dropped: &[bool], m
                 close(&mut out, dom, open.pop());
             }
             let tag = dom.tag(at);
-            if dropped[at as usize] || is_removed(tag) {
+            if dropped[at as usize] || is_removed(tag) || (tag == Tag::Noscript && !dom.shows_noscript) {
                 at = dom.end(at);
                 continue;
             }
             match tag {
                 Tag::Text => escape(&mut out, dom.text(at), false),
-                Tag::Document => {}
+                // Where it holds the page's text that stands without the element, for readers with scripts to see too.
+                Tag::Document | Tag::Noscript => {}
                 _ => {
                     start(&mut out, dom, base, at);
                     if !tag.is_void() {
@@ -158,6 +152,23 @@ mod tests {
             write(&dom, &base, &[root], &dropped, 10_000),
             "<div class=\"k\"><a href=\"https://site.test/a/b?x=1&amp;y\">t &amp; u</a>\
              <img src=\"https://site.test/a/l.png\" alt=\"&quot;\"><a>j</a><br></div>"
+        );
+    }
+
+    #[test]
+    fn text_that_only_noscript_holds_is_shown() {
+        let long = "word ".repeat(400);
+        let html = |html: &str| {
+            let dom = parse(html);
+            let root = dom.first(0, Tag::Body).unwrap();
+            let base = Url::parse("https://site.test/").unwrap();
+            write(&dom, &base, &[root], &vec![false; dom.nodes.len()], 10_000)
+        };
+        let page = format!("<p>Loading</p><noscript><p>{long}</p></noscript>");
+        assert_eq!(html(&page), format!("<body><p>Loading</p><p>{long}</p></body>"));
+        assert_eq!(
+            html("<p>Text</p><noscript><p>Turn it on</p></noscript>"),
+            "<body><p>Text</p></body>"
         );
     }
 }

@@ -82,8 +82,10 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     if words(cut) < LITTLE_WORDS && words(0) > LITTLE_WORDS {
         return roots;
     }
-    settle::settle(dom, &mass, &blocks, &chances, cut, &kept, dropped);
-    vec![body]
+    match settle::settle(dom, &mass, &blocks, &chances, cut, &kept, dropped) {
+        true => vec![body],
+        false => roots,
+    }
 }
 
 /// What is measured of each block, with the block's text: what the judge's trees are grown from.

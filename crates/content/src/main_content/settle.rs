@@ -7,6 +7,7 @@ use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
 
 /// Marks in `dropped` what goes below the body. `kept` says what the rules kept; blocks come in document order.
+/// False, and nothing marked, when no text would stay: a table row may weigh less than its best cell.
 pub(super) fn settle(
     dom: &Dom,
     mass: &Mass,
@@ -15,7 +16,7 @@ pub(super) fn settle(
     cut: i32,
     kept: &[bool],
     dropped: &mut [bool],
-) {
+) -> bool {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut keep = vec![false; dom.nodes.len()];
     let mut at = 0;
@@ -55,24 +56,38 @@ pub(super) fn settle(
         }
         at += 1;
     }
+    if last == 0 {
+        return false;
+    }
     for id in (body + 1..dom.end(body)).rev() {
         let parent = dom.parent(id) as usize;
         stays[parent] |= stays[id as usize];
         goes[parent] |= goes[id as usize];
     }
-    if last > 0 {
-        // A picture before the first text or after the last stays where nothing beside it goes.
-        let whole = |id: NodeId| {
-            let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
-            up.last().unwrap_or(id)
-        };
-        (first, last) = (whole(first), dom.end(whole(last)));
+    // A code block of which a line stays is whole.
+    let mut at = body + 1;
+    while at < dom.end(body) {
+        let end = dom.end(at);
+        if dom.tag(at) == Tag::Pre && stays[at as usize] {
+            stays[at as usize..end as usize].fill(true);
+            goes[at as usize..end as usize].fill(false);
+            at = end;
+        } else {
+            at += 1;
+        }
     }
+    // A picture before the first text or after the last stays where nothing beside it goes.
+    let whole = |id: NodeId| {
+        let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
+        up.last().unwrap_or(id)
+    };
+    (first, last) = (whole(first), dom.end(whole(last)));
     for id in body + 1..dom.end(body) {
         let at = id as usize;
         dropped[at] =
             !stays[at] && (goes[at] || (dom.tag(id) != Tag::Text && (!kept[at] || id < first || id > last)));
     }
+    true
 }
 
 fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {

@@ -1,6 +1,6 @@
 //! Links that point at the place they stand in, and API signatures, which carry such links.
 
-use crate::html::dom::{Dom, NodeId, collapse};
+use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
 /// The text of an API signature without its permalink and source link.
@@ -32,6 +32,9 @@ pub(super) enum Pointer {
     /// Nothing: it leads elsewhere.
     None,
 }
+
+/// Elements around a link, and beside it, among which its target is looked for.
+const AROUND: usize = 8;
 
 const SIGN_CLASSES: &[&str] = &[
     "headerlink",
@@ -78,8 +81,21 @@ pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
         true => matches!(text.as_str(), "#" | "¶") || (is_sign || is_word || is_empty()) && heading.is_some(),
         false => is_sign && heading.is_some(),
     };
-    match points || is_classed {
+    let says_where = || !says_something || is_word || stands_at_target(dom, id, href);
+    match points || is_classed && says_where() {
         true => Pointer::Sign,
         false => Pointer::None,
     }
+}
+
+/// True when a link leads to an element around it or beside it, as those do that say "Section titled ...".
+fn stands_at_target(dom: &Dom, id: NodeId, href: &str) -> bool {
+    let Some((_, fragment)) = href.rsplit_once('#') else {
+        return false;
+    };
+    let around = dom.ancestors(id).take(AROUND);
+    let beside = dom.children(dom.parent(id)).take(AROUND);
+    around
+        .chain(beside)
+        .any(|n| dom.attr(n, attr::ID) == Some(fragment))
 }

@@ -31,9 +31,15 @@ pub(super) struct Inline {
     text: String,
     space: bool,
     breaks: usize,
+    /// Something that is not written stands after the text.
+    apart: bool,
+    /// The last character, if it was of the page's text.
+    last: Option<char>,
     marks: Vec<OpenMark>,
     /// End of the text when it ends in a closing mark, with that mark.
     closed: Option<(usize, Mark)>,
+    /// End of the text after the last code span.
+    after_code: Option<usize>,
     /// Inside a table cell: pipes are escaped and line breaks are `<br>`.
     pub(super) cell: bool,
     /// Line breaks are spaces (headings, link texts).
@@ -103,6 +109,7 @@ impl Inline {
                 };
                 // A character seen alone at the start of a run would look as if it followed a space.
                 escape::push_char(&mut self.text, c, after.chars().next(), rest, place);
+                self.last = Some(c);
             }
             rest = after;
         }
@@ -113,12 +120,25 @@ impl Inline {
         if let Some(first) = markup.chars().next() {
             self.prepare(first);
             self.text.push_str(markup);
+            self.last = None;
         }
+    }
+
+    /// An inline code span: two of them cannot touch.
+    pub(super) fn code(&mut self, span: &str) {
+        self.space |= self.after_code == Some(self.text.len());
+        self.raw(span);
+        self.after_code = Some(self.text.len());
     }
 
     /// White space between two pieces.
     pub(super) fn space(&mut self) {
         self.space = true;
+    }
+
+    /// A picture or control that is not written: words beside it stay two.
+    pub(super) fn part(&mut self) {
+        self.apart = true;
     }
 
     /// A `br`.
@@ -138,6 +158,9 @@ impl Inline {
     fn prepare(&mut self, first: char) {
         let breaks = std::mem::take(&mut self.breaks);
         let mut space = std::mem::take(&mut self.space);
+        if std::mem::take(&mut self.apart) && first.is_alphanumeric() {
+            space |= self.last.is_some_and(char::is_alphanumeric);
+        }
         if self.text.is_empty() || self.text.ends_with('\n') {
             space = false;
         } else if breaks > 0 {
@@ -249,7 +272,10 @@ impl Inline {
         self.marks = marks;
         self.space = false;
         self.breaks = 0;
+        self.apart = false;
+        self.last = None;
         self.closed = None;
+        self.after_code = None;
         std::mem::take(&mut self.text)
     }
 }

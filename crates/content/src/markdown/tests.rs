@@ -372,3 +372,65 @@ fn code_shown_as_a_block_is_one() {
             **xy**"]],
     );
 }
+
+#[test]
+fn a_link_with_an_anchors_class_that_leads_elsewhere_stays() {
+    check(
+        "<ul><li><a class=anchor-link href=#two>Allianz: best of all</a></ul><div><h2 id=one>One</h2><a class=sl-anchor-link href=page.html#one>Section titled One</a></div><h2 id=two>Two</h2>",
+        expect![[r"
+            - [Allianz: best of all](https://site.test/docs/page.html#two)
+
+            ## One
+
+            ## Two"]],
+    );
+}
+
+#[test]
+fn words_with_a_picture_or_control_between_stay_two() {
+    check(
+        "<a href=x>Home</a><svg></svg><a href=y>Shop</a><svg></svg>, <label><input>Red</label><label><input>Blue</label> a<img>b c<select><option>x</select>. <h3>Title<button>Fold</button>up</h3>",
+        expect![[r"
+            [Home](https://site.test/docs/x) [Shop](https://site.test/docs/y), Red Blue a b c.
+
+            ### Title Fold up"]],
+    );
+}
+
+#[test]
+fn code_spans_do_not_touch() {
+    check(
+        "<p><code>U+00DF</code><code>0x C3</code>x<code>a</code></p>",
+        expect!["`U+00DF` `0x C3`x`a`"],
+    );
+}
+
+#[test]
+fn a_check_box_is_a_task_only_with_text_beside_it() {
+    check(
+        "<ul><li><input type=checkbox checked><div><p>Fold</p></div><li><input type=checkbox><ul><li>inner</ul><li>last</ul>",
+        expect![[r"
+            - [x] Fold
+            - - inner
+            - last"]],
+    );
+}
+
+#[test]
+fn a_caption_is_what_was_chosen_of_it() {
+    let url = Url::parse("https://site.test/").unwrap();
+    let page = Page::parse(
+        "<table><tr><th>A<th>B<tr><td>1<td>2<caption>Of <a href=x>two</a> <i>years</i></table>",
+        &url,
+    );
+    let without = |selector: &str| {
+        let selection = Selection {
+            exclude_tags: vec![crate::Selector::parse(selector).unwrap()],
+            ..Selection::default()
+        };
+        page.convert(&selection).markdown()
+    };
+    let table = "| A | B |\n| --- | --- |\n| 1 | 2 |";
+    assert_eq!(without("i"), format!("Of [two](https://site.test/x)\n\n{table}"));
+    assert_eq!(without("caption"), table);
+}

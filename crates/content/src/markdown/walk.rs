@@ -47,6 +47,8 @@ enum Leave {
         marks: usize,
     },
     Quotation,
+    /// A button whose text is written.
+    Button,
 }
 
 struct List {
@@ -73,6 +75,8 @@ pub(super) struct Walk<'a> {
     marked: Vec<usize>,
     /// The title of a callout that says no more than its kind.
     passed: Option<NodeId>,
+    /// The check box at the start of an item that waits for the item's text.
+    task: Option<&'static str>,
     /// Open elements whose text is inline code.
     code: usize,
     /// The link that waits for the heading inside it.
@@ -95,6 +99,7 @@ impl<'a> Walk<'a> {
             footnotes: Footnotes::of(request.dom),
             marked: Vec::new(),
             passed: None,
+            task: None,
             code: 0,
             heading_link: None,
             last_list: None,
@@ -114,6 +119,9 @@ impl<'a> Walk<'a> {
             }
             let passed = self.footnotes.is_passed(at) || self.passed == Some(at);
             let skip = passed || self.request.dropped[at as usize] || !self.enter(at);
+            if skip && controls::is_seen(self.dom.tag(at)) {
+                self.inline.part();
+            }
             at = if skip { self.dom.end(at) } else { at + 1 };
         }
         while !self.open.is_empty() {
@@ -181,9 +189,16 @@ impl<'a> Walk<'a> {
             return;
         }
         let text = self.inline.take();
-        if !text.is_empty() {
-            self.blocks.block(&escape::line_starts(&text));
+        if text.is_empty() {
+            return;
         }
+        let mut text = escape::line_starts(&text);
+        if let Some(task) = self.task.take()
+            && self.blocks.is_at_item_start()
+        {
+            text.insert_str(0, task);
+        }
+        self.blocks.block(&text);
     }
 
     /// Enters a node. False: nothing below it is to be walked.
@@ -233,7 +248,14 @@ impl<'a> Walk<'a> {
             {
                 return false;
             }
-            Tag::Button => return self.button(id),
+            Tag::Button => {
+                self.inline.part();
+                let shown = self.button(id);
+                if shown {
+                    self.on_leave(id, Leave::Button);
+                }
+                return shown;
+            }
             _ if tag.is_never_text() => return false,
             _ => {}
         }
@@ -268,6 +290,8 @@ impl<'a> Walk<'a> {
                 true
             }
             Tag::Table => self.table(id),
+            // It was written before the table.
+            Tag::Caption if self.grid.is_some() => false,
             Tag::Tr if self.grid.is_some() => {
                 if let Some(grid) = &mut self.grid {
                     grid.open_row(self.dom, id);
@@ -362,6 +386,7 @@ impl<'a> Walk<'a> {
                 self.flush();
             }
             Leave::Quotation => self.inline.raw("”"),
+            Leave::Button => self.inline.part(),
         }
     }
 
@@ -398,7 +423,7 @@ impl<'a> Walk<'a> {
             self.inline.space();
         }
         if !text.trim().is_empty() {
-            self.inline.raw(&code::span(text, self.inline.cell));
+            self.inline.code(&code::span(text, self.inline.cell));
         }
         if text.ends_with(|c: char| c.is_ascii_whitespace()) {
             self.inline.space();
@@ -536,7 +561,7 @@ impl<'a> Walk<'a> {
             self.inline.space();
         }
         if !text.trim().is_empty() {
-            self.inline.raw(&code::span(&text, self.inline.cell));
+            self.inline.code(&code::span(&text, self.inline.cell));
         }
         if text.ends_with(char::is_whitespace) {
             self.inline.space();
@@ -563,7 +588,7 @@ impl<'a> Walk<'a> {
             return;
         }
         if !self.in_flow() {
-            self.inline.raw(&code::span(&text, self.inline.cell));
+            self.inline.code(&code::span(&text, self.inline.cell));
             return;
         }
         self.flush();

@@ -53,12 +53,10 @@ impl Walk<'_> {
             .attr(id, attr::TYPE)
             .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
         if is_checkbox && self.inline.is_empty() && self.blocks.is_at_item_start() && self.in_flow() {
-            self.inline.raw(if self.dom.attr(id, attr::CHECKED).is_some() {
-                "[x]"
-            } else {
-                "[ ]"
+            self.task = Some(match self.dom.attr(id, attr::CHECKED) {
+                Some(_) => "[x] ",
+                None => "[ ] ",
             });
-            self.inline.space();
         }
     }
 
@@ -85,6 +83,15 @@ impl Walk<'_> {
             .any(|(_, leave)| matches!(leave, Leave::Heading(_) | Leave::Term { .. }));
         titled || self.shape.has_below(self.dom, id, shape::HEADING)
     }
+}
+
+/// True for what a reader of the page sees between two words, whether it is written or not.
+pub(super) fn is_seen(tag: Tag) -> bool {
+    use Tag::*;
+    matches!(
+        tag,
+        Audio | Button | Canvas | Iframe | Img | Input | Object | Select | Svg | Textarea | Video
+    )
 }
 
 fn is_data(source: &str) -> bool {

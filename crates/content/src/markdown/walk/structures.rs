@@ -73,6 +73,7 @@ impl Walk<'_> {
             list.width = marker.len();
             list.items += 1;
         }
+        self.task = None;
         let opened = self.blocks.open_item(marker);
         self.on_leave(id, Leave::Item { opened });
         true
@@ -86,12 +87,12 @@ impl Walk<'_> {
                 return false;
             }
             if table::kind(self.dom, &self.shape, id) == table::Kind::Data {
-                // A caption stands before the table as a paragraph.
-                if let Some(caption) = self.dom.children(id).find(|&n| self.dom.tag(n) == Tag::Caption) {
-                    let text = self.dom.text_of(caption, usize::MAX);
-                    self.inline.text(&text);
-                    self.flush();
+                // A caption stands before the table, wherever it is in it.
+                let open = std::mem::take(&mut self.open);
+                for caption in self.dom.children(id).filter(|&n| self.dom.tag(n) == Tag::Caption) {
+                    self.range(caption, self.dom.end(caption));
                 }
+                self.open = open;
                 self.grid = Some(Grid::default());
                 self.inline.cell = true;
                 self.on_leave(id, Leave::Table);

@@ -1,0 +1,141 @@
+//! The Markdown of real pages, read by another's parser: nothing is empty, no table is broken, no text is swallowed.
+//! With `HARVESTMAN_CORPUS` the same is checked of every page of a corpus (docs/MARKDOWN.md).
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod pages;
+mod shown;
+mod written;
+
+use std::collections::BTreeMap;
+
+use pages::{Converted, converted, on_all, selection};
+use written::written;
+
+/// Characters of main content that a page has at least, unless it has not twice as many in all.
+const LEAST_CHARS: usize = 40;
+
+#[test]
+fn no_page_is_empty() {
+    for [whole, main] in converted() {
+        let chars = |page: &Converted| -> usize {
+            page.shown
+                .text
+                .split_whitespace()
+                .map(|w| w.chars().count())
+                .sum()
+        };
+        let html = written(&whole.html, &[]);
+        assert_eq!(chars(whole) == 0, words(&html.must).is_empty(), "{}", whole.name);
+        assert!(
+            chars(main) >= LEAST_CHARS.min(chars(whole).div_ceil(2)),
+            "{}",
+            main.name
+        );
+    }
+}
+
+#[test]
+fn tables_render_as_they_were_written() {
+    let mut seen = 0;
+    for page in converted().as_flattened() {
+        let mut at = 0;
+        for line in page.markdown.split_inclusive('\n') {
+            // Only containers stand before a table; the rule makes it one.
+            let table = line.trim_start_matches(['>', ' ']);
+            let start = at + line.len() - table.len();
+            at += line.len();
+            if table.starts_with("| --- |") && !page.shown.code.iter().any(|code| code.contains(&start)) {
+                let found = page.shown.tables.iter().any(|range| range.contains(&start));
+                assert!(found, "{}: no table: {line}", page.name);
+            }
+        }
+        for range in &page.shown.tables {
+            // A parser fills short rows and cuts long ones, so bars are counted.
+            let bars = |line: &str| line.matches('|').count() - line.matches("\\|").count();
+            let mut rows = page.markdown[range.clone()].lines().map(bars);
+            let head = rows.next();
+            assert!(
+                rows.all(|row| Some(row) == head),
+                "{}: {}",
+                page.name,
+                &page.markdown[range.clone()]
+            );
+        }
+        seen += page.shown.tables.len();
+    }
+    assert!(seen > 4);
+}
+
+/// What is written comes back: every word as often as the HTML of the same choice shows it, no word that it does not
+/// show (an address, say, where a link came out broken), and no HTML.
+#[test]
+fn no_text_is_swallowed() {
+    for page in converted().as_flattened() {
+        assert!(page.shown.html.is_empty(), "{}: {:?}", page.name, page.shown.html);
+        let html = written(&page.html, &page.shown.labels);
+        let shown = words(&page.shown.text);
+        // How much more often than it must each word is shown.
+        let mut surplus: BTreeMap<&str, i64> = BTreeMap::new();
+        shown
+            .iter()
+            .for_each(|word| *surplus.entry(word).or_default() += 1);
+        words(&html.must)
+            .iter()
+            .for_each(|word| *surplus.entry(word).or_default() -= 1);
+        for word in below_zero(&surplus) {
+            // Marks need a space where they could not close otherwise: `*[a](b)* c`.
+            if let Some(parts) = parts(word, &shown) {
+                let times = surplus.insert(word, 0).unwrap();
+                parts
+                    .iter()
+                    .for_each(|part| *surplus.get_mut(part).unwrap() += times);
+            }
+        }
+        let lost = below_zero(&surplus);
+        assert!(lost.is_empty(), "{}: lost: {lost:?}", page.name);
+        words(&html.may)
+            .iter()
+            .for_each(|word| *surplus.entry(word).or_default() -= 1);
+        surplus.retain(|_, times| *times > 0);
+        assert!(surplus.is_empty(), "{}: never written: {surplus:?}", page.name);
+    }
+}
+
+#[test]
+fn the_same_page_gives_the_same_markdown() {
+    let again = on_all(|source| source.page().convert(&selection(true)).markdown());
+    for ([_, main], again) in converted().iter().zip(again) {
+        assert_eq!(main.markdown, again, "{}", main.name);
+    }
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+fn below_zero<'a>(surplus: &BTreeMap<&'a str, i64>) -> Vec<&'a str> {
+    let below = surplus.iter().filter(|(_, times)| **times < 0);
+    below.map(|(word, _)| *word).collect()
+}
+
+/// The words, one right after the other, that a word was parted into.
+fn parts<'a>(word: &str, words: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    (0..words.len()).find_map(|first| {
+        let (mut rest, mut end) = (word, first);
+        while !rest.is_empty() {
+            rest = rest.strip_prefix(words.get(end)?)?;
+            end += 1;
+        }
+        Some(&words[first..end])
+    })
+}
+
+/// Text without the characters that nobody sees.
+fn visible(text: &str) -> String {
+    let is_seen =
+        |c: &char| !matches!(c, '\u{AD}' | '\u{200B}' | '\u{FEFF}') && (c.is_whitespace() || !c.is_control());
+    text.chars().filter(is_seen).collect()
+}

@@ -1,0 +1,69 @@
+//! What a reader of the Markdown sees, by another's parser.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// A rendered document.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// Its text, with a space where blocks meet. Labels of footnotes stand at their marks and notes; alternative texts
+    /// of pictures do not count.
+    pub(crate) text: String,
+    /// Where its tables are.
+    pub(crate) tables: Vec<Range<usize>>,
+    /// Where its code is.
+    pub(crate) code: Vec<Range<usize>>,
+    /// The labels of its footnotes.
+    pub(crate) labels: Vec<String>,
+    /// HTML in it that is not ours.
+    pub(crate) html: Vec<String>,
+}
+
+pub(crate) fn shown(markdown: &str) -> Shown {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GFM;
+    let mut shown = Shown::default();
+    let mut pictures = 0;
+    for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Image { .. }) => pictures += 1,
+            Event::End(TagEnd::Image) => {
+                pictures -= 1;
+                shown.text.push(' ');
+            }
+            _ if pictures > 0 => {}
+            Event::Text(part) => shown.text.push_str(&part),
+            Event::Code(part) => {
+                shown.text.push_str(&part);
+                shown.code.push(range);
+            }
+            Event::FootnoteReference(label) => shown.text.push_str(&format!(" {label} ")),
+            Event::Start(Tag::FootnoteDefinition(label)) => {
+                shown.text.push_str(&format!(" {label} "));
+                shown.labels.push(label.into_string());
+            }
+            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. })
+            | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link) => {}
+            Event::InlineHtml(tag) | Event::Html(tag) => match &*tag {
+                "<sup>" | "</sup>" | "<sub>" | "</sub>" => {}
+                "<br>" => shown.text.push(' '),
+                other => shown.html.push(other.to_owned()),
+            },
+            Event::Start(tag) => {
+                shown.text.push(' ');
+                match tag {
+                    Tag::Table(_) => shown.tables.push(range),
+                    Tag::CodeBlock(_) => shown.code.push(range),
+                    _ => {}
+                }
+            }
+            _ => shown.text.push(' '),
+        }
+    }
+    shown.text = crate::visible(&shown.text);
+    shown
+}

@@ -1,0 +1,172 @@
+//! What the cleaned HTML says: the text that its Markdown must show, and the text that it may leave out.
+
+/// The text of a page.
+pub(crate) struct Written {
+    /// What every reader must see, with a space where blocks or pictures part it.
+    pub(crate) must: String,
+    /// What may be shown or not: labels of controls, formulas, what only points at its own place.
+    pub(crate) may: String,
+}
+
+/// Elements that part the text before them from the text behind.
+const PARTING: &str = "address area article aside audio blockquote body br button canvas caption center dd details \
+    dialog dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 header hgroup \
+    hr html iframe img input legend li main menu nav object ol optgroup option p plaintext pre search section select \
+    summary svg table tbody td textarea tfoot th thead tr ul video xmp";
+
+const VOID: &str = "area base br col embed frame hr img input link meta source track wbr";
+
+/// Controls, pictures and formulas: their text is not the page's, or not as it stands there.
+const CONTROLS: &str =
+    "audio button canvas datalist iframe noembed noframes object rp select svg textarea title video";
+
+/// Titles that say no more than that a callout or notes follow.
+const TITLES: [&str; 18] = [
+    "attention",
+    "caution",
+    "danger",
+    "error",
+    "hint",
+    "important",
+    "info",
+    "information",
+    "note",
+    "see also",
+    "success",
+    "tip",
+    "warning",
+    "endnotes",
+    "footnote",
+    "footnotes",
+    "notes",
+    "references",
+];
+
+/// Parts of classes: what stands in code without being code, a title, a column of line numbers, a link to a heading.
+const BESIDE_CODE: &[&str] = &["katex-html", "copybutton"];
+const TITLED: &[&str] = &["title", "heading"];
+const GUTTER: &[&str] = &["lineno", "linenum", "line-num", "gutter"];
+const ANCHOR: &[&str] = &[
+    "anchor-link",
+    "header-anchor",
+    "headerlink",
+    "heading-link",
+    "permalink",
+];
+
+/// An open element, and what it or an element around it is.
+#[derive(Clone, Copy, Default)]
+struct Open<'a> {
+    name: &'a str,
+    id: Option<&'a str>,
+    control: bool,
+    formula: bool,
+    title: bool,
+    gutter: bool,
+    linked: bool,
+    anchor: bool,
+    /// The place of a page that it links to.
+    fragment: Option<&'a str>,
+}
+
+/// Reads HTML as the converter writes it: every `<` and `>` is a tag's, every element is closed, values are quoted.
+/// `labels` are those of the footnotes that the Markdown has.
+pub(crate) fn written(html: &str, labels: &[String]) -> Written {
+    let mut out = Written {
+        must: String::new(),
+        // A list of notes may count them by its own numbers.
+        may: labels.join(" ") + " ",
+    };
+    let mut open: Vec<Open> = Vec::new();
+    let mut place = "";
+    for part in html.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').unwrap();
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap();
+        if is_one_of(name, PARTING) {
+            out.must.push('\n');
+        }
+        if name == "annotation" {
+            out.may.push(' ');
+        }
+        if tag.starts_with('/') {
+            let closed = open.pop().map(|element| element.name);
+            assert_eq!(closed, Some(name), "unbalanced HTML");
+        } else {
+            place = attribute(tag, "id").unwrap_or(place);
+            if !is_one_of(name, VOID) {
+                open.push(opened(name, tag, open.last().copied().unwrap_or_default()));
+            }
+            let tex = attribute(tag, "alttext").or(attribute(tag, "data-entry"));
+            out.may.extend(tex.map(|tex| format!(" {} ", unescaped(tex))));
+        }
+        let text = crate::visible(&unescaped(text));
+        let says = text.trim_matches(|c: char| !c.is_alphanumeric());
+        let Some(element) = open.last() else { continue };
+        // A link beside a heading says where it stands: its target is there, or is not in this content.
+        let is_here = |fragment: &str| {
+            fragment == place
+                || open.iter().any(|around| around.id == Some(fragment))
+                || !html.contains(&format!(" id=\"{fragment}\""))
+        };
+        let is_sign = element.anchor && element.fragment.is_some_and(is_here);
+        // Marks of notes and the ways back to them; their labels stand in the Markdown's own form.
+        let is_mark = element.linked && labels.iter().any(|label| label == says);
+        let is_back = element.fragment.is_some_and(|fragment| fragment.contains("ref"))
+            && (1..=3).contains(&says.len());
+        let is_title = element.title && TITLES.contains(&says.to_lowercase().as_str());
+        let is_number = element.gutter
+            && says.contains(|c: char| c.is_ascii_digit())
+            && says.chars().all(|c| c.is_ascii_digit() || c.is_whitespace());
+        if element.control || element.formula || is_sign || is_mark || is_back || is_title || is_number {
+            out.must.push(' ');
+            out.may.push_str(&text);
+            // A formula's characters have elements of their own.
+            out.may.push_str(if element.formula { "" } else { " " });
+        } else {
+            out.must.push_str(&text);
+        }
+    }
+    out
+}
+
+fn opened<'a>(name: &'a str, tag: &'a str, outer: Open<'a>) -> Open<'a> {
+    let classes = attribute(tag, "class").unwrap_or("").to_lowercase();
+    let classed = |parts: &[&str]| parts.iter().any(|part| classes.contains(part));
+    let fragment = attribute(tag, "href").and_then(|href| href.rsplit_once('#'));
+    let fragment = fragment.map(|(_, fragment)| fragment).or(outer.fragment);
+    Open {
+        name,
+        id: attribute(tag, "id"),
+        control: outer.control || is_one_of(name, CONTROLS) || classed(BESIDE_CODE),
+        formula: outer.formula || name == "math",
+        title: outer.title || classed(TITLED) || matches!(name.as_bytes(), [b'h', b'1'..=b'6']),
+        gutter: outer.gutter
+            || classed(GUTTER)
+            || classes.split(' ').any(|class| matches!(class, "ln" | "lnt")),
+        linked: outer.linked || name == "a",
+        anchor: outer.anchor || fragment.is_some() && classed(ANCHOR),
+        fragment,
+    }
+}
+
+fn is_one_of(word: &str, words: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+    rest.split('"').next()
+}
+
+fn unescaped(text: &str) -> String {
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ];
+    pairs
+        .iter()
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}

@@ -93,3 +93,51 @@ pub(super) fn settle(
 fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
     matches!(dom.tag(id), Tag::Td | Tag::Th).then(|| dom.parent(id))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{features, kind::Kind, names};
+    use super::*;
+    use crate::html::parse::parse;
+
+    /// Settles a page whose blocks with one of `words` have a chance of nothing and all others one of 600, at a cut of
+    /// 500. What is left of its text, `None` where nothing stays.
+    fn left(html: &str, words: &[&str]) -> Option<String> {
+        let dom = parse(html);
+        let body = dom.first(0, Tag::Body).unwrap();
+        let mut dropped = vec![false; dom.nodes.len()];
+        let kept = vec![true; dom.nodes.len()];
+        let mass = Mass::of(&dom, &dropped);
+        let blocks = features::measure(&dom, body, Kind::Other, &names::read(&dom), &mass, &kept);
+        let text = |id: NodeId| dom.text_of(id, 100);
+        let chances: Vec<i32> = blocks
+            .iter()
+            .map(
+                |block| match words.iter().any(|word| text(block.id).contains(word)) {
+                    true => 0,
+                    false => 600,
+                },
+            )
+            .collect();
+        let stays = settle(&dom, &mass, &blocks, &chances, 500, &kept, &mut dropped);
+        let left = dom
+            .below(body)
+            .filter(|&id| !dropped[id as usize])
+            .map(|id| dom.text(id));
+        stays.then(|| left.collect())
+    }
+
+    #[test]
+    fn a_code_block_stays_whole_or_goes_whole() {
+        let page = "<p>Words</p><pre><div>1</div><div>one</div></pre>";
+        assert_eq!(left(page, &["1"]).unwrap(), "Words1one");
+        assert_eq!(left(page, &["1", "one"]).unwrap(), "Words");
+    }
+
+    #[test]
+    fn nothing_is_marked_where_nothing_would_stay() {
+        let row = "<table><tr><td>name</td><td>words of a long cell that go on</td></tr></table>";
+        assert_eq!(left(row, &["long"]), None);
+        assert_eq!(left(row, &[]).unwrap(), "namewords of a long cell that go on");
+    }
+}

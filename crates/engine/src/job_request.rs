@@ -8,6 +8,9 @@ use harvestman_core::crawl::{Crawl, Policy, Snapshot};
 use harvestman_store::{JobKind, Lease, StoreError};
 use url::Url;
 
+/// What a batch is known by whose addresses were forgotten, when pages are added to it.
+const FORGOTTEN: &str = "http://forgotten.invalid/";
+
 /// The request of a job that fetches many pages.
 pub(crate) enum JobRequest {
     Crawl(Box<CrawlRequest>),
@@ -20,8 +23,12 @@ impl JobRequest {
         let bytes = lease.request.as_bytes();
         let read = match lease.kind {
             JobKind::BatchScrape => StoredBatch::from_json(bytes).and_then(|batch| {
-                let first = lease
-                    .url
+                let known_by = if lease.url.is_empty() {
+                    FORGOTTEN
+                } else {
+                    &lease.url
+                };
+                let first = known_by
                     .parse::<Url>()
                     .map_err(|error| crate::engine::fault(&error))?;
                 Ok(Self::Batch(first, Box::new(batch)))

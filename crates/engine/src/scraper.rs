@@ -164,7 +164,7 @@ impl Scraper {
             Ok(Some(made)) => made,
             Ok(None) => fetched,
             Err(failure) => {
-                tracing::debug!(%url, error = %failure.error, "a page of scripts stays as it was fetched");
+                tracing::debug!(scrape.id = %id, error = %failure.error, "a page of scripts stays as it was fetched");
                 fetched
             }
         }

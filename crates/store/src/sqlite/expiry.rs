@@ -26,6 +26,10 @@ const CONTENT: &[&str] = &[
     "DELETE FROM body WHERE id IN (SELECT body_id FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
     "DELETE FROM page WHERE job_id = ?1 AND seq IN
         (SELECT seq FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
+];
+
+/// The addresses that a job knows, and what is told of those that failed.
+pub(crate) const ADDRESSES: &[&str] = &[
     "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
         (SELECT url_key FROM job_url WHERE job_id = ?1 LIMIT ?2)",
     "DELETE FROM job_error WHERE job_id = ?1 AND no IN
@@ -38,7 +42,7 @@ enum Step {
     Idle,
     /// Deleted rows.
     Worked,
-    /// Deleted documents that must not stay in the log.
+    /// Deleted what must not stay in the log.
     Forgot,
     /// Deleted the last row of a job.
     JobGone,
@@ -89,7 +93,7 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
 /// Deletes a bounded part of an expired job, the job row last. Its ledger stays.
 async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
     // Events first: none is ever handed out whose page is gone.
-    for statements in [EVENTS, CONTENT] {
+    for statements in [EVENTS, CONTENT, ADDRESSES] {
         let mut deleted = 0;
         for statement in statements {
             deleted += delete(connection, statement, job).await?;
@@ -153,7 +157,7 @@ async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Ste
     Ok(if deleted > 0 { Step::Worked } else { Step::Idle })
 }
 
-async fn delete(
+pub(crate) async fn delete(
     connection: &mut SqliteConnection,
     statement: &'static str,
     job: JobId,

@@ -1,5 +1,6 @@
 //! Jobs without data retention: a page's document goes once it is delivered, and soon after the end
-//! of its job in any case. The page's number, address key and price stay.
+//! of its job in any case. When all are gone, so do the addresses and errors that the job knows. The
+//! pages' numbers, address keys and prices stay.
 //!
 //! Never touches a job that keeps its pages.
 
@@ -14,6 +15,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::Sqlite;
+use crate::sqlite::expiry::{ADDRESSES, delete};
 use crate::sqlite::rows::{Columns, blob, int};
 
 /// Which documents: of pages after `?2` up to `?3`; with `?4` also those that a webhook waits for.
@@ -61,11 +63,62 @@ pub(crate) async fn forget_delivered(
     }
 }
 
-/// Deletes some documents of a job whose time is over; false when there is no such job.
+/// Forgets a part of a job that has ended; false when there is no such job.
 pub(crate) async fn forget_ended(
     connection: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
+    Ok(blank_some(connection).await?
+        || forget_overdue(connection, now).await?
+        || note_told(connection).await?)
+}
+
+/// Deletes addresses and errors of a job whose documents are gone, what its row says of pages last.
+async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let row = query("SELECT id FROM job WHERE zero_data_retention = 3 LIMIT 1")
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(row) = row else { return Ok(false) };
+    let job = JobId(row.id("id")?);
+    let mut deleted = 0;
+    for statement in ADDRESSES {
+        deleted += delete(connection, statement, job).await?;
+    }
+    if deleted > 0 {
+        return Ok(true);
+    }
+    for statement in [
+        "UPDATE shard SET progress = json_set(progress, '$.root', NULL) WHERE job_id = ?1",
+        // The request of a batch holds no address, and more pages may be added to it.
+        "UPDATE job SET zero_data_retention = 2, url = '', warnings = '[]', error = NULL,
+            request = CASE kind WHEN 'batch_scrape' THEN request ELSE '{}' END
+         WHERE id = ?1",
+    ] {
+        query(statement)
+            .bind(blob(job.0))
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(true)
+}
+
+/// Whether there is a job of which everything was told: its addresses need not wait.
+async fn note_told(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let done = query(
+        "UPDATE job SET zero_data_retention = 3 WHERE id IN (
+            SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at IS NOT NULL AND error_count = 0
+                AND NOT EXISTS (SELECT 1 FROM page WHERE job_id = job.id AND body_id IS NOT NULL)
+                AND NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = job.id AND robots_blocked = 1)
+                AND NOT EXISTS (SELECT 1 FROM outbox WHERE job_id = job.id AND state = 'pending')
+            LIMIT 1)",
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Deletes some documents of a job whose time is over; false when there is no such job.
+async fn forget_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Result<bool, StoreError> {
     let row = query(
         "SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at <= ?1
          ORDER BY completed_at LIMIT 1",
@@ -86,7 +139,7 @@ pub(crate) async fn forget_ended(
             forget(connection, job, skip, skip + u64::from(limits::EXPIRY_ROWS), true).await?;
         }
         None => {
-            query("UPDATE job SET zero_data_retention = 2 WHERE id = ?1")
+            query("UPDATE job SET zero_data_retention = 3 WHERE id = ?1")
                 .bind(blob(job.0))
                 .execute(connection)
                 .await?;

@@ -18,6 +18,9 @@ use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::status::texts;
 
+/// What is stored of a request without data retention.
+const NO_REQUEST: &str = "{}";
+
 /// A scrape result made ready for the writer.
 enum End {
     Document {
@@ -33,7 +36,11 @@ enum End {
 
 impl Sqlite {
     pub(crate) async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
-        let job = job.clone();
+        let mut job = job.clone();
+        if job.zero_data_retention {
+            job.url.clear();
+            job.request = NO_REQUEST.to_owned();
+        }
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -70,8 +77,10 @@ impl Sqlite {
                         }
                         End::Failed { error, status, body } => {
                             query(
-                                "UPDATE job SET status = 'failed', failed = 1, error = ?2, answer_status = ?3,
-                                    answer_body = ?4, completed_at = ?5, expires_at = ?5 + retention_ms
+                                "UPDATE job SET status = 'failed', failed = 1,
+                                    error = CASE zero_data_retention WHEN 0 THEN ?2 END, answer_status = ?3,
+                                    answer_body = CASE zero_data_retention WHEN 0 THEN ?4 END,
+                                    completed_at = ?5, expires_at = ?5 + retention_ms
                                  WHERE id = ?1 AND status = 'scraping'",
                             )
                             .bind(blob(job.0))

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{Connection, query};
+use sqlx::{Connection, query, query_scalar};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -177,12 +177,23 @@ async fn write_all(
         }
         trouble.note(&write_group(&mut connection, group).await);
         if queue.is_empty() && fold.swap(false, Ordering::Relaxed) {
-            trouble.note(&execute(&mut connection, FOLD).await);
+            let folded = fold_log(&mut connection).await;
+            // While somebody reads the log it cannot be cut off.
+            if !matches!(folded, Ok(true)) {
+                fold.store(true, Ordering::Relaxed);
+            }
+            trouble.note(&folded.map(|_| ()));
         }
     }
     execute(&mut connection, FOLD).await?;
     connection.close().await?;
     folder.stopped_cleanly()
+}
+
+/// False when a reader was in the way.
+async fn fold_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let busy: i64 = query_scalar(FOLD).fetch_one(connection).await?;
+    Ok(busy == 0)
 }
 
 /// Answers with the passing error that the group met, if any.
@@ -269,8 +280,6 @@ fn answer_all(pieces: Vec<Box<dyn Piece>>, outcome: &Result<(), StoreError>) {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::query_scalar;
-
     use super::*;
 
     type Answer = oneshot::Receiver<Result<i64, StoreError>>;

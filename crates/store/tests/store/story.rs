@@ -64,6 +64,7 @@ async fn tell(store: &Store) {
     chapters_of_events::receivers_take_turns(store).await;
     chapters_of_retention::documents_go_once_they_are_told(store).await;
     chapters_of_retention::a_receiver_gets_what_a_reader_had_before(store).await;
+    chapters_of_retention::addresses_and_errors_go_with_the_last_document(store).await;
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
     chapters_of_cache::the_newest_answer_is_kept_per_team(store).await;
     chapters_of_cache::pages_are_known_by_their_site(store).await;

@@ -6,7 +6,7 @@ use harvestman_store::{AttemptEnd, EventSubject, NewJob, Store};
 
 use super::chapters_of_crawls::{commit, row, start};
 use super::chapters_of_events::{attempt, deliver, take};
-use crate::place::{NOW, batch, crawl, crawl_with_events, later, offers, page};
+use crate::place::{NOW, batch, crawl, crawl_with_events, failed, key, later, new_job, offers, page, url};
 
 const TEN_MINUTES_MS: u64 = 10 * 60_000;
 
@@ -108,4 +108,57 @@ pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
         (last.event.as_str(), &last.subject),
         ("crawl.page", &EventSubject::Job { error: None })
     );
+}
+
+pub(crate) async fn addresses_and_errors_go_with_the_last_document(store: &Store) {
+    let team = store.ensure_team("discreet addresses").await.unwrap();
+    let discreet = NewJob {
+        zero_data_retention: true,
+        ..crawl(team, 3)
+    };
+    let troubled = NewJob {
+        id: new_job(team, discreet.kind, 3).id,
+        ..discreet.clone()
+    };
+    let kept = crawl(team, 3);
+    for job in [&discreet, &kept] {
+        ended(store, job).await;
+        store.forget_told(job.id, 0, 3).await.unwrap();
+    }
+    let lease = start(store, &troubled).await;
+    let first = Batch {
+        offers: offers(&["/1", "/2"]),
+        robots_blocked: vec![(key("/refused"), url("/refused"))],
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let second = Batch {
+        settled: vec![page("/1"), failed("/2")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    store.forget_told(troubled.id, 0, 2).await.unwrap();
+
+    // Of the one everything was told; what went wrong with the other may still be asked for.
+    store.expire(later(1)).await.unwrap();
+    assert_eq!(row(store, &discreet).await.url, "");
+    let errors = async |job: &NewJob| {
+        let errors = store.errors(job.id).await.unwrap();
+        (errors.errors.len(), errors.robots_blocked.len())
+    };
+    assert_eq!(errors(&troubled).await, (1, 1));
+    assert_eq!(row(store, &troubled).await.url, troubled.url);
+
+    store.expire(later(TEN_MINUTES_MS - 60_000)).await.unwrap();
+    assert_eq!(errors(&troubled).await, (0, 0));
+    for job in [&discreet, &troubled] {
+        let row = row(store, job).await;
+        assert_eq!((row.url.as_str(), row.request.as_str()), ("", "{}"));
+        assert!(row.zero_data_retention && row.warnings.is_empty());
+    }
+    let after = row(store, &troubled).await;
+    assert_eq!((after.completed, after.failed, after.credits), (1, 1, 1));
+    assert_eq!(row(store, &kept).await.url, kept.url);
+    assert_eq!(left(store, kept.id, 0).await.0, 3);
 }

@@ -1,0 +1,151 @@
+//! Zero data retention: what is left of a page on disk and in the log when everything was told. Every file of the
+//! data folder is searched as it lies there, free room of the database and its log included.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer};
+
+/// In every address, title and text of the site, and nowhere else.
+const CANARY: &str = "canary7f3a";
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const SETTINGS: &[(&str, &str)] = &[
+    ("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1"),
+    ("HARVESTMAN_LOG", "debug"),
+    ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1"),
+];
+
+fn path(number: usize) -> String {
+    format!("/{CANARY}/{number}?q={CANARY}")
+}
+
+/// So many pages, each of which is linked from the first; one more link leads to none.
+async fn site(pages: usize) -> RunningSite {
+    let mut links: Vec<String> = (1..pages).map(path).collect();
+    links.push(format!("/{CANARY}/missing"));
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let sitemap = format!(
+        "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\
+         <url><loc>{{base}}/{CANARY}/1?q={CANARY}</loc></url></urlset>"
+    );
+    let mut site = Site::new()
+        .page("/sitemap.xml", Page::new("application/xml", sitemap))
+        .page(&path(0), Page::links(&format!("title {CANARY}"), &links));
+    for number in 1..pages {
+        let text = format!("{CANARY} ").repeat(200);
+        let html = format!("<title>{CANARY} {number}</title><h1>{CANARY}</h1><p>{text}{number}</p>");
+        site = site.page(&path(number), Page::html(html));
+    }
+    site.serve().await
+}
+
+/// Files in the folder that hold the canary, and how often.
+fn traces(folder: &Path) -> Vec<(PathBuf, usize)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let times = bytes
+                .windows(CANARY.len())
+                .filter(|part| *part == CANARY.as_bytes())
+                .count();
+            if times > 0 {
+                found.push((path, times));
+            }
+        }
+    }
+    found
+}
+
+async fn told(server: &TestServer, path: &str) -> (Value, usize) {
+    let status = server.wait_for_end(path).await;
+    let (documents, _) = server.documents_at(path, 50).await;
+    for document in &documents {
+        assert!(document.to_string().contains(CANARY));
+    }
+    (status, documents.len())
+}
+
+/// Whether anything of a page is in what the API and the console still tell of jobs.
+async fn is_told_of(server: &TestServer, path: &str) -> bool {
+    let answer = server
+        .ask(Method::GET, path, &[("authorization", "Bearer fc-test")], "")
+        .await;
+    String::from_utf8_lossy(&answer.body).contains(CANARY)
+}
+
+#[tokio::test]
+async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
+    let site = site(60).await;
+    let receiver = Receiver::start().await;
+    let mut server = TestServer::start_with(SETTINGS).await;
+
+    let scrape =
+        json!({ "url": site.url(&path(1)), "zeroDataRetention": true, "formats": ["markdown", "rawHtml"] });
+    let scraped = server.post("/v2/scrape", &scrape).await.ok();
+    assert!(scraped["data"]["markdown"].as_str().unwrap().contains(CANARY));
+    let failing = json!({ "url": format!("http://127.0.0.1:1/{CANARY}"), "zeroDataRetention": true });
+    assert_eq!(server.post("/v2/scrape", &failing).await.status, 500);
+    assert_eq!(
+        traces(server.data_dir()),
+        [],
+        "of single scrapes nothing was ever written"
+    );
+
+    let crawl = json!({ "url": site.url(&path(0)), "zeroDataRetention": true, "crawlEntireDomain": true });
+    let crawl_path = format!("/v2/crawl/{}", server.crawl(&crawl).await);
+    let (status, documents) = told(&server, &crawl_path).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    assert!(documents > 40, "{documents}");
+
+    let urls: Vec<String> = (3..60).map(|number| site.url(&path(number))).collect();
+    let batch = json!({ "urls": urls, "zeroDataRetention": true, "webhook": receiver.url() });
+    let batch_path = server.batch(&batch).await;
+    assert!(told(&server, &batch_path).await.1 > 40);
+    receiver.wait_for("batch_scrape.completed").await;
+
+    // Expiry looks at once when a server starts, and else once a minute.
+    server.terminate().await;
+    server.restart().await;
+    let since = Instant::now();
+    loop {
+        let left = traces(server.data_dir());
+        if left.is_empty() {
+            break;
+        }
+        assert!(since.elapsed() < PATIENCE, "still there: {left:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    for path in ["/console/api/jobs", "/v2/team/activity", &crawl_path, &batch_path] {
+        assert!(!is_told_of(&server, path).await, "{path}");
+    }
+    let log = server.log();
+    assert!(log.contains("crawl started"), "the log is read");
+    let line = log.lines().find(|line| line.contains(CANARY));
+    assert_eq!(line, None, "in the log");
+}
+
+#[tokio::test]
+async fn the_search_for_traces_finds_what_is_kept() {
+    let site = site(3).await;
+    let server = TestServer::start_with(SETTINGS).await;
+    server
+        .post("/v2/scrape", &json!({ "url": site.url(&path(1)) }))
+        .await
+        .ok();
+    assert!(!traces(server.data_dir()).is_empty());
+    assert!(is_told_of(&server, "/console/api/jobs").await);
+}

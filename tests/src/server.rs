@@ -157,6 +157,7 @@ impl TestServer {
     /// When it does not end.
     pub fn start_second(&self) -> (ExitStatus, String) {
         let mut child = command(&self.folder, "127.0.0.1:0", &self.settings)
+            .arg("serve")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -174,6 +175,21 @@ impl TestServer {
             output.status,
             String::from_utf8_lossy(&output.stderr).into_owned(),
         )
+    }
+
+    /// Runs another command of the program with the same settings, on the same folder; whether it did it, and
+    /// what it said.
+    ///
+    /// # Panics
+    /// When it cannot be run.
+    pub fn operate(&self, arguments: &[&str]) -> (bool, String) {
+        let output = command(&self.folder, "127.0.0.1:0", &self.settings)
+            .args(arguments)
+            .output()
+            .expect("the program can be run");
+        let good = output.status.success();
+        let said = if good { output.stdout } else { output.stderr };
+        (good, String::from_utf8_lossy(&said).into_owned())
     }
 
     /// The link that the server printed: it signs a browser in, once.
@@ -383,7 +399,6 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
         command.env_remove(name);
     }
     command
-        .arg("serve")
         .current_dir(&folder.path)
         .env("HARVESTMAN_LISTEN", listen)
         .env("HARVESTMAN_DATA_DIR", folder.path.join("data"))
@@ -403,6 +418,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
 fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyhow::Result<Started> {
     let log = File::options().create(true).append(true).open(folder.log())?;
     let mut child = command(folder, listen, settings)
+        .arg("serve")
         .stdout(Stdio::piped())
         .stderr(log)
         .spawn()?;

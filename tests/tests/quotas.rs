@@ -1,4 +1,4 @@
-//! What the operator allows a team: requests per minute, credits per month.
+//! What the operator allows a team: requests per minute, pages at once, credits per month.
 
 #![allow(clippy::unwrap_used)]
 
@@ -97,4 +97,79 @@ async fn what_was_spent_before_a_restart_counts_after_it() {
     server.kill9();
     server.restart().await;
     assert_eq!(scrape(&server, &site, "Bearer fc-test").await.status, 402);
+}
+
+#[tokio::test]
+async fn a_repeat_of_a_request_is_answered_when_the_credits_are_used_up() {
+    let site = star().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
+    let crawl = json!({ "url": site.url("/"), "sitemap": "skip", "limit": 1 }).to_string();
+    let batch = json!({ "urls": [site.url("/1")] }).to_string();
+    let start = async |path: &str, key: &str, body: &str| {
+        let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
+        server.ask(Method::POST, path, &headers, body.to_owned()).await
+    };
+    // Held, so that both start before the credit is used.
+    site.hold_after(0);
+    let first = start("/v2/crawl", "one", &crawl).await.ok();
+    let second = start("/v2/batch/scrape", "two", &batch).await.ok();
+    site.release();
+    let id = |answer: &Value| answer["id"].as_str().unwrap().to_owned();
+    server.wait(&id(&first)).await;
+    server
+        .wait_for_end(&format!("/v2/batch/scrape/{}", id(&second)))
+        .await;
+
+    let refused = start("/v2/crawl", "new", &crawl).await;
+    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    assert_eq!(start("/v2/crawl", "one", &crawl).await.ok(), first);
+    assert_eq!(start("/v2/batch/scrape", "two", &batch).await.ok(), second);
+    let other = start("/v2/crawl", "one", &batch.replace("urls", "x")).await;
+    assert_eq!(other.status, 400);
+    let other = start("/v2/crawl", "one", &crawl.replace("\"limit\":1", "\"limit\":2")).await;
+    assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
+}
+
+#[tokio::test]
+async fn a_page_says_that_it_waited_and_one_that_waits_too_long_is_told_when_to_come_back() {
+    for setting in ["HARVESTMAN_MAX_CONCURRENCY", "HARVESTMAN_KEY_MAX_CONCURRENCY"] {
+        let (site, server) = (star().await, TestServer::start_with(&[(setting, "1")]).await);
+        site.hold_after(0);
+        let of = |path: &str| json!({ "url": site.url(path), "maxAge": 0 });
+        let crawl = server
+            .crawl(&json!({ "url": site.url("/1"), "sitemap": "skip", "limit": 1 }))
+            .await;
+        site.wait_for_requests(1).await;
+        let waiting = of("/2");
+        let (answer, ()) = tokio::join!(server.post("/v2/scrape", &waiting), async {
+            let mut hasty = of("/3");
+            hasty["timeout"] = json!(1000);
+            let refused = server.post("/v2/scrape", &hasty).await;
+            assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+            let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
+            assert!((1..=60).contains(&wait), "{wait}");
+            scrape_other(&server, setting).await;
+            site.release();
+        });
+        let metadata = answer.ok()["data"]["metadata"].clone();
+        assert_eq!(metadata["concurrencyLimited"], true, "{metadata}");
+        assert!(metadata["concurrencyQueueDurationMs"].is_u64(), "{metadata}");
+        server.wait(&crawl).await;
+        let (documents, _) = server.documents(&crawl, 10).await;
+        let metadata = &documents[0]["metadata"];
+        assert_eq!(metadata["concurrencyLimited"], false, "{metadata}");
+        assert!(metadata.get("concurrencyQueueDurationMs").is_none(), "{metadata}");
+    }
+}
+
+/// Another team has slots of its own.
+async fn scrape_other(server: &TestServer, setting: &str) {
+    let site = Site::new().graph(&[("/", &[])]).serve().await;
+    let body = json!({ "url": site.url("/") }).to_string();
+    let headers = [("authorization", "Bearer fc-other")];
+    let answer = server.ask(Method::POST, "/v2/scrape", &headers, body).await.ok();
+    assert_eq!(
+        answer["data"]["metadata"]["concurrencyLimited"], false,
+        "{setting}"
+    );
 }

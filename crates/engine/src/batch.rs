@@ -26,7 +26,9 @@ impl Engine {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.options, &self.inner.capabilities())?;
         self.check_receiver(request.webhook.as_ref()).await?;
-        self.inner.budget.check(&self.inner.store, who.team).await?;
+        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+            return Ok(first);
+        }
         let pages = given::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
             Some(batch) => self.add_to_batch(who, batch, request, pages, idempotency).await,

@@ -12,13 +12,13 @@ use harvestman_store::Store;
 use tokio::time::Instant;
 
 use crate::engine::unavailable;
+use crate::plans::Plans;
 use crate::{clock, limits};
 
 /// The budgets of all teams.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
-    /// Credits of each team and month; `None`: any number.
-    most: Option<u64>,
+    plans: Plans,
     accounts: Arc<Mutex<HashMap<TeamId, Account>>>,
 }
 
@@ -38,14 +38,14 @@ struct Account {
 pub(crate) struct Reserved(Option<(Budget, TeamId)>);
 
 impl Budget {
-    pub(crate) fn new(most: Option<u64>) -> Self {
+    pub(crate) fn new(plans: Plans) -> Self {
         let accounts = Arc::default();
-        Self { most, accounts }
+        Self { plans, accounts }
     }
 
     /// Takes a credit. Errors: 402 when there is none left.
     pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<Reserved, ApiError> {
-        let Some(most) = self.most else {
+        let Some(most) = self.plans.of(team).credit_budget else {
             return Ok(Reserved(None));
         };
         let month = this_month();
@@ -73,7 +73,7 @@ impl Budget {
             Some(account) if account.spent + account.open < most => account.open += 1,
             _ => {
                 let message = format!(
-                    "the credits of this month are used up ({most} for each team); wait for the next month, or ask the operator for more"
+                    "the credits of this month are used up (the team has {most}); wait for the next month, or ask the operator for more"
                 );
                 return Err(ApiError::new(ErrorCode::InsufficientCredits, message));
             }
@@ -88,7 +88,7 @@ impl Budget {
 
     /// Whether a team that spends `running` more, as it does now, is beyond its budget.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
-        self.most.is_some_and(|most| {
+        self.plans.of(team).credit_budget.is_some_and(|most| {
             let accounts = self.accounts();
             let account = accounts
                 .get(&team)

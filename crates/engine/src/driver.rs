@@ -27,7 +27,7 @@ use crate::job_request::JobRequest;
 use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
-use crate::slots::{Asked, Queued, Slot};
+use crate::slots::{Asked, Asker, Queued, Slot};
 use crate::{files, limits, profiles, tracking};
 
 /// Why a driver stopped.
@@ -77,7 +77,8 @@ enum Step {
 impl Driver {
     pub(crate) fn new(inner: Arc<Inner>, lease: Lease) -> Result<Self, StoreError> {
         let request = JobRequest::read(&lease)?;
-        let max_concurrency = u32::try_from(inner.slots.per_team()).unwrap_or(u32::MAX);
+        let of_team = inner.config.plans.of(lease.team).max_concurrency;
+        let max_concurrency = u32::try_from(of_team).unwrap_or(u32::MAX);
         let policy = Policy {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
@@ -201,7 +202,11 @@ impl Driver {
                 run.tasks.spawn(work.instrument(span));
             }
             Output::WantSlot => {
-                let mut asked = self.inner.slots.ask(self.team, self.job());
+                let mut asked = self.inner.slots.ask(Asker {
+                    team: self.team,
+                    key: self.lease.key,
+                    job: self.job(),
+                });
                 match asked.at_once() {
                     Some(slot) => self.slot_taken(run, slot),
                     None => run.asked = Some(asked),

@@ -34,6 +34,7 @@ use crate::file_reader::FileReader;
 use crate::llm::Llm;
 use crate::map::Mapping;
 use crate::new_job::new_job;
+use crate::plans::Plans;
 use crate::profiles::Profiles;
 use crate::scraper::Scraper;
 use crate::sessions::{self, Sessions};
@@ -46,14 +47,10 @@ use crate::{clock, expiry, limits, scheduler, webhooks};
 pub struct EngineConfig {
     /// Product token for robots.txt.
     pub robots_agent: String,
-    /// Pages of one team in flight at once.
-    pub max_concurrency: usize,
-    /// Browser sessions of one team at once.
-    pub max_sessions: usize,
+    /// What each team may do.
+    pub plans: Plans,
     /// The language model; none: prompts are plain steps.
     pub llm: Option<Llm>,
-    /// Credits of one team in a month; none: any number.
-    pub credit_budget: Option<u64>,
     /// Options that need the operator's consent.
     pub enabled: Enabled,
     /// Threads that convert pages.
@@ -123,9 +120,9 @@ impl Engine {
                 FileReader::new(config.file_reader.clone(), config.cores),
                 config.cores,
             ),
-            slots: Slots::new(config.max_concurrency),
-            budget: Budget::new(config.credit_budget),
-            sessions: Sessions::new(live, config.max_sessions),
+            slots: Slots::new(config.plans.clone()),
+            budget: Budget::new(config.plans.clone()),
+            sessions: Sessions::new(live, config.plans.clone()),
             profiles: Profiles::default(),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
@@ -154,9 +151,15 @@ impl Engine {
         &self.inner.store
     }
 
+    /// What each team may do.
+    pub fn plans(&self) -> &Plans {
+        &self.inner.config.plans
+    }
+
     /// Pages of the team in flight now, and at most.
     pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
-        (self.inner.slots.taken(who.team), self.inner.slots.per_team())
+        let most = self.inner.config.plans.of(who.team).max_concurrency;
+        (self.inner.slots.taken(who.team), most)
     }
 
     /// Stores a crawl and starts it; the answer comes after the job is stored. The same idempotency
@@ -170,7 +173,9 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
-        self.inner.budget.check(&self.inner.store, who.team).await?;
+        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+            return Ok(first);
+        }
         let job = NewJob {
             base: base.to_owned(),
             page_limit: request.limit,
@@ -196,6 +201,31 @@ impl Engine {
             }
             Created::Same(id) => Ok(id),
             Created::Reused => Err(key_reused()),
+        }
+    }
+
+    /// Whether the team has a credit left for a new job. A request that repeats an earlier one costs nothing:
+    /// when none is left it gets the first one's job. Errors: 402.
+    pub(crate) async fn afford(
+        &self,
+        who: &Principal,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Option<JobId>, ApiError> {
+        let store = &self.inner.store;
+        let Err(refused) = self.inner.budget.check(store, who.team).await else {
+            return Ok(None);
+        };
+        let Some(idempotency) = idempotency else {
+            return Err(refused);
+        };
+        match store
+            .earlier_answer(who.team, idempotency, clock::now())
+            .await
+            .map_err(|error| unavailable(&error))?
+        {
+            Some(Created::Same(id)) => Ok(Some(id)),
+            Some(Created::Reused) => Err(key_reused()),
+            Some(Created::Created) | None => Err(refused),
         }
     }
 

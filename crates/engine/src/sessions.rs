@@ -28,6 +28,7 @@ use tracing::Instrument;
 
 use crate::clock;
 use crate::engine::{Engine, Inner, fault, stopping, unavailable};
+use crate::plans::Plans;
 use crate::prompt::Outcome;
 use live::LiveSession;
 use registry::Registry;
@@ -64,10 +65,10 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(browsers: Option<LiveBrowsers>, per_team: usize) -> Self {
+    pub(crate) fn new(browsers: Option<LiveBrowsers>, plans: Plans) -> Self {
         Self {
             browsers,
-            registry: Registry::new(per_team),
+            registry: Registry::new(plans),
         }
     }
 

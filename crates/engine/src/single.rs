@@ -18,7 +18,7 @@ use crate::files::Place;
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
-use crate::slots::{Queued, Slot};
+use crate::slots::{Asker, Queued, Slot};
 use crate::{clock, files, limits, profiles, tracking};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
@@ -178,12 +178,17 @@ impl SingleScrape {
     /// A team slot. Still none at two thirds of the timeout: 429 (contract 7.1).
     async fn slot(&self, timeout: Duration) -> Result<(Slot, Queued), ApiError> {
         let slots = &self.inner.slots;
-        tokio::time::timeout(timeout * 2 / 3, slots.take(self.who.team, self.job))
+        let asker = Asker {
+            team: self.who.team,
+            key: self.who.key,
+            job: self.job,
+        };
+        tokio::time::timeout(timeout * 2 / 3, slots.take(asker))
             .await
             .map_err(|_| {
                 let sentence = format!(
-                    "the team's {} concurrent pages are all in use; try again when one has ended",
-                    slots.per_team()
+                    "the team's {} concurrent pages, or those of this key, are all in use; try again when one has ended",
+                    self.inner.config.plans.of(self.who.team).max_concurrency
                 );
                 let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, sentence);
                 error.retry_after_s = Some(limits::RETRY_AFTER_S);

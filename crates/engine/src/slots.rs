@@ -1,5 +1,5 @@
-//! Team concurrency: how many pages of one team are in flight at once, over all of its jobs, and how
-//! many of all teams. A free slot goes to the team that has the fewest taken, within it to the job
+//! Team concurrency: how many pages of one team are in flight at once, over all of its jobs, how many of one
+//! key, and how many of all teams. A free slot goes to the team that has the fewest taken, within it to the job
 //! that has the fewest, and among equals to whoever asked first: nobody starves, however many jobs
 //! or however slow pages another has.
 
@@ -8,25 +8,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::limits;
+use crate::plans::{Limits, Plans};
 
 /// All teams' slots. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    per_team: usize,
     state: Arc<Mutex<Shares<oneshot::Sender<Slot>>>>,
+}
+
+/// For whom a page is fetched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker {
+    pub(crate) team: TeamId,
+    /// None in open mode.
+    pub(crate) key: Option<KeyId>,
+    pub(crate) job: JobId,
 }
 
 /// One page in flight; returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Slots,
-    team: TeamId,
-    job: JobId,
+    of: Asker,
 }
 
 /// A slot that was asked for. When this is dropped the slot goes to another.
@@ -51,20 +59,11 @@ impl Queued {
 }
 
 impl Slots {
-    pub(crate) fn new(per_team: usize) -> Self {
-        let per_team = per_team.max(1);
+    pub(crate) fn new(plans: Plans) -> Self {
+        let in_all = limits::PAGES_IN_FLIGHT.max(plans.most_concurrency());
         Self {
-            per_team,
-            state: Arc::new(Mutex::new(Shares::new(
-                per_team,
-                limits::PAGES_IN_FLIGHT.max(per_team),
-            ))),
+            state: Arc::new(Mutex::new(Shares::new(plans, in_all))),
         }
-    }
-
-    /// Slots that each team has.
-    pub(crate) fn per_team(&self) -> usize {
-        self.per_team
     }
 
     /// Slots of the team that are taken now.
@@ -72,10 +71,10 @@ impl Slots {
         self.state().taken(team)
     }
 
-    /// Asks for a slot for a page of this job.
-    pub(crate) fn ask(&self, team: TeamId, job: JobId) -> Asked {
+    /// Asks for a slot for a page.
+    pub(crate) fn ask(&self, asker: Asker) -> Asked {
         let (tell, answer) = oneshot::channel();
-        self.state().wait(team, job, tell);
+        self.state().wait(asker, tell);
         self.hand_out();
         Asked {
             at: Instant::now(),
@@ -83,9 +82,9 @@ impl Slots {
         }
     }
 
-    /// A slot for a page of this job, and how long it was waited for.
-    pub(crate) async fn take(&self, team: TeamId, job: JobId) -> (Slot, Queued) {
-        let mut asked = self.ask(team, job);
+    /// A slot for a page, and how long it was waited for.
+    pub(crate) async fn take(&self, asker: Asker) -> (Slot, Queued) {
+        let mut asked = self.ask(asker);
         match asked.at_once() {
             Some(taken) => taken,
             None => asked.await_slot().await,
@@ -95,9 +94,9 @@ impl Slots {
     /// Gives what is free to those who wait.
     fn hand_out(&self) {
         // Outside the lock: a slot that nobody takes any more comes back by being dropped.
-        while let Some((team, job, tell)) = { self.state().next(oneshot::Sender::is_closed) } {
+        while let Some((of, tell)) = { self.state().next(oneshot::Sender::is_closed) } {
             let slots = self.clone();
-            let _ = tell.send(Slot { slots, team, job });
+            let _ = tell.send(Slot { slots, of });
         }
     }
 
@@ -108,7 +107,7 @@ impl Slots {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.state().give_back(self.team, self.job);
+        self.slots.state().give_back(self.of);
         self.slots.hand_out();
     }
 }
@@ -131,7 +130,7 @@ impl Asked {
 /// Who has and who waits; `W` is how a waiter is told.
 #[derive(Debug)]
 struct Shares<W> {
-    per_team: usize,
+    plans: Plans,
     in_all: usize,
     taken: usize,
     handed_out: u64,
@@ -143,8 +142,10 @@ struct Team<W> {
     taken: usize,
     /// Slots by job; none is 0.
     jobs: HashMap<JobId, usize>,
+    /// Slots by key; none is 0.
+    keys: HashMap<KeyId, usize>,
     /// In order of asking.
-    waiting: Vec<(JobId, W)>,
+    waiting: Vec<(Asker, W)>,
     /// When it got its last slot, counted in slots handed out.
     served: u64,
 }
@@ -154,16 +155,34 @@ impl<W> Default for Team<W> {
         Self {
             taken: 0,
             jobs: HashMap::new(),
+            keys: HashMap::new(),
             waiting: Vec::new(),
             served: 0,
         }
     }
 }
 
+impl<W> Team<W> {
+    /// Whether this key may have another slot.
+    fn has_room(&self, key: Option<KeyId>, limits: &Limits) -> bool {
+        let of_key = key.and_then(|key| self.keys.get(&key)).copied().unwrap_or(0);
+        self.taken < limits.max_concurrency.max(1)
+            && limits.key_max_concurrency.is_none_or(|most| of_key < most.max(1))
+    }
+
+    /// The waiter whose turn it is: of the job that has the fewest slots, and among equals who asked first.
+    fn next_place(&self, limits: &Limits) -> Option<usize> {
+        let of_job = |place: &usize| self.jobs.get(&self.waiting[*place].0.job).copied().unwrap_or(0);
+        (0..self.waiting.len())
+            .filter(|place| self.has_room(self.waiting[*place].0.key, limits))
+            .min_by_key(of_job)
+    }
+}
+
 impl<W> Shares<W> {
-    fn new(per_team: usize, in_all: usize) -> Self {
+    fn new(plans: Plans, in_all: usize) -> Self {
         Self {
-            per_team,
+            plans,
             in_all,
             taken: 0,
             handed_out: 0,
@@ -175,40 +194,46 @@ impl<W> Shares<W> {
         self.teams.get(&team).map_or(0, |team| team.taken)
     }
 
-    fn wait(&mut self, team: TeamId, job: JobId, waiter: W) {
-        self.teams.entry(team).or_default().waiting.push((job, waiter));
+    fn wait(&mut self, asker: Asker, waiter: W) {
+        self.teams
+            .entry(asker.team)
+            .or_default()
+            .waiting
+            .push((asker, waiter));
     }
 
-    fn give_back(&mut self, id: TeamId, job: JobId) {
-        let Some(team) = self.teams.get_mut(&id) else {
+    fn give_back(&mut self, of: Asker) {
+        let Some(team) = self.teams.get_mut(&of.team) else {
             return;
         };
         self.taken -= 1;
         team.taken -= 1;
-        if let Some(of_job) = team.jobs.get_mut(&job) {
-            *of_job -= 1;
-            if *of_job == 0 {
-                team.jobs.remove(&job);
-            }
+        one_less(&mut team.jobs, of.job);
+        if let Some(key) = of.key {
+            one_less(&mut team.keys, key);
         }
         if team.taken == 0 && team.waiting.is_empty() {
-            self.teams.remove(&id);
+            self.teams.remove(&of.team);
         }
     }
 
     /// Hands the next free slot out; whoever is `gone` needs none.
-    fn next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(TeamId, JobId, W)> {
+    fn next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(Asker, W)> {
         loop {
-            let may_take = |team: &Team<W>| !team.waiting.is_empty() && team.taken < self.per_team;
+            let plans = &self.plans;
+            let may_take = |id: TeamId, team: &Team<W>| {
+                let limits = plans.of(id);
+                team.waiting
+                    .iter()
+                    .any(|(asker, _)| team.has_room(asker.key, &limits))
+            };
             let (&id, team) = self
                 .teams
                 .iter_mut()
-                .filter(|(_, team)| self.taken < self.in_all && may_take(team))
+                .filter(|(id, team)| self.taken < self.in_all && may_take(**id, team))
                 .min_by_key(|(_, team)| (team.taken, team.served))?;
-            let of_job = |job: &JobId| team.jobs.get(job).copied().unwrap_or(0);
-            // Of equals the first is the one who asked first.
-            let place = (0..team.waiting.len()).min_by_key(|place| of_job(&team.waiting[*place].0))?;
-            let (job, waiter) = team.waiting.remove(place);
+            let place = team.next_place(&plans.of(id))?;
+            let (asker, waiter) = team.waiting.remove(place);
             if gone(&waiter) {
                 continue;
             }
@@ -216,8 +241,21 @@ impl<W> Shares<W> {
             self.handed_out += 1;
             team.taken += 1;
             team.served = self.handed_out;
-            *team.jobs.entry(job).or_default() += 1;
-            return Some((id, job, waiter));
+            *team.jobs.entry(asker.job).or_default() += 1;
+            if let Some(key) = asker.key {
+                *team.keys.entry(key).or_default() += 1;
+            }
+            return Some((asker, waiter));
+        }
+    }
+}
+
+/// Takes one off; none is left without an entry.
+fn one_less<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: K) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Parts {
     pub sign_in: SignIn,
     /// Whom everybody acts as, in open mode.
     pub open_mode: Option<Principal>,
+    /// What the operator's token of this start is known by; none: nobody is the operator.
+    pub operator: Option<[u8; 32]>,
     /// Where the server really listens.
     pub listening_on: SocketAddr,
     /// The console's files.
@@ -63,6 +65,7 @@ impl Parts {
             engine,
             sign_in,
             open_mode: None,
+            operator: None,
             listening_on,
             console: Console::embedded(),
             body_silence: limits::BODY_SILENCE,
@@ -82,7 +85,7 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
         App(Arc::new(Inner {
-            rate_limit: RateLimit::new(parts.config.rate_limit),
+            rate_limit: RateLimit::default(),
             parts,
             principals: Principals::default(),
             metrics: Metrics::default(),
@@ -121,6 +124,10 @@ impl App {
 
     pub(crate) fn open_mode(&self) -> Option<&Principal> {
         self.0.parts.open_mode.as_ref()
+    }
+
+    pub(crate) fn operator(&self) -> Option<[u8; 32]> {
+        self.0.parts.operator
     }
 
     pub(crate) fn principals(&self) -> &Principals {

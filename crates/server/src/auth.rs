@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::KeyId;
 use harvestman_store::{Principal, StoreError};
+use subtle::ConstantTimeEq;
 
 use crate::app::App;
 use crate::error::Failure;
@@ -40,7 +41,8 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
     let counts = request.uri().path().starts_with("/v2/");
     let allowed = authenticate(&app, request.headers()).await.and_then(|who| {
         if counts {
-            app.rate_limit().count(who.team, Instant::now())?;
+            let limits = app.engine().plans().of(who.team);
+            app.rate_limit().count(&who, &limits, Instant::now())?;
         }
         Ok(who)
     });
@@ -50,6 +52,19 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
             next.run(request).await
         }
         Err(failure) => failure.into_response(),
+    }
+}
+
+/// Layer of what only the operator may do, by the token of this start.
+pub async fn require_operator(State(app): State<App>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION);
+    let given = given
+        .and_then(|value| bearer(value.to_str().ok()?))
+        .map(keys::hash);
+    let same = |(good, given): ([u8; 32], [u8; 32])| bool::from(good.ct_eq(&given));
+    match app.operator().zip(given).is_some_and(same) {
+        true => next.run(request).await,
+        false => unauthorized("this is for the operator's command line").into_response(),
     }
 }
 

@@ -3,7 +3,8 @@
 
 use anyhow::Context;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{Principal, Store};
+use harvestman_engine::Plans;
+use harvestman_store::{Principal, Store, StoreError, TeamRow};
 
 use crate::config::{Config, ConfiguredKey};
 use crate::keys;
@@ -18,6 +19,18 @@ pub struct Access {
     pub new_key: Option<String>,
     /// Whom everybody acts as, in open mode.
     pub open_mode: Option<Principal>,
+}
+
+/// The settings' limits, with the plan of each team that has one.
+pub async fn plans(config: &Config, store: &Store) -> Result<Plans, StoreError> {
+    let plans = Plans::new(config.limits, config.plans.clone());
+    for TeamRow { id, name, plan, .. } in store.teams().await? {
+        if let Some(unknown) = plan.as_ref().filter(|plan| !plans.has(plan)) {
+            tracing::warn!("the settings have no plan `{unknown}`; the team `{name}` has the usual limits");
+        }
+        plans.assign(id, plan.as_deref());
+    }
+    Ok(plans)
 }
 
 /// Brings the store's teams and keys to what the settings say.

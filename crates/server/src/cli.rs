@@ -4,17 +4,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::ids::KeyId;
-use harvestman_engine::READ_FILE_COMMAND;
-use harvestman_store::{Revoked, Store, StoreConfig};
+use harvestman_engine::{Plans, READ_FILE_COMMAND};
+use harvestman_store::{Store, StoreConfig, StoreError};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
-use crate::{bootstrap, keys, offline, read_file, serve};
+use crate::operator::door::Door;
+use crate::{bootstrap, offline, operator, read_file, serve};
 
 /// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings.
 pub fn main() -> ExitCode {
@@ -80,6 +80,7 @@ pub fn command() -> Command {
         .args(settings)
         .subcommand(Command::new("serve").about("Start the server (what happens without a command, too)"))
         .subcommand(keys_command())
+        .subcommand(teams_command())
         .subcommand(
             Command::new("config")
                 .about("See and start a configuration")
@@ -116,18 +117,50 @@ fn keys_command() -> Command {
         .help("Name of the key in reports");
     let id = Arg::new("id")
         .required(true)
-        .value_parser(value_parser!(String))
+        .value_parser(value_parser!(KeyId))
         .help("Id of the key, as `keys list` shows it");
+    let of_team = Arg::new("team").long("team").help("Only the keys of this team");
+    let revoked = Arg::new("revoked")
+        .long("revoked")
+        .action(ArgAction::SetTrue)
+        .help("Revoked keys as well");
     Command::new("keys")
-        .about("Make, list and revoke API keys while the server is stopped")
+        .about("Make, list and revoke API keys; a running server is told")
         .subcommand_required(true)
         .subcommand(
             Command::new("create")
                 .about("Make a key and print it, once")
                 .args([team, name]),
         )
-        .subcommand(Command::new("list").about("List keys: id, team, name, when made"))
-        .subcommand(Command::new("revoke").about("Revoke a key").arg(id))
+        .subcommand(
+            Command::new("list")
+                .about("List keys: id, when made, last use, last characters, team, name")
+                .args([of_team, revoked]),
+        )
+        .subcommand(
+            Command::new("revoke")
+                .about("Revoke a key, at once and for good")
+                .arg(id),
+        )
+}
+
+fn teams_command() -> Command {
+    let name = |help: &'static str| Arg::new("team").required(true).help(help);
+    let plan = Arg::new("plan").help("One of the plans in harvestman.toml; left out: the usual limits");
+    Command::new("teams")
+        .about("Make and list teams, and give them plans; a running server is told")
+        .subcommand_required(true)
+        .subcommand(
+            Command::new("create")
+                .about("Make a team, without keys")
+                .arg(name("Name of the team")),
+        )
+        .subcommand(Command::new("list").about("List teams: id, when made, name, keys, plan"))
+        .subcommand(
+            Command::new("set-plan")
+                .about("Give a team the limits of a plan")
+                .args([name("Name of the team"), plan]),
+        )
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -155,7 +188,9 @@ fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let config = Config::parse(&values)?;
     match matches.subcommand() {
         Some(("config", _)) => Ok(out.write_all(show(&values).as_bytes())?),
-        Some(("keys", inner)) => runtime()?.block_on(manage_keys(&config, inner)),
+        Some((area @ ("keys" | "teams"), inner)) => {
+            runtime()?.block_on(operate(&config, operators_command(area, inner)))
+        }
         _ => {
             start_log(&config.log);
             for name in source::unread(environment()) {
@@ -196,45 +231,47 @@ fn start_log(filter: &str) {
         .try_init();
 }
 
-async fn manage_keys(config: &Config, matches: &ArgMatches) -> anyhow::Result<()> {
-    let store = Store::open(&StoreConfig::new(&config.data_dir)).await?;
-    let mut out = io::stdout();
-    match matches.subcommand() {
-        Some(("create", given)) => {
-            let text = |name: &str| given.get_one::<String>(name).cloned().unwrap_or_default();
-            let key = keys::new_key().context("the system gave no random bytes for a key")?;
-            let team = store.ensure_team(&text("team")).await?;
-            store
-                .add_key(team, &text("name"), keys::print(&key), harvestman_engine::now())
-                .await?;
-            writeln!(out, "{key}")?;
-        }
-        Some(("revoke", given)) => {
-            let text = given
-                .get_one::<String>("id")
-                .map(String::as_str)
-                .unwrap_or_default();
-            let id: KeyId = text
-                .parse()
-                .map_err(|_| anyhow::anyhow!("`{text}` is not the id of a key"))?;
-            if store.revoke_key(None, id, harvestman_engine::now()).await? != Revoked::Revoked {
-                anyhow::bail!("there is no key {id}, or it is revoked already");
-            }
-            writeln!(out, "revoked {id}")?;
-        }
-        _ => {
-            let keys = store.keys(None).await?;
-            for key in keys.iter().filter(|key| key.revoked_at.is_none()) {
-                writeln!(
-                    out,
-                    "{}  {}  {}  {}",
-                    key.id, key.created_at, key.team_name, key.name
-                )?;
-            }
-        }
+/// The operator's command that the arguments say.
+fn operators_command(area: &str, matches: &ArgMatches) -> operator::Command {
+    use operator::Command as Wanted;
+    let (verb, given) = matches.subcommand().expect("the grammar asks for a subcommand");
+    let maybe = |name: &str| given.get_one::<String>(name).cloned();
+    let text = |name: &str| maybe(name).unwrap_or_default();
+    match (area, verb) {
+        ("keys", "create") => Wanted::CreateKey {
+            team: text("team"),
+            name: text("name"),
+        },
+        ("keys", "revoke") => Wanted::RevokeKey {
+            id: *given.get_one::<KeyId>("id").expect("the grammar asks for the id"),
+        },
+        ("keys", _) => Wanted::ListKeys {
+            team: maybe("team"),
+            revoked: given.get_flag("revoked"),
+        },
+        (_, "create") => Wanted::CreateTeam { name: text("team") },
+        (_, "set-plan") => Wanted::SetPlan {
+            team: text("team"),
+            plan: maybe("plan"),
+        },
+        (_, _) => Wanted::ListTeams,
     }
-    store.close().await?;
-    Ok(())
+}
+
+/// Has it done: by the server that holds the data folder, if there is one, else here.
+async fn operate(config: &Config, command: operator::Command) -> anyhow::Result<()> {
+    let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
+        Ok(store) => {
+            let plans = Plans::new(config.limits, config.plans.clone());
+            let done = operator::carry_out(command, &store, &plans).await;
+            store.close().await?;
+            done.map_err(|failure| anyhow::anyhow!("{}", failure.0.message))?
+                .text
+        }
+        Err(StoreError::Locked(_)) => Door::ask(&config.data_dir, &command).await?,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(io::stdout().write_all(text.as_bytes())?)
 }
 
 fn show(values: &Values) -> String {
@@ -243,8 +280,34 @@ fn show(values: &Values) -> String {
         Some((_, origin)) if setting.secret => format!("{} = \"(hidden)\"  # {origin}\n", setting.key),
         Some((text, origin)) => format!("{} = {}  # {origin}\n", setting.key, quoted(text)),
     };
-    SETTINGS.iter().map(line).collect()
+    let plan = |(plan, _): (&str, Values)| {
+        let own = values.own_of_plan(plan);
+        let lines = own.map(|(key, text, origin)| format!("{key} = {}  # {origin}\n", quoted(text)));
+        format!(
+            "\n[{}.{}]\n{}",
+            source::PLANS,
+            quoted(plan),
+            lines.collect::<String>()
+        )
+    };
+    SETTINGS
+        .iter()
+        .map(line)
+        .chain(values.plans().map(plan))
+        .collect()
 }
+
+/// Stands at the end of the template: tables come last in TOML.
+const PLAN_TEMPLATE: &str = "\
+# Limits of teams that have a plan (`harvestman teams set-plan TEAM NAME`). What a plan leaves out is as above.
+#     [plans.NAME]
+#     max_concurrency = 8
+#     key_max_concurrency = 4
+#     max_sessions = 1
+#     rate_limit = 60
+#     key_rate_limit = 30
+#     credit_budget = 10000
+";
 
 fn template() -> String {
     let entry = |setting: &crate::config::setting::Setting| {
@@ -264,6 +327,7 @@ fn template() -> String {
         "# Settings of Harvestman. A flag wins over the environment, the environment over this file.\n\n";
     std::iter::once(head.to_owned())
         .chain(SETTINGS.iter().map(entry))
+        .chain(std::iter::once(PLAN_TEMPLATE.to_owned()))
         .collect()
 }
 

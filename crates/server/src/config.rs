@@ -1,11 +1,12 @@
 //! What the operator decides: every setting parsed into a type that cannot be wrong. Reads flags,
 //! environment and file once at start; never looks again.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use harvestman_engine::LlmConfig;
+use harvestman_engine::{Limits, LlmConfig};
 use harvestman_fetch::AllowList;
 use harvestman_store::DATABASE_FILE;
 use http::HeaderName;
@@ -77,14 +78,10 @@ pub struct Config {
     pub allow_ignore_robots: bool,
     /// Whether requests may ask for `zeroDataRetention`.
     pub allow_zero_data_retention: bool,
-    /// Pages of one team in flight at once.
-    pub max_concurrency: usize,
-    /// Browser sessions of one team at once.
-    pub max_sessions: usize,
-    /// Requests of one team per minute.
-    pub rate_limit: Option<u32>,
-    /// Credits of one team per calendar month.
-    pub credit_budget: Option<u64>,
+    /// What a team may do.
+    pub limits: Limits,
+    /// What a team of a plan may do.
+    pub plans: BTreeMap<String, Limits>,
     /// What the page cache may take on disk, in bytes; 0 keeps nothing.
     pub cache_bytes: u64,
     /// Whether nobody needs a key.
@@ -146,14 +143,11 @@ impl Config {
             llm: llm(values)?,
             allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
             allow_zero_data_retention: values.required("allow_zero_data_retention", on_off)?,
-            max_concurrency: values
-                .optional("max_concurrency", concurrency)?
-                .unwrap_or_else(|| 4 * cores()),
-            max_sessions: values
-                .optional("max_sessions", positive::<u16>)?
-                .map_or_else(cores, usize::from),
-            rate_limit: values.optional("rate_limit", positive)?,
-            credit_budget: values.optional("credit_budget", positive)?,
+            limits: limits_of_team(values)?,
+            plans: values
+                .plans()
+                .map(|(plan, values)| Ok((plan.to_owned(), limits_of_team(&values)?)))
+                .collect::<Result<_, ConfigError>>()?,
             cache_bytes: values.required("cache_mib", mebibytes)?,
             no_auth,
             trust_proxy: values.required("trust_proxy", on_off)?,
@@ -165,6 +159,21 @@ impl Config {
             })?,
         })
     }
+}
+
+fn limits_of_team(values: &Values) -> Result<Limits, ConfigError> {
+    Ok(Limits {
+        max_concurrency: values
+            .optional("max_concurrency", concurrency)?
+            .unwrap_or_else(|| 4 * cores()),
+        key_max_concurrency: values.optional("key_max_concurrency", concurrency)?,
+        max_sessions: values
+            .optional("max_sessions", positive::<u16>)?
+            .map_or_else(cores, usize::from),
+        rate_limit: values.optional("rate_limit", positive)?,
+        key_rate_limit: values.optional("key_rate_limit", positive)?,
+        credit_budget: values.optional("credit_budget", positive)?,
+    })
 }
 
 /// A program; `none` for none.

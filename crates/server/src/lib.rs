@@ -20,6 +20,7 @@ pub mod listen;
 mod live_view;
 pub mod metrics;
 mod offline;
+mod operator;
 mod rate;
 mod read_file;
 pub mod router;

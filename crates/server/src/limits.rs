@@ -55,6 +55,10 @@ pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
 /// Time in which requests of a team are counted, where the operator bounds them.
 pub const RATE_WINDOW: Duration = Duration::from_secs(60);
+/// Teams and keys whose requests are counted before those are forgotten whose minute is over.
+pub const RATE_WINDOWS: usize = 10_000;
+/// Time in which a running server carries out what the operator wants.
+pub const OPERATOR_TIME: Duration = Duration::from_secs(30);
 /// How long a status request at the end of a running job is held for a new document.
 pub const TAIL_HOLD: Duration = Duration::from_secs(1);
 /// Documents read at once for a live socket.

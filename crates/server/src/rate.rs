@@ -1,4 +1,4 @@
-//! Requests of a team per minute, where the operator bounds them. It counts alone: who asks is known
+//! Requests of a team and of a key per minute, where the operator bounds them. It counts alone: who asks is known
 //! before, and what is refused never gets to a handler.
 
 use std::collections::HashMap;
@@ -6,17 +6,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::ids::TeamId;
+use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_engine::Limits;
+use harvestman_store::Principal;
 
 use crate::error::Failure;
-use crate::limits::RATE_WINDOW;
+use crate::limits::{RATE_WINDOW, RATE_WINDOWS};
 
-/// The counts of all teams.
-#[derive(Debug)]
+/// The counts of all teams and keys.
+#[derive(Debug, Default)]
 pub(crate) struct RateLimit {
-    /// Requests in each window; `None`: any number.
-    most: Option<u32>,
-    windows: Mutex<HashMap<TeamId, Window>>,
+    windows: Mutex<HashMap<Counted, Window>>,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Counted {
+    Team(TeamId),
+    Key(KeyId),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,34 +33,51 @@ struct Window {
 }
 
 impl RateLimit {
-    pub(crate) fn new(most: Option<u32>) -> Self {
-        let windows = Mutex::default();
-        Self { most, windows }
-    }
-
-    /// Counts a request. Errors: 429 that says when the next window begins.
-    pub(crate) fn count(&self, team: TeamId, now: Instant) -> Result<(), Failure> {
-        let Some(most) = self.most else { return Ok(()) };
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = Window {
-            since: now,
-            requests: 0,
-        };
-        let window = windows.entry(team).or_insert(fresh);
-        let passed = now.saturating_duration_since(window.since);
-        if passed >= RATE_WINDOW {
-            *window = fresh;
-        }
-        if window.requests < most {
-            window.requests += 1;
+    /// Counts a request. What is refused counts for nobody. Errors: 429 that says when the next window begins.
+    pub(crate) fn count(&self, who: &Principal, limits: &Limits, now: Instant) -> Result<(), Failure> {
+        let of_key = who.key.map(Counted::Key).zip(limits.key_rate_limit);
+        let of_team = Some(Counted::Team(who.team)).zip(limits.rate_limit);
+        let bounds: Vec<(Counted, u32)> = of_key.into_iter().chain(of_team).collect();
+        if bounds.is_empty() {
             return Ok(());
         }
-        let wait = RATE_WINDOW.saturating_sub(passed).as_secs_f64().ceil() as u32;
-        let message = format!("the team may make {most} requests per minute; try again in {wait} s");
-        let mut error = ApiError::new(ErrorCode::RateLimited, message);
-        error.retry_after_s = Some(wait);
-        Err(Failure(error))
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= RATE_WINDOWS {
+            windows.retain(|_, window| now.saturating_duration_since(window.since) < RATE_WINDOW);
+        }
+        for (counted, most) in &bounds {
+            let window = windows.entry(*counted).or_insert(Window::new(now));
+            let passed = now.saturating_duration_since(window.since);
+            if passed >= RATE_WINDOW {
+                *window = Window::new(now);
+            }
+            if window.requests >= *most {
+                let wait = RATE_WINDOW.saturating_sub(passed).as_secs_f64().ceil() as u32;
+                return Err(too_many(*counted, *most, wait));
+            }
+        }
+        for (counted, _) in bounds {
+            windows.entry(counted).or_insert(Window::new(now)).requests += 1;
+        }
+        Ok(())
     }
+}
+
+impl Window {
+    fn new(since: Instant) -> Self {
+        Self { since, requests: 0 }
+    }
+}
+
+fn too_many(counted: Counted, most: u32, wait_s: u32) -> Failure {
+    let who = match counted {
+        Counted::Team(_) => "the team",
+        Counted::Key(_) => "this key",
+    };
+    let message = format!("{who} may make {most} requests per minute; try again in {wait_s} s");
+    let mut error = ApiError::new(ErrorCode::RateLimited, message);
+    error.retry_after_s = Some(wait_s);
+    Failure(error)
 }
 
 #[cfg(test)]
@@ -64,18 +88,64 @@ mod tests {
 
     use super::*;
 
+    fn limits(rate_limit: Option<u32>, key_rate_limit: Option<u32>) -> Limits {
+        Limits {
+            max_concurrency: 1,
+            key_max_concurrency: None,
+            max_sessions: 1,
+            rate_limit,
+            key_rate_limit,
+            credit_budget: None,
+        }
+    }
+
+    fn who(team: u128, key: u128) -> Principal {
+        Principal {
+            team: TeamId(Uuid::from_u128(team)),
+            team_name: String::new(),
+            key: Some(KeyId(Uuid::from_u128(key))),
+            key_name: String::new(),
+        }
+    }
+
     #[test]
     fn each_team_has_its_requests_of_a_minute() {
-        let limit = RateLimit::new(Some(2));
-        let [one, other] = [1, 2].map(|id| TeamId(Uuid::from_u128(id)));
+        let (rate, limits) = (RateLimit::default(), limits(Some(2), None));
         let start = Instant::now();
-        let at = |millis| start + Duration::from_millis(millis);
-        assert!(limit.count(one, at(0)).is_ok() && limit.count(one, at(100)).is_ok());
-        let refused = limit.count(one, at(30_500)).unwrap_err().0;
+        let count = |who: &Principal, millis| rate.count(who, &limits, start + Duration::from_millis(millis));
+        // Two keys of a team count together.
+        assert!(count(&who(1, 1), 0).is_ok() && count(&who(1, 2), 100).is_ok());
+        let refused = count(&who(1, 1), 30_500).unwrap_err().0;
         assert_eq!((refused.status(), refused.retry_after_s), (429, Some(30)));
-        assert!(limit.count(other, at(30_500)).is_ok());
-        assert!(limit.count(one, at(60_000)).is_ok());
-        let unlimited = RateLimit::new(None);
-        assert!((0..1000).all(|_| unlimited.count(one, at(0)).is_ok()));
+        assert!(count(&who(2, 3), 30_500).is_ok());
+        assert!(count(&who(1, 1), 60_000).is_ok());
+    }
+
+    #[test]
+    fn a_key_beyond_its_own_rate_leaves_the_others_theirs() {
+        let (rate, limits) = (RateLimit::default(), limits(Some(3), Some(1)));
+        let now = Instant::now();
+        assert!(rate.count(&who(1, 1), &limits, now).is_ok());
+        for _ in 0..5 {
+            let refused = rate.count(&who(1, 1), &limits, now).unwrap_err().0;
+            assert!(refused.message.contains("this key"), "{}", refused.message);
+        }
+        // What was refused did not count for the team.
+        assert!(rate.count(&who(1, 2), &limits, now).is_ok() && rate.count(&who(1, 3), &limits, now).is_ok());
+        assert!(
+            rate.count(&who(1, 4), &limits, now)
+                .unwrap_err()
+                .0
+                .message
+                .contains("the team")
+        );
+    }
+
+    #[test]
+    fn without_a_bound_nothing_is_counted() {
+        let rate = RateLimit::default();
+        let now = Instant::now();
+        assert!((0..1000).all(|_| rate.count(&who(1, 1), &limits(None, None), now).is_ok()));
+        assert!(rate.windows.lock().unwrap().is_empty());
     }
 }

@@ -10,11 +10,12 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
 use crate::app::App;
-use crate::auth::{require_key, require_key_unless_socket};
+use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, files, health, interact, keys, live, map, parse, scrape, webhooks,
+    batch, browser, console, crawl, files, health, interact, keys, live, map, operator, parse, scrape,
+    webhooks,
 };
 
 mod not_offered;
@@ -28,6 +29,8 @@ pub enum Access {
     Key,
     /// Who has a key; a live socket is refused after its upgrade.
     KeyOrSocket,
+    /// The operator's command line on this machine.
+    Operator,
 }
 
 /// One row of the table.
@@ -119,6 +122,7 @@ pub fn routes() -> Vec<Route> {
         Key GET "/console/api/webhook-secret" => keys::webhook_secret;
         Key POST "/console/api/webhook-secret" => keys::rotate_webhook_secret;
         Key POST "/console/api/webhook-test" => keys::test_webhook;
+        Operator POST "/console/api/operator" => operator::command;
     };
     routes.extend(not_offered::routes());
     routes
@@ -143,6 +147,7 @@ pub fn router(app: App) -> Router {
             Access::KeyOrSocket => {
                 handler.route_layer(from_fn_with_state(app.clone(), require_key_unless_socket))
             }
+            Access::Operator => handler.route_layer(from_fn_with_state(app.clone(), require_operator)),
         };
         router = router.route(path, guarded);
     }

@@ -20,6 +20,7 @@ pub(crate) mod job;
 pub(crate) mod keys;
 pub(crate) mod live;
 pub(crate) mod map;
+pub(crate) mod operator;
 pub(crate) mod parse;
 pub(crate) mod scrape;
 pub(crate) mod webhooks;

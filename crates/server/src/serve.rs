@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig};
+use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans};
 use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, Parts};
 use crate::config::{Config, cores};
 use crate::listen::{self, Patience};
+use crate::operator::door::Door;
 use crate::router::router;
 use crate::sign_in::SignIn;
 use crate::{bootstrap, limits, signals};
@@ -52,14 +53,16 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     .await
     .context("the store cannot be opened")?;
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
+    let plans = bootstrap::plans(&config, &store).await?;
     let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
     let browser = browser(&config, &fetcher).await?;
-    let engine = Engine::start(engine_config(&config)?, store.clone(), fetcher, browser);
+    let engine = Engine::start(engine_config(&config, plans)?, store.clone(), fetcher, browser);
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("the system gave no random bytes for a sign-in code")?;
 
     let mut parts = Parts::new(config, store, engine, sign_in, listening_on);
     parts.open_mode = access.open_mode;
+    parts.operator = Some(Door::open(&parts.config.data_dir, listening_on)?);
     let app = App::new(parts);
     banner(&app, listening_on, access.new_key.as_deref(), &code)?;
     run(app, listener, signals).await
@@ -100,6 +103,7 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     }
     let deadline = Instant::now() + limits::STOP_TIME;
     app.stopping().cancel();
+    Door::close(&app.config().data_dir);
     stop.cancel();
     let orderly = async {
         // Answers in progress first: some wait for the engine, which then gives them up.
@@ -153,17 +157,15 @@ fn fetch_config(config: &Config, listening_on: SocketAddr) -> FetchConfig {
     }
 }
 
-fn engine_config(config: &Config) -> anyhow::Result<EngineConfig> {
+fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> {
     Ok(EngineConfig {
         robots_agent: AGENT.to_owned(),
-        max_concurrency: config.max_concurrency,
-        max_sessions: config.max_sessions,
+        plans,
         llm: config
             .llm
             .as_ref()
             .map(|llm| language_model(config, llm))
             .transpose()?,
-        credit_budget: config.credit_budget,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
             zero_data_retention: config.allow_zero_data_retention,

@@ -190,6 +190,17 @@ impl Store {
         on_engine!(self, engine => engine.add_pages(team, job, pages, idempotency, now).await)
     }
 
+    /// The answer that a request with this idempotency key had before; [`Created::Reused`] when it was another
+    /// request, none when there was none.
+    pub async fn earlier_answer(
+        &self,
+        team: TeamId,
+        idempotency: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Option<Created>, StoreError> {
+        on_engine!(self, engine => engine.earlier_answer(team, idempotency, now).await)
+    }
+
     /// Takes up to `limit` free shards of running jobs, oldest jobs first, for `lease_ms`.
     pub async fn lease(
         &self,

@@ -10,10 +10,11 @@ use harvestman_core::time::Timestamp;
 use super::DoorAccess;
 use super::live::LiveSession;
 use crate::limits;
+use crate::plans::Plans;
 
 /// All living sessions.
 pub(crate) struct Registry {
-    per_team: usize,
+    plans: Plans,
     state: Arc<Mutex<State>>,
 }
 
@@ -45,9 +46,9 @@ pub(crate) struct Place {
 }
 
 impl Registry {
-    pub(crate) fn new(per_team: usize) -> Self {
+    pub(crate) fn new(plans: Plans) -> Self {
         Self {
-            per_team,
+            plans,
             state: Arc::default(),
         }
     }
@@ -61,8 +62,9 @@ impl Registry {
         let mut state = self.state();
         let of_all: usize = state.places.values().sum();
         let taken = state.places.get(&team).copied().unwrap_or_default();
-        if taken >= self.per_team {
-            return Err(Refusal::TooMany(self.per_team));
+        let most = self.plans.of(team).max_sessions;
+        if taken >= most {
+            return Err(Refusal::TooMany(most));
         }
         if of_all >= limits::SESSIONS_AT_ONCE {
             return Err(Refusal::Full);
@@ -184,13 +186,20 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use harvestman_store::fresh_id;
 
     use super::*;
+    use crate::plans::Limits;
+
+    fn with_places(per_team: usize) -> Registry {
+        Registry::new(Plans::new(Limits::at_once(per_team), BTreeMap::new()))
+    }
 
     #[test]
     fn a_team_has_no_more_browsers_than_it_may() {
-        let registry = Registry::new(2);
+        let registry = with_places(2);
         let (team, other) = (TeamId(fresh_id()), TeamId(fresh_id()));
         let first = registry.place(team).ok();
         let _second = registry.place(team).ok();
@@ -199,7 +208,7 @@ mod tests {
         drop(first);
         assert!(registry.place(team).is_ok());
 
-        let registry = Registry::new(limits::SESSIONS_AT_ONCE);
+        let registry = with_places(limits::SESSIONS_AT_ONCE);
         let all: Vec<_> = (0..limits::SESSIONS_AT_ONCE - 1)
             .map(|_| registry.place(team))
             .collect();
@@ -211,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn first_calls_of_a_scrape_come_one_after_the_other() {
-        let registry = Registry::new(1);
+        let registry = with_places(1);
         let scrape = ScrapeId(fresh_id());
         let call = registry.first_call(scrape);
         let held = call.lock().await;

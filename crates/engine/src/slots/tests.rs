@@ -12,6 +12,23 @@ fn job(number: usize) -> JobId {
     JobId(Uuid::from_u128(number as u128))
 }
 
+/// A page of a job, asked for without a key.
+fn asker(of_team: usize, of_job: usize) -> Asker {
+    Asker {
+        team: team(of_team),
+        key: None,
+        job: job(of_job),
+    }
+}
+
+fn plans(per_team: usize) -> Plans {
+    Plans::new(Limits::at_once(per_team), BTreeMap::new())
+}
+
+fn shares<W>(per_team: usize, in_all: usize) -> Shares<W> {
+    Shares::new(plans(per_team), in_all)
+}
+
 /// A job that always wants one more page, and how long each of its pages takes.
 struct Wanting {
     team: usize,
@@ -20,24 +37,24 @@ struct Wanting {
 
 /// Pages that each job ended within `until_ms`, and the longest wait of each for a slot, on virtual time.
 fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(u64, u64)> {
-    let mut shares = Shares::new(per_team, in_all);
+    let mut shares = shares(per_team, in_all);
     let mut ended = vec![(0, 0); jobs.len()];
     let mut asked_at = vec![0; jobs.len()];
     // By time, then by order of starting.
     let mut running: BTreeMap<(u64, u64), usize> = BTreeMap::new();
     let (mut now, mut started) = (0, 0);
     for (number, wanting) in jobs.iter().enumerate() {
-        shares.wait(team(wanting.team), job(number), number);
+        shares.wait(asker(wanting.team, number), number);
     }
     loop {
-        while let Some((of_team, of_job, number)) = shares.next(|_| false) {
-            assert_eq!((of_team, of_job), (team(jobs[number].team), job(number)));
-            assert!(shares.taken(of_team) <= per_team && shares.taken <= in_all);
+        while let Some((of, number)) = shares.next(|_| false) {
+            assert_eq!((of.team, of.job), (team(jobs[number].team), job(number)));
+            assert!(shares.taken(of.team) <= per_team && shares.taken <= in_all);
             ended[number].1 = ended[number].1.max(now - asked_at[number]);
             started += 1;
             running.insert((now + jobs[number].page_ms, started), number);
             asked_at[number] = now;
-            shares.wait(of_team, of_job, number);
+            shares.wait(of, number);
         }
         let ((at, _), number) = running.pop_first().unwrap();
         if at > until_ms {
@@ -45,7 +62,7 @@ fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(
         }
         now = at;
         ended[number].0 += 1;
-        shares.give_back(team(jobs[number].team), job(number));
+        shares.give_back(asker(jobs[number].team, number));
     }
 }
 
@@ -97,21 +114,21 @@ fn teams_share_what_is_left_of_all_in_turn() {
 
 #[test]
 fn nothing_is_remembered_of_who_is_done() {
-    let mut shares = Shares::new(2, 2);
+    let mut shares = shares(2, 2);
     for number in 0..100 {
-        shares.wait(team(number), job(number), ());
+        shares.wait(asker(number, number), ());
         assert!(shares.next(|()| false).is_some());
-        shares.give_back(team(number), job(number));
+        shares.give_back(asker(number, number));
     }
     assert_eq!((shares.taken, shares.teams.len()), (0, 0));
 }
 
 #[tokio::test]
 async fn waiters_are_served_in_order_and_say_that_they_waited() {
-    let slots = Slots::new(1);
-    let (held, queued) = slots.take(team(1), job(0)).await;
+    let slots = Slots::new(plans(1));
+    let (held, queued) = slots.take(asker(1, 0)).await;
     assert!(queued.0.is_none());
-    let mut waiters: Vec<Asked> = (1..4).map(|number| slots.ask(team(1), job(number))).collect();
+    let mut waiters: Vec<Asked> = (1..4).map(|number| slots.ask(asker(1, number))).collect();
     assert_eq!(slots.taken(team(1)), 1);
     // Who went away is passed over.
     drop(waiters.remove(1));
@@ -127,23 +144,20 @@ async fn waiters_are_served_in_order_and_say_that_they_waited() {
 
 #[tokio::test]
 async fn teams_do_not_take_each_others_slots() {
-    let slots = Slots::new(2);
-    let _held = [
-        slots.take(team(1), job(1)).await,
-        slots.take(team(1), job(1)).await,
-    ];
-    assert!(slots.ask(team(1), job(2)).at_once().is_none());
-    let (_slot, queued) = slots.take(team(2), job(3)).await;
+    let slots = Slots::new(plans(2));
+    let _held = [slots.take(asker(1, 1)).await, slots.take(asker(1, 1)).await];
+    assert!(slots.ask(asker(1, 2)).at_once().is_none());
+    let (_slot, queued) = slots.take(asker(2, 3)).await;
     assert!(queued.0.is_none());
     assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
 }
 
 #[tokio::test]
 async fn a_slot_that_nobody_takes_any_more_goes_to_the_next() {
-    let slots = Slots::new(1);
-    let held = slots.take(team(1), job(1)).await;
-    let given_up = slots.ask(team(1), job(2));
-    let mut next = slots.ask(team(1), job(3));
+    let slots = Slots::new(plans(1));
+    let held = slots.take(asker(1, 1)).await;
+    let given_up = slots.ask(asker(1, 2));
+    let mut next = slots.ask(asker(1, 3));
     drop(held);
     // It was sent already, and never taken out.
     assert!(next.at_once().is_none());
@@ -164,4 +178,46 @@ fn a_wait_is_noted_in_the_document() {
     assert_eq!(noted(&metadata), (Some(false), None));
     Queued(Some(Duration::from_millis(12))).note(&mut metadata);
     assert_eq!(noted(&metadata), (Some(true), Some(12)));
+}
+
+#[tokio::test]
+async fn a_key_has_no_more_than_its_share_of_the_teams_slots() {
+    let limits = Limits {
+        key_max_concurrency: Some(1),
+        ..Limits::at_once(2)
+    };
+    let slots = Slots::new(Plans::new(limits, BTreeMap::new()));
+    let with = |key: u128, of_job| Asker {
+        key: Some(KeyId(Uuid::from_u128(key))),
+        ..asker(1, of_job)
+    };
+    let held = slots.take(with(1, 1)).await;
+    let mut same_key = slots.ask(with(1, 2));
+    assert!(same_key.at_once().is_none());
+    // Who asked later is not held up by it.
+    let (other, queued) = slots.take(with(2, 3)).await;
+    assert!(queued.0.is_none());
+    assert!(slots.ask(with(3, 4)).at_once().is_none(), "the team has two");
+    drop(other);
+    assert!(same_key.at_once().is_none());
+    drop(held);
+    assert!(same_key.at_once().is_some());
+}
+
+#[tokio::test]
+async fn a_plan_counts_from_the_moment_it_is_given() {
+    let plans = Plans::new(
+        Limits::at_once(1),
+        BTreeMap::from([("more".to_owned(), Limits::at_once(2))]),
+    );
+    let slots = Slots::new(plans.clone());
+    let _held = slots.take(asker(1, 1)).await;
+    assert!(slots.ask(asker(1, 2)).at_once().is_none());
+    plans.assign(team(1), Some("more"));
+    assert!(slots.ask(asker(1, 2)).at_once().is_some());
+    let _other = slots.take(asker(2, 3)).await;
+    assert!(
+        slots.ask(asker(2, 4)).at_once().is_none(),
+        "other teams keep theirs"
+    );
 }

@@ -164,6 +164,11 @@ pub const SETTINGS: &[Setting] = &[
         "Pages of one team in flight at once [default: 4 for each CPU core]",
     ),
     text(
+        "key_max_concurrency",
+        "PAGES",
+        "Pages of one key in flight at once [default: as many as its team's]",
+    ),
+    text(
         "max_sessions",
         "SESSIONS",
         "Browser sessions of one team at once [default: 1 for each CPU core]",
@@ -172,6 +177,11 @@ pub const SETTINGS: &[Setting] = &[
         "rate_limit",
         "REQUESTS",
         "Requests of one team per minute [default: any number]",
+    ),
+    text(
+        "key_rate_limit",
+        "REQUESTS",
+        "Requests of one key per minute [default: any number]",
     ),
     text(
         "credit_budget",
@@ -200,6 +210,16 @@ pub const SETTINGS: &[Setting] = &[
         default: Some("info"),
         ..text("log", "FILTER", "What to log: a level, or target=level,...")
     },
+];
+
+/// The settings that a plan may have its own values of, below `[plans.NAME]` in the file.
+pub const OF_PLANS: &[&str] = &[
+    "max_concurrency",
+    "key_max_concurrency",
+    "max_sessions",
+    "rate_limit",
+    "key_rate_limit",
+    "credit_budget",
 ];
 
 /// The setting with this key.

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::ConfigError;
 use super::nearest::nearest;
-use super::setting::{SETTINGS, Setting, setting};
+use super::setting::{OF_PLANS, SETTINGS, Setting, setting};
 
 /// The file that is read from the working folder when `--config` names no other.
 pub const FILE_NAME: &str = "harvestman.toml";
+
+/// The table of the file that has plans in it.
+pub const PLANS: &str = "plans";
 
 /// Who said a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,10 +50,15 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Texts of settings by their keys.
+type Texts = BTreeMap<&'static str, (String, Origin)>;
+
 /// Values of settings as text, each with its origin. Settings without a value are absent.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    values: BTreeMap<&'static str, (String, Origin)>,
+    values: Texts,
+    /// What each plan has of its own.
+    plans: BTreeMap<String, Texts>,
 }
 
 impl Values {
@@ -64,7 +72,7 @@ impl Values {
         let from_file = match file {
             Some(path) => read(path)?,
             None if Path::new(FILE_NAME).is_file() => read(Path::new(FILE_NAME))?,
-            None => BTreeMap::new(),
+            None => FromFile::default(),
         };
         let mut values = BTreeMap::new();
         for setting in SETTINGS {
@@ -74,13 +82,36 @@ impl Values {
                     let text = environment(&setting.environment()).filter(|text| !text.is_empty());
                     text.map(|text| (text, Origin::Environment))
                 })
-                .or_else(|| from_file.get(setting.key).cloned())
+                .or_else(|| from_file.values.get(setting.key).cloned())
                 .or_else(|| setting.default.map(|text| (text.to_owned(), Origin::Default)));
             if let Some(said) = said {
                 values.insert(setting.key, said);
             }
         }
-        Ok(Values { values })
+        let plans = from_file.plans;
+        Ok(Values { values, plans })
+    }
+
+    /// Each plan with its own values, and those of everybody where it has none.
+    pub fn plans(&self) -> impl Iterator<Item = (&str, Values)> {
+        self.plans.iter().map(|(name, own)| {
+            let mut values = self.values.clone();
+            values.extend(own.clone());
+            let plans = BTreeMap::new();
+            (name.as_str(), Values { values, plans })
+        })
+    }
+
+    /// What a plan has of its own, in the order of the table.
+    pub fn own_of_plan<'v>(
+        &'v self,
+        plan: &str,
+    ) -> impl Iterator<Item = (&'static str, &'v str, &'v Origin)> {
+        let own = self.plans.get(plan);
+        OF_PLANS.iter().filter_map(move |key| {
+            let (text, origin) = own?.get(key)?;
+            Some((*key, text.as_str(), origin))
+        })
     }
 
     /// Value and origin of a setting.
@@ -101,33 +132,68 @@ pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String
     names
 }
 
-fn read(path: &Path) -> Result<BTreeMap<&'static str, (String, Origin)>, ConfigError> {
+/// What a file says.
+#[derive(Default)]
+struct FromFile {
+    values: Texts,
+    plans: BTreeMap<String, Texts>,
+}
+
+fn read(path: &Path) -> Result<FromFile, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError(format!("cannot read {}: {error}", path.display())))?;
     let table: toml::Table = text
         .parse()
         .map_err(|error| ConfigError(format!("{} is not valid TOML: {error}", path.display())))?;
-    let mut values = BTreeMap::new();
+    let mut found = FromFile::default();
+    let everything: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
     for (key, value) in &table {
-        let Some(setting) = setting(key) else {
-            let known = SETTINGS.iter().map(|setting| setting.key);
-            let hint = nearest(key, known)
-                .map(|name| format!("; did you mean `{name}`?"))
-                .unwrap_or_default();
-            return Err(ConfigError(format!(
-                "unknown setting `{key}` in {}{hint}",
-                path.display()
-            )));
-        };
-        let text = plain(value).ok_or_else(|| {
-            ConfigError(format!(
-                "`{key}` in {} is neither text, number, true or false, nor a list of these",
-                path.display()
-            ))
-        })?;
-        values.insert(setting.key, (text, Origin::File(path.to_owned())));
+        if key == PLANS {
+            let plans = value.as_table().ok_or_else(|| not_plans(path))?;
+            for (name, plan) in plans {
+                let plan = plan.as_table().ok_or_else(|| not_plans(path))?;
+                let place = format!("[{PLANS}.{name}] of {}", path.display());
+                let mut own = Texts::new();
+                for (key, value) in plan {
+                    let (key, text) = one(key, value, OF_PLANS, &place)?;
+                    own.insert(key, (text, Origin::File(path.to_owned())));
+                }
+                found.plans.insert(name.clone(), own);
+            }
+            continue;
+        }
+        let (key, text) = one(key, value, &everything, &path.display().to_string())?;
+        found.values.insert(key, (text, Origin::File(path.to_owned())));
     }
-    Ok(values)
+    Ok(found)
+}
+
+fn not_plans(path: &Path) -> ConfigError {
+    ConfigError(format!(
+        "`{PLANS}` in {} is not a table of plans; write [{PLANS}.NAME] and the limits of the plan below it",
+        path.display()
+    ))
+}
+
+/// The setting of this key, if it may stand at this place, and its text.
+fn one(
+    key: &str,
+    value: &toml::Value,
+    allowed: &[&'static str],
+    place: &str,
+) -> Result<(&'static str, String), ConfigError> {
+    let Some(setting) = setting(key).filter(|setting| allowed.contains(&setting.key)) else {
+        let hint = nearest(key, allowed.iter().copied())
+            .map(|name| format!("; did you mean `{name}`?"))
+            .unwrap_or_default();
+        return Err(ConfigError(format!("unknown setting `{key}` in {place}{hint}")));
+    };
+    let text = plain(value).ok_or_else(|| {
+        ConfigError(format!(
+            "`{key}` in {place} is neither text, number, true or false, nor a list of these"
+        ))
+    })?;
+    Ok((setting.key, text))
 }
 
 /// A TOML value as one would write it in the environment.

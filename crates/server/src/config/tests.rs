@@ -28,9 +28,14 @@ fn nothing_said_gives_the_defaults_of_the_contract() {
     let config = parse(&[]).unwrap();
     assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
     assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));
-    assert_eq!(config.max_concurrency, 4 * cores());
-    assert_eq!(config.max_sessions, cores());
-    assert_eq!((config.rate_limit, config.credit_budget), (None, None));
+    let limits = config.limits;
+    assert_eq!(
+        (limits.max_concurrency, limits.max_sessions),
+        (4 * cores(), cores())
+    );
+    assert_eq!((limits.rate_limit, limits.credit_budget), (None, None));
+    assert_eq!((limits.key_rate_limit, limits.key_max_concurrency), (None, None));
+    assert!(config.plans.is_empty());
     assert!(!config.no_auth && !config.allow_ignore_robots && config.api_keys.is_empty());
 }
 
@@ -253,4 +258,48 @@ fn the_address_of_the_database_names_the_data_folder() {
             .to_string()
             .contains("set one of them")
     );
+}
+
+fn parse_file(name: &str, text: &str) -> Result<Config, ConfigError> {
+    let path = file(name, text);
+    let parsed = Values::gather(|_| None, |_| None, Some(&path)).and_then(|values| Config::parse(&values));
+    std::fs::remove_file(path).unwrap();
+    parsed
+}
+
+#[test]
+fn a_plan_has_its_own_limits_and_the_usual_ones_where_it_says_nothing() {
+    let text = "rate_limit = 10\nmax_sessions = 2\n[plans.small]\nrate_limit = 3\ncredit_budget = 100\n[plans.same]\n";
+    let config = parse_file("plans", text).unwrap();
+    assert_eq!(
+        (config.limits.rate_limit, config.limits.credit_budget),
+        (Some(10), None)
+    );
+    let small = config.plans["small"];
+    assert_eq!(
+        (small.rate_limit, small.credit_budget, small.max_sessions),
+        (Some(3), Some(100), 2)
+    );
+    assert_eq!(config.plans["same"], config.limits);
+}
+
+#[test]
+fn a_plan_that_says_something_else_is_an_error_that_names_it() {
+    for (text, expected) in [
+        (
+            "[plans.a]\nrate_limt = 1\n",
+            "unknown setting `rate_limt` in [plans.a] of",
+        ),
+        ("[plans.a]\nrate_limt = 1\n", "did you mean `rate_limit`?"),
+        (
+            "[plans.a]\nlisten = \"127.0.0.1:1\"\n",
+            "unknown setting `listen` in [plans.a]",
+        ),
+        ("[plans.a]\nmax_concurrency = 0\n", "`0` is not a number from 1"),
+        ("[plans]\na = 1\n", "write [plans.NAME]"),
+        ("plans = 1\n", "write [plans.NAME]"),
+    ] {
+        let error = parse_file("bad-plans", text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
 }

@@ -98,10 +98,8 @@ impl TestApp {
         let engine = Engine::start(
             EngineConfig {
                 robots_agent: "Harvestman".to_owned(),
-                max_concurrency: config.max_concurrency,
-                max_sessions: config.max_sessions,
+                plans: bootstrap::plans(&config, &store).await.unwrap(),
                 llm: None,
-                credit_budget: config.credit_budget,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,

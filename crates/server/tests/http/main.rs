@@ -9,6 +9,7 @@ mod connections;
 mod console;
 mod crawl;
 mod edge;
+mod isolation;
 mod keys;
 mod map;
 mod parse;

@@ -82,7 +82,7 @@ async fn routes_that_ask_for_a_key_refuse_without_one_before_anything_else() {
             .unwrap();
         let answer = app.send(request).await;
         match route.access {
-            Access::Key | Access::KeyOrSocket => {
+            Access::Key | Access::KeyOrSocket | Access::Operator => {
                 answer.is_error(401, "UNAUTHORIZED");
             }
             Access::Public if route.path != "/console/api/start" => {

@@ -24,6 +24,15 @@ pub(crate) enum Earlier {
     Reused,
 }
 
+impl From<Earlier> for Created {
+    fn from(earlier: Earlier) -> Self {
+        match earlier {
+            Earlier::Same(id) => Self::Same(id),
+            Earlier::Reused => Self::Reused,
+        }
+    }
+}
+
 /// A request that an idempotency key may repeat.
 pub(crate) struct Asked {
     pub(crate) team: TeamId,
@@ -53,11 +62,8 @@ impl Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if let Some(earlier) = earlier_answer(connection, &asked).await? {
-                        return Ok(match earlier {
-                            Earlier::Same(id) => Created::Same(id),
-                            Earlier::Reused => Created::Reused,
-                        });
+                    if let Some(earlier) = asked.earlier_answer(connection).await? {
+                        return Ok(earlier.into());
                     }
                     remember(connection, &asked).await?;
                     insert_job(connection, &job, 0).await?;
@@ -80,6 +86,17 @@ impl Sqlite {
                 })
             })
             .await
+    }
+
+    pub(crate) async fn earlier_answer(
+        &self,
+        team: TeamId,
+        idempotency: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Option<Created>, StoreError> {
+        let mut connection = self.readers.acquire().await?;
+        let earlier = earlier_answer(&mut connection, team, now, Some(idempotency)).await?;
+        Ok(earlier.map(Created::from))
     }
 
     pub(crate) async fn cancel(
@@ -118,22 +135,33 @@ impl Sqlite {
     }
 }
 
-/// Whether an earlier request with the same idempotency key answers this one.
-pub(crate) async fn earlier_answer(
+impl Asked {
+    /// Whether an earlier request with the same idempotency key answers this one.
+    pub(crate) async fn earlier_answer(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Option<Earlier>, StoreError> {
+        earlier_answer(connection, self.team, self.at, self.idempotency.as_ref()).await
+    }
+}
+
+async fn earlier_answer(
     connection: &mut SqliteConnection,
-    asked: &Asked,
+    team: TeamId,
+    now: Timestamp,
+    idempotency: Option<&Idempotency>,
 ) -> Result<Option<Earlier>, StoreError> {
-    let Some(entry) = &asked.idempotency else {
+    let Some(entry) = idempotency else {
         return Ok(None);
     };
     let row = query(
         "SELECT job_id, body_hash = ?3 AS same FROM idempotency
          WHERE team_id = ?1 AND key = ?2 AND created_at > ?4",
     )
-    .bind(blob(asked.team.0))
+    .bind(blob(team.0))
     .bind(entry.key.clone())
     .bind(entry.body_hash.to_vec())
-    .bind(int(asked.at.0.saturating_sub(limits::IDEMPOTENCY_MS)))
+    .bind(int(now.0.saturating_sub(limits::IDEMPOTENCY_MS)))
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };

@@ -15,7 +15,7 @@ use crate::prepared::{UrlList, page_lists};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::events::Event;
-use crate::sqlite::jobs::{Asked, Earlier, earlier_answer, remember};
+use crate::sqlite::jobs::{Asked, Earlier, remember};
 use crate::sqlite::rows::{blob, int};
 
 /// A batch scrape has one shard.
@@ -48,7 +48,7 @@ async fn add(
     asked: Asked,
     lists: Vec<UrlList>,
 ) -> Result<Added, StoreError> {
-    if let Some(earlier) = earlier_answer(connection, &asked).await? {
+    if let Some(earlier) = asked.earlier_answer(connection).await? {
         return Ok(match earlier {
             Earlier::Same(id) => Added::Same(id),
             Earlier::Reused => Added::Reused,

@@ -1,0 +1,112 @@
+//! What each team may do at once and in all: the usual limits, or those of the plan that the operator gave it.
+//! Who has which plan is stored; here is a copy that is asked for every page and never waits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use harvestman_core::ids::TeamId;
+
+/// The limits of one team.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Pages in flight at once; at least 1.
+    pub max_concurrency: usize,
+    /// The same of one key; none: as many as the team's.
+    pub key_max_concurrency: Option<usize>,
+    /// Browser sessions at once.
+    pub max_sessions: usize,
+    /// Requests per minute; none: any number.
+    pub rate_limit: Option<u32>,
+    /// The same of one key.
+    pub key_rate_limit: Option<u32>,
+    /// Credits per calendar month; none: any number.
+    pub credit_budget: Option<u64>,
+}
+
+/// The limits of all teams. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Plans {
+    usual: Limits,
+    named: Arc<BTreeMap<String, Limits>>,
+    of_teams: Arc<RwLock<HashMap<TeamId, Limits>>>,
+}
+
+impl Plans {
+    /// The usual limits, and those of each plan.
+    pub fn new(usual: Limits, named: BTreeMap<String, Limits>) -> Self {
+        Self {
+            usual,
+            named: Arc::new(named),
+            of_teams: Arc::default(),
+        }
+    }
+
+    /// Whether there is a plan of this name.
+    pub fn has(&self, plan: &str) -> bool {
+        self.named.contains_key(plan)
+    }
+
+    /// The names of all plans.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.keys().map(String::as_str)
+    }
+
+    /// The limits of a team.
+    pub fn of(&self, team: TeamId) -> Limits {
+        let of_teams = self.of_teams.read().unwrap_or_else(PoisonError::into_inner);
+        of_teams.get(&team).copied().unwrap_or(self.usual)
+    }
+
+    /// Gives a team the limits of a plan, from now on; the usual ones without a plan, or when there is none of
+    /// this name.
+    pub fn assign(&self, team: TeamId, plan: Option<&str>) {
+        let mut of_teams = self.of_teams.write().unwrap_or_else(PoisonError::into_inner);
+        match plan.and_then(|plan| self.named.get(plan)) {
+            Some(limits) => of_teams.insert(team, *limits),
+            None => of_teams.remove(&team),
+        };
+    }
+
+    /// The most pages that any team may have in flight.
+    pub(crate) fn most_concurrency(&self) -> usize {
+        let all = self.named.values().chain([&self.usual]);
+        all.map(|limits| limits.max_concurrency).max().unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    impl Limits {
+        /// So many pages and sessions, and nothing else bounded.
+        pub(crate) fn at_once(max_concurrency: usize) -> Limits {
+            Limits {
+                max_concurrency,
+                key_max_concurrency: None,
+                max_sessions: max_concurrency,
+                rate_limit: None,
+                key_rate_limit: None,
+                credit_budget: None,
+            }
+        }
+    }
+
+    #[test]
+    fn a_team_has_the_limits_of_its_plan_or_the_usual_ones() {
+        let (usual, small) = (Limits::at_once(8), Limits::at_once(2));
+        let plans = Plans::new(usual, BTreeMap::from([("small".to_owned(), small)]));
+        let [one, other] = [1, 2].map(|id| TeamId(Uuid::from_u128(id)));
+        plans.assign(one, Some("small"));
+        assert_eq!((plans.of(one), plans.of(other)), (small, usual));
+        for gone in [None, Some("unknown")] {
+            plans.assign(one, Some("small"));
+            plans.clone().assign(one, gone);
+            assert_eq!(plans.of(one), usual, "{gone:?}");
+        }
+        assert!(plans.has("small") && !plans.has("large"));
+        assert_eq!(plans.most_concurrency(), 8);
+    }
+}

@@ -1,0 +1,167 @@
+//! Teams, their keys and their plans, as the operator looks after them from the command line: at the store while
+//! no server runs, else through the server that holds it. A key itself is in the one answer that made it.
+
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::ids::KeyId;
+use harvestman_core::limits::MAX_KEY_NAME_CHARS;
+use harvestman_engine::Plans;
+use harvestman_store::{KeyRow, Revoked, Store, TeamRow};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Failure;
+use crate::keys;
+
+pub(crate) mod door;
+
+/// What the operator wants.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub(crate) enum Command {
+    /// A new key of a team, which is made when new.
+    CreateKey { team: String, name: String },
+    /// The good keys, with `revoked` also the others; of all teams or of one.
+    ListKeys { team: Option<String>, revoked: bool },
+    /// A key that opens nothing any more.
+    RevokeKey { id: KeyId },
+    /// A team without keys.
+    CreateTeam { name: String },
+    /// Every team.
+    ListTeams,
+    /// A team with the limits of a plan; without one with the usual limits.
+    SetPlan { team: String, plan: Option<String> },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Done {
+    /// Lines to print.
+    pub(crate) text: String,
+    /// The key that must be forgotten.
+    pub(crate) revoked: Option<KeyId>,
+}
+
+impl Done {
+    fn told(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            revoked: None,
+        }
+    }
+}
+
+/// Does it. Errors: what cannot be, as a sentence.
+pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) -> Result<Done, Failure> {
+    let now = harvestman_engine::now();
+    match command {
+        Command::CreateKey { team, name } => {
+            check_name(&team)?;
+            check_name(&name)?;
+            let key = keys::new_key().map_err(|error| {
+                let sentence = format!("the system gave no random bytes for a key: {error}");
+                Failure::new(ErrorCode::Unknown, sentence)
+            })?;
+            let team = store.ensure_team(&team).await?;
+            store.add_key(team, &name, keys::print(&key), now).await?;
+            Ok(Done::told(format!("{key}\n")))
+        }
+        Command::ListKeys { team, revoked } => {
+            let wanted = |row: &&KeyRow| {
+                (revoked || row.revoked_at.is_none())
+                    && team.as_ref().is_none_or(|team| *team == row.team_name)
+            };
+            let rows = store.keys(None).await?;
+            Ok(Done::told(
+                rows.iter().filter(wanted).map(key_line).collect::<String>(),
+            ))
+        }
+        Command::RevokeKey { id } => match store.revoke_key(None, id, now).await? {
+            Revoked::Revoked => Ok(Done {
+                text: format!("revoked {id}\n"),
+                revoked: Some(id),
+            }),
+            Revoked::Last | Revoked::NotFound => Err(Failure::new(
+                ErrorCode::NotFound,
+                format!("there is no key {id}, or it is revoked already"),
+            )),
+        },
+        Command::CreateTeam { name } => {
+            check_name(&name)?;
+            let id = store.ensure_team(&name).await?;
+            Ok(Done::told(format!("{id}  {name}\n")))
+        }
+        Command::ListTeams => {
+            let rows = store.teams().await?;
+            Ok(Done::told(
+                rows.iter().map(|row| team_line(row, plans)).collect::<String>(),
+            ))
+        }
+        Command::SetPlan { team, plan } => set_plan(store, plans, &team, plan.as_deref()).await,
+    }
+}
+
+async fn set_plan(store: &Store, plans: &Plans, team: &str, plan: Option<&str>) -> Result<Done, Failure> {
+    if let Some(unknown) = plan.filter(|plan| !plans.has(plan)) {
+        let known: Vec<&str> = plans.names().collect();
+        let known = match known.as_slice() {
+            [] => "there are none".to_owned(),
+            known => format!("there are {}", known.join(", ")),
+        };
+        let sentence = format!("the settings have no plan `{unknown}`; {known}");
+        return Err(Failure::new(ErrorCode::BadRequest, sentence));
+    }
+    let found = store.set_plan(team, plan).await?;
+    let id = found.ok_or_else(|| {
+        Failure::new(
+            ErrorCode::NotFound,
+            format!("there is no team `{team}`; `teams list` shows all"),
+        )
+    })?;
+    plans.assign(id, plan);
+    Ok(Done::told(match plan {
+        Some(plan) => format!("{team} has the plan {plan}\n"),
+        None => format!("{team} has the usual limits\n"),
+    }))
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let chars = name.chars().count();
+    if (1..=MAX_KEY_NAME_CHARS).contains(&chars) && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let sentence = format!("the name of a team or key has 1 to {MAX_KEY_NAME_CHARS} characters, on one line");
+    Err(Failure::new(ErrorCode::BadRequest, sentence))
+}
+
+fn key_line(row: &KeyRow) -> String {
+    let hint = match row.hint.as_str() {
+        "" => "-".to_owned(),
+        hint => format!("...{hint}"),
+    };
+    let used = row
+        .last_used_at
+        .map_or("never used".to_owned(), |at| format!("used {at}"));
+    let revoked = row
+        .revoked_at
+        .map_or(String::new(), |at| format!("  revoked {at}"));
+    let KeyRow {
+        id,
+        created_at,
+        team_name,
+        name,
+        ..
+    } = row;
+    format!("{id}  {created_at}  {used}  {hint}  {team_name}  {name}{revoked}\n")
+}
+
+fn team_line(row: &TeamRow, plans: &Plans) -> String {
+    let plan = match &row.plan {
+        Some(plan) if plans.has(plan) => format!("plan {plan}"),
+        Some(plan) => format!("plan {plan} (not in the settings)"),
+        None => "usual limits".to_owned(),
+    };
+    let keys = match row.keys {
+        1 => "1 key".to_owned(),
+        keys => format!("{keys} keys"),
+    };
+    format!("{}  {}  {}  {keys}  {plan}\n", row.id, row.created_at, row.name)
+}

@@ -1,0 +1,402 @@
+//! No team reaches what another has. Every route that does something stands in a table here, with what a caller of
+//! another team gets; a route without a row fails the test. What each route answers is printed.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use axum::http::Method;
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
+use harvestman_server::router::{Access, Route, routes};
+use harvestman_store::{JobKind, NewJob, NewSession};
+use serde_json::{Value, json};
+
+use crate::app::{Answer, TestApp};
+use crate::crawl::ALLOW;
+use crate::site::Site;
+
+/// What the other team's key gets.
+#[derive(Clone, Copy)]
+enum Other {
+    /// The id is of a thing of this team, and is refused so.
+    Refused(Thing, u16, &'static str),
+    /// The call is about the caller's own team: this status, and nothing of ours in the answer.
+    Own(u16),
+    /// A token in the address is the key; ours does not open it, nor does anybody's.
+    Token,
+    /// The same for everybody.
+    Everybody(u16),
+    /// No key of any team opens it.
+    Operator,
+}
+
+#[derive(Clone, Copy)]
+enum Thing {
+    Crawl,
+    Batch,
+    Scrape,
+    Session,
+    Key,
+}
+
+use Other::{Everybody, Operator, Own, Refused, Token};
+
+const GONE: (u16, &str) = (404, "NOT_FOUND");
+const FORBIDDEN: (u16, &str) = (403, "FORBIDDEN");
+
+const fn gone(thing: Thing) -> Other {
+    Refused(thing, GONE.0, GONE.1)
+}
+
+const fn forbidden(thing: Thing) -> Other {
+    Refused(thing, FORBIDDEN.0, FORBIDDEN.1)
+}
+
+/// Method, path, body, and what the other team gets. Routes that are not offered yet may have their row already.
+const TABLE: &[(&str, &str, &str, Other)] = &[
+    ("POST", "/v2/crawl", "{}", Own(400)),
+    ("POST", "/v2/crawl/params-preview", "{}", Own(400)),
+    ("GET", "/v2/crawl/active", "", Own(200)),
+    ("GET", "/v2/crawl/ongoing", "", Own(200)),
+    ("GET", "/v2/crawl/{id}", "", gone(Thing::Crawl)),
+    ("DELETE", "/v2/crawl/{id}", "", gone(Thing::Crawl)),
+    ("GET", "/v2/crawl/{id}/errors", "", gone(Thing::Crawl)),
+    ("POST", "/v2/batch/scrape", "{}", Own(400)),
+    ("POST", "/v2/batch/scrape", APPEND, gone(Thing::Batch)),
+    ("GET", "/v2/batch/scrape/{id}", "", gone(Thing::Batch)),
+    ("DELETE", "/v2/batch/scrape/{id}", "", gone(Thing::Batch)),
+    ("GET", "/v2/batch/scrape/{id}/errors", "", gone(Thing::Batch)),
+    ("POST", "/v2/scrape", "{}", Own(400)),
+    ("GET", "/v2/scrape/{id}", "", gone(Thing::Scrape)),
+    ("POST", "/v2/scrape/{id}/interact", CODE, forbidden(Thing::Scrape)),
+    ("DELETE", "/v2/scrape/{id}/interact", "", forbidden(Thing::Scrape)),
+    ("POST", "/v2/map", "{}", Own(400)),
+    ("POST", "/v2/parse", "{}", Own(400)),
+    ("GET", "/v2/parse/formats", "", Own(200)),
+    ("POST", "/v2/browser", "{}", Own(503)),
+    ("GET", "/v2/browser", "", Own(200)),
+    (
+        "POST",
+        "/v2/browser/{id}/execute",
+        CODE,
+        forbidden(Thing::Session),
+    ),
+    ("DELETE", "/v2/browser/{id}", "", forbidden(Thing::Session)),
+    ("POST", "/v2/interact", "{}", Own(503)),
+    ("GET", "/v2/interact", "", Own(200)),
+    (
+        "POST",
+        "/v2/interact/{id}/execute",
+        CODE,
+        forbidden(Thing::Session),
+    ),
+    ("DELETE", "/v2/interact/{id}", "", forbidden(Thing::Session)),
+    ("POST", "/v2/search", "{}", Own(400)),
+    ("POST", "/v2/extract", "{}", Own(400)),
+    ("GET", "/v2/extract/{id}", "", gone(Thing::Crawl)),
+    ("POST", "/v2/agent", "{}", Own(400)),
+    ("GET", "/v2/agent", "", Own(200)),
+    ("GET", "/v2/agent/{id}", "", gone(Thing::Crawl)),
+    ("DELETE", "/v2/agent/{id}", "", gone(Thing::Crawl)),
+    ("GET", "/v2/team/credit-usage", "", Own(200)),
+    ("GET", "/v2/team/credit-usage/historical", "", Own(200)),
+    ("GET", "/v2/team/token-usage", "", Own(200)),
+    ("GET", "/v2/team/token-usage/historical", "", Own(200)),
+    ("GET", "/v2/team/activity", "", Own(200)),
+    ("GET", "/v2/team/queue-status", "", Own(200)),
+    ("GET", "/v2/concurrency-check", "", Own(200)),
+    ("POST", "/v2/support/docs-search", "{}", Own(400)),
+    ("GET", "/files/{name}", "", Token),
+    ("GET", "/live/{token}", "", Token),
+    ("GET", "/live/{token}/socket", "", Token),
+    ("GET", "/live/assets/{file}", "", Token),
+    ("GET", "/cdp/{token}", "", Token),
+    ("GET", "/cdp/{token}/{*rest}", "", Token),
+    ("GET", "/health", "", Everybody(200)),
+    ("GET", "/health/live", "", Everybody(200)),
+    ("GET", "/ready", "", Everybody(200)),
+    ("GET", "/health/ready", "", Everybody(200)),
+    ("GET", "/metrics", "", Everybody(200)),
+    ("GET", "/openapi.json", "", Everybody(200)),
+    ("GET", "/docs", "", Everybody(200)),
+    ("GET", "/", "", Everybody(404)),
+    ("GET", "/console", "", Everybody(307)),
+    ("GET", "/console/", "", Everybody(200)),
+    ("GET", "/console/{*path}", "", Everybody(200)),
+    ("POST", "/console/api/start", r#"{"code":"x"}"#, Everybody(401)),
+    ("GET", "/console/api/info", "", Own(200)),
+    ("GET", "/console/api/jobs", "", Own(200)),
+    ("GET", "/console/api/jobs/{id}/webhooks", "", gone(Thing::Crawl)),
+    (
+        "POST",
+        "/console/api/jobs/{id}/webhooks",
+        RESEND,
+        gone(Thing::Crawl),
+    ),
+    ("GET", "/console/api/keys", "", Own(200)),
+    ("POST", "/console/api/keys", "{}", Own(400)),
+    ("DELETE", "/console/api/keys/{id}", "", gone(Thing::Key)),
+    ("GET", "/console/api/webhook-secret", "", Own(200)),
+    ("POST", "/console/api/webhook-secret", "{}", Own(200)),
+    ("POST", "/console/api/webhook-test", "{}", Own(400)),
+    ("POST", "/console/api/operator", COMMAND, Operator),
+];
+
+const COMMAND: &str = r#"{"command":"list-teams"}"#;
+const CODE: &str = r#"{"code":"1"}"#;
+const APPEND: &str = r#"{"urls":["http://127.0.0.1:1/"],"appendToId":"{id}"}"#;
+const RESEND: &str = r#"{"webhookId":"0192f000-0000-7000-8000-000000000001"}"#;
+
+/// What a team has.
+struct Ours {
+    crawl: JobId,
+    batch: JobId,
+    scrape: ScrapeId,
+    session: SessionId,
+    key: KeyId,
+    site: String,
+}
+
+impl Ours {
+    async fn make(app: &TestApp, site: &Site) -> Ours {
+        let started = async |path: &str, body: Value| -> JobId {
+            let answer = app.post(path, &body).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.json());
+            let answer = answer.json();
+            let id = answer
+                .get("id")
+                .unwrap_or(&answer["data"]["metadata"]["scrapeId"]);
+            id.as_str().unwrap().parse().unwrap()
+        };
+        let crawl = started("/v2/crawl", json!({ "url": site.url("/"), "limit": 3 })).await;
+        let batch = started("/v2/batch/scrape", json!({ "urls": [site.url("/page/1")] })).await;
+        let scrape = started("/v2/scrape", json!({ "url": site.url("/") }))
+            .await
+            .into();
+        let own = app.app.store().keys(None).await.unwrap().remove(0);
+        let session = session(app, own.team).await;
+        Ours {
+            crawl,
+            batch,
+            scrape,
+            session,
+            key: own.id,
+            site: site.url("/"),
+        }
+    }
+
+    fn id(&self, thing: Thing) -> String {
+        match thing {
+            Thing::Crawl => self.crawl.to_string(),
+            Thing::Batch => self.batch.to_string(),
+            Thing::Scrape => self.scrape.to_string(),
+            Thing::Session => self.session.to_string(),
+            Thing::Key => self.key.to_string(),
+        }
+    }
+
+    /// That an answer tells nothing of it.
+    fn is_not_in(&self, answer: &Answer, row: &str) {
+        let text = String::from_utf8_lossy(&answer.body);
+        let things = [
+            Thing::Crawl,
+            Thing::Batch,
+            Thing::Scrape,
+            Thing::Session,
+            Thing::Key,
+        ];
+        let ids = things.map(|thing| self.id(thing));
+        for secret in ids.iter().chain([&self.site]) {
+            assert!(!text.contains(secret.as_str()), "{row} tells {secret}: {text}");
+        }
+    }
+}
+
+/// A stored session: there is no browser here, and whose it is is known all the same.
+async fn session(app: &TestApp, team: TeamId) -> SessionId {
+    let now = harvestman_engine::now();
+    let id = harvestman_engine::new_job_id();
+    let call = NewJob {
+        id,
+        team,
+        key: None,
+        kind: JobKind::Browser,
+        url: String::new(),
+        request: "{}".to_owned(),
+        base: String::new(),
+        page_limit: 1,
+        webhook: None,
+        origin: None,
+        integration: None,
+        zero_data_retention: false,
+        retention_ms: 60_000,
+        created_at: now,
+    };
+    let session = NewSession {
+        call,
+        scrape: None,
+        stream_web_view: true,
+        expires_at: now + std::time::Duration::from_secs(600),
+    };
+    app.app.store().begin_session(&session).await.unwrap();
+    id.into()
+}
+
+struct Row {
+    route: Route,
+    path: String,
+    body: String,
+    other: Other,
+}
+
+impl Row {
+    fn name(&self) -> String {
+        let method = self.route.method.as_ref().map_or("any", |method| method.as_str());
+        format!("{method} {}", self.route.path)
+    }
+
+    /// What the route answers to this key.
+    async fn ask(&self, app: &TestApp, key: Option<&str>) -> Answer {
+        let method = self.route.method.clone().unwrap_or(Method::GET);
+        let mut request = app.anonymous(method, &self.path);
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        app.send(request.body(Body::from(self.body.clone())).unwrap())
+            .await
+    }
+}
+
+/// The rows of what is offered, with this team's ids filled in.
+fn rows(ours: &Ours) -> Vec<Row> {
+    let all = routes();
+    let route = |method: &str, path: &str| {
+        let same =
+            |route: &&Route| route.path == path && route.method.as_ref().is_some_and(|of| of == method);
+        let found = all.iter().find(same).cloned();
+        found.unwrap_or_else(|| panic!("{method} {path} is in the table of this test and no route"))
+    };
+    let rows = TABLE.iter().map(|(method, path, body, other)| {
+        let id = match other {
+            Refused(thing, ..) => ours.id(*thing),
+            Own(_) | Token | Everybody(_) | Operator => ours.id(Thing::Session),
+        };
+        let names = ["{id}", "{name}", "{token}", "{file}", "{*rest}", "{*path}"];
+        Row {
+            route: route(method, path),
+            path: names
+                .iter()
+                .fold((*path).to_owned(), |path, name| path.replace(name, &id)),
+            body: body.replace("{id}", &id),
+            other: *other,
+        }
+    });
+    rows.filter(|row| row.route.offered).collect()
+}
+
+fn said(answer: &Answer) -> String {
+    let status = answer.status.as_u16();
+    let json: Option<Value> = serde_json::from_slice(&answer.body).ok();
+    match json.as_ref().and_then(|json| json["code"].as_str()) {
+        Some(code) => format!("{status} {code}"),
+        None => status.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn every_route_refuses_no_key_a_bad_key_and_another_teams_key_as_the_contract_says() {
+    let app = TestApp::with(ALLOW).await;
+    // Its pages wait, so that crawl and batch still run when others try to stop them.
+    let site = Site::closed(3).await;
+    let ours = Ours::make(&app, &site).await;
+    let stranger = app.other_key("strangers").await;
+
+    let rows = rows(&ours);
+    let tested: BTreeSet<String> = rows.iter().map(Row::name).collect();
+    for route in routes().into_iter().filter(|route| route.offered) {
+        let method = route.method.map_or("any".to_owned(), |method| method.to_string());
+        let name = format!("{method} {}", route.path);
+        assert!(
+            tested.contains(&name),
+            "{name} has no row: what does another team get from it?"
+        );
+    }
+
+    println!(
+        "{:<46} {:<18} {:<18} another team's key",
+        "route", "no key", "bad key"
+    );
+    for row in &rows {
+        let name = row.name();
+        let none = row.ask(&app, None).await;
+        let bad = row.ask(&app, Some("fc-nobody")).await;
+        let other = row.ask(&app, Some(&stranger)).await;
+        println!(
+            "{name:<46} {:<18} {:<18} {}",
+            said(&none),
+            said(&bad),
+            said(&other)
+        );
+        for answer in [&none, &bad, &other] {
+            ours.is_not_in(answer, &name);
+        }
+        if row.route.access != Access::Public {
+            none.is_error(401, "UNAUTHORIZED");
+            bad.is_error(401, "UNAUTHORIZED");
+        }
+        match row.other {
+            Refused(_, status, code) => {
+                other.is_error(status, code);
+            }
+            Operator => {
+                other.is_error(401, "UNAUTHORIZED");
+                row.ask(&app, Some(&app.key)).await.is_error(401, "UNAUTHORIZED");
+            }
+            Own(status) => assert_eq!(other.status, status, "{name}: {other:?}"),
+            Token => {
+                for answer in [&none, &bad, &other] {
+                    assert_eq!(answer.status, 404, "{name}: {answer:?}");
+                }
+            }
+            Everybody(status) => {
+                for answer in [&none, &bad, &other] {
+                    assert_eq!(answer.status, status, "{name}: {answer:?}");
+                }
+            }
+        }
+    }
+    nothing_was_changed(&app, &ours).await;
+    its_owner_gets_further(&app, &rows).await;
+}
+
+/// Whatever the others tried.
+async fn nothing_was_changed(app: &TestApp, ours: &Ours) {
+    for path in [
+        format!("/v2/crawl/{}", ours.crawl),
+        format!("/v2/batch/scrape/{}", ours.batch),
+    ] {
+        let status = app.get(&path).await.json();
+        assert_eq!(status["status"], "scraping", "{path}: {status}");
+    }
+    let batch = app.get(&format!("/v2/batch/scrape/{}", ours.batch)).await.json();
+    assert_eq!(batch["total"], 1, "nobody added to it");
+    let store = app.app.store();
+    let session = store.session(ours.session).await.unwrap().unwrap();
+    assert_eq!(session.end, None);
+    let secret = app.get("/console/api/webhook-secret").await.json();
+    assert_eq!(secret["set"], false);
+}
+
+/// The ids are good ones: the same calls with the right key are not refused.
+async fn its_owner_gets_further(app: &TestApp, rows: &[Row]) {
+    for row in rows {
+        if let Refused(_, status, code) = row.other {
+            let own = row.ask(app, Some(&app.key)).await;
+            let resent = row.body == RESEND && own.status == 404;
+            assert!(
+                resent || said(&own) != format!("{status} {code}"),
+                "{}: {own:?}",
+                row.name()
+            );
+        }
+    }
+}

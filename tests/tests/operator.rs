@@ -1,0 +1,141 @@
+//! What the operator does from the command line, beside a running server and without one: teams, keys, plans.
+
+#![allow(clippy::unwrap_used)]
+
+use http::Method;
+use serde_json::json;
+
+use harvestman_tests::server::{KEY, OTHER_KEY};
+use harvestman_tests::{Answer, Page, Site, TestServer};
+
+const PLANS: &str = "[plans.small]\nrate_limit = 3\ncredit_budget = 1\nmax_concurrency = 1\n";
+
+async fn look(server: &TestServer, key: &str) -> Answer {
+    let authorization = format!("Bearer {key}");
+    let headers = [("authorization", authorization.as_str())];
+    server.ask(Method::GET, "/v2/crawl/active", &headers, "").await
+}
+
+fn done(server: &TestServer, arguments: &[&str]) -> String {
+    let (good, said) = server.operate(arguments);
+    assert!(good, "{arguments:?}: {said}");
+    said.trim_end().to_owned()
+}
+
+fn refused(server: &TestServer, arguments: &[&str]) -> String {
+    let (good, said) = server.operate(arguments);
+    assert!(!good, "{arguments:?}: {said}");
+    said
+}
+
+#[tokio::test]
+async fn keys_are_made_and_revoked_beside_a_running_server() {
+    let mut server = TestServer::start().await;
+    let key = done(&server, &["keys", "create", "--team", "red", "--name", "ci"]);
+    assert_eq!(look(&server, &key).await.status, 200);
+    let listed = done(&server, &["keys", "list", "--team", "red"]);
+    assert!(
+        listed.ends_with("  red  ci") && !listed.contains(&key),
+        "{listed}"
+    );
+    assert!(
+        listed.contains(&format!("...{}", &key[key.len() - 4..])),
+        "{listed}"
+    );
+    assert_eq!(done(&server, &["keys", "list"]).lines().count(), 3);
+
+    // It was used a moment ago: no cache keeps it.
+    let id = listed.split(' ').next().unwrap();
+    assert_eq!(look(&server, &key).await.status, 200);
+    assert_eq!(done(&server, &["keys", "revoke", id]), format!("revoked {id}"));
+    let answer = look(&server, &key).await;
+    assert_eq!((answer.status, answer.code()), (401, "UNAUTHORIZED"));
+    assert!(refused(&server, &["keys", "revoke", id]).contains("revoked already"));
+    assert_eq!(done(&server, &["keys", "list", "--team", "red"]), "");
+    assert!(done(&server, &["keys", "list", "--team", "red", "--revoked"]).contains("  red  ci  revoked 20"));
+
+    // The same without a server, on the same folder.
+    server.terminate().await;
+    let other = done(&server, &["keys", "create", "--team", "red"]);
+    assert!(done(&server, &["teams", "list"]).contains("  red  1 key  usual limits"));
+    server.restart().await;
+    assert_eq!(look(&server, &other).await.status, 200);
+    assert_eq!(look(&server, &key).await.status, 401);
+
+    // After a crash the file of the server that is gone leads nowhere, and nobody needs it.
+    server.kill9();
+    assert!(done(&server, &["teams", "create", "blue"]).ends_with("  blue"));
+    server.restart().await;
+    assert!(done(&server, &["teams", "list"]).contains("  blue  0 keys"));
+}
+
+#[tokio::test]
+async fn nobody_is_the_operator_without_the_token() {
+    let server = TestServer::start().await;
+    let command = r#"{"command":"create-key","team":"test","name":"x"}"#;
+    for authorization in ["", "Bearer fc-test", "Bearer 0000", "Basic x"] {
+        let headers = [("authorization", authorization)];
+        let answer = server
+            .ask(Method::POST, "/console/api/operator", &headers, command)
+            .await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (401, "UNAUTHORIZED"),
+            "{authorization}"
+        );
+    }
+    assert_eq!(done(&server, &["keys", "list"]).lines().count(), 2);
+}
+
+#[tokio::test]
+async fn a_team_has_the_limits_of_its_plan_at_once_and_after_a_restart() {
+    let site = Site::new().page("/", Page::html("<p>page")).serve().await;
+    let mut server = TestServer::start().await;
+    let unknown = refused(&server, &["teams", "set-plan", "other", "small"]);
+    assert!(unknown.contains("no plan `small`"), "{unknown}");
+    server.terminate().await;
+    std::fs::write(server.data_dir().join("harvestman.toml"), PLANS).unwrap();
+    server.restart().await;
+    assert!(refused(&server, &["teams", "set-plan", "nobody", "small"]).contains("no team `nobody`"));
+
+    let scrape = async |key: &str| {
+        let authorization = format!("Bearer {key}");
+        let headers = [("authorization", authorization.as_str())];
+        let body = json!({ "url": site.url("/") }).to_string();
+        server.ask(Method::POST, "/v2/scrape", &headers, body).await
+    };
+    scrape(OTHER_KEY).await.ok();
+    assert_eq!(
+        done(&server, &["teams", "set-plan", "other", "small"]),
+        "other has the plan small"
+    );
+    let broke = scrape(OTHER_KEY).await;
+    assert_eq!((broke.status, broke.code()), (402, "INSUFFICIENT_CREDITS"));
+    for _ in 0..2 {
+        assert_eq!(look(&server, OTHER_KEY).await.status, 200);
+    }
+    let much = look(&server, OTHER_KEY).await;
+    assert_eq!((much.status, much.code()), (429, "RATE_LIMITED"));
+    let wait: u64 = much.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    for _ in 0..5 {
+        scrape(KEY).await.ok();
+    }
+    assert!(done(&server, &["teams", "list"]).contains("  other  1 key  plan small"));
+
+    assert_eq!(
+        done(&server, &["teams", "set-plan", "other"]),
+        "other has the usual limits"
+    );
+    scrape(OTHER_KEY).await.ok();
+    done(&server, &["teams", "set-plan", "other", "small"]);
+    server.terminate().await;
+    server.restart().await;
+    let broke = {
+        let authorization = format!("Bearer {OTHER_KEY}");
+        let headers = [("authorization", authorization.as_str())];
+        let body = json!({ "url": site.url("/") }).to_string();
+        server.ask(Method::POST, "/v2/scrape", &headers, body).await
+    };
+    assert_eq!(broke.status, 402, "a plan stays");
+}

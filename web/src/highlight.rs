@@ -59,9 +59,9 @@ pub fn json(text: &str) -> String {
     html
 }
 
-/// Shell, JavaScript or Python: strings of any quote, and the words that begin a statement.
+/// Shell, JavaScript, Python or Rust: strings of any quote, and the words that begin a statement.
 pub fn code(text: &str) -> String {
-    const WORDS: [&str; 5] = ["curl", "const", "await", "import", "print"];
+    const WORDS: [&str; 7] = ["curl", "const", "await", "import", "print", "fn", "let"];
     let mut html = String::with_capacity(text.len() * 2);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -153,6 +153,11 @@ impl Client {
         self.get("/console/api/jobs").await
     }
 
+    /// So many recent jobs of the team, 1 to 100.
+    pub async fn console_jobs_up_to(&self, limit: u64) -> Result<ConsoleJobs, ClientError> {
+        self.get(&format!("/console/api/jobs?limit={limit}")).await
+    }
+
     /// The delivery log of a job from the event after this number on, also only what is in a state.
     pub async fn webhook_log(
         &self,

@@ -106,5 +106,6 @@ fn name_of(language: SnippetLanguage) -> &'static str {
         SnippetLanguage::Curl => "curl",
         SnippetLanguage::Node => "Node",
         SnippetLanguage::Python => "Python",
+        SnippetLanguage::Rust => "Rust",
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use url::Url;
 
 /// A JSON value whose objects keep the order in which they were written.
@@ -51,6 +51,14 @@ impl Body {
     /// Writes a list, map or text that is not empty.
     pub fn filled<T: ToNode + Default + PartialEq>(&mut self, name: &'static str, value: &T) {
         self.differs(name, value, &T::default());
+    }
+
+    /// The fields as plain JSON, which keeps no order.
+    pub fn into_map(self) -> Map<String, Value> {
+        match serde_json::to_value(&self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        }
     }
 
     /// Writes the fields of another body after these.
@@ -145,7 +153,7 @@ impl ToNode for BTreeMap<String, String> {
     }
 }
 
-impl ToNode for serde_json::Map<String, Value> {
+impl ToNode for Map<String, Value> {
     fn to_node(&self) -> Node {
         Node::Value(Value::Object(self.clone()))
     }

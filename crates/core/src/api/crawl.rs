@@ -173,10 +173,7 @@ impl CrawlRequest {
         body.some("maxConcurrency", &self.max_concurrency);
         body.put("zeroDataRetention", &self.zero_data_retention);
         body.put("scrapeOptions", &self.scrape_options.filled());
-        match serde_json::to_value(&body) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        }
+        body.into_map()
     }
 }
 

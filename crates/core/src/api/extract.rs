@@ -114,6 +114,27 @@ impl Default for ExtractRequest {
     }
 }
 
+impl ExtractRequest {
+    /// Every option with its value, defaults filled in.
+    pub fn filled_options(&self) -> Map<String, Value> {
+        let mut body = Body::default();
+        body.some("prompt", &self.prompt);
+        body.some("schema", &self.schema);
+        body.some("systemPrompt", &self.system_prompt);
+        body.put("allowExternalLinks", &self.allow_external_links);
+        body.put("enableWebSearch", &self.enable_web_search);
+        body.put("includeSubdomains", &self.include_subdomains);
+        body.put("ignoreSitemap", &self.ignore_sitemap);
+        body.put("showSources", &self.show_sources);
+        body.put("ignoreInvalidURLs", &self.ignore_invalid_urls);
+        body.some("limit", &self.limit);
+        body.some("timeout", &self.timeout);
+        body.put("scrapeOptions", &self.scrape_options.filled());
+        body.put("urlTrace", &self.url_trace);
+        body.into_map()
+    }
+}
+
 impl Wire for ExtractRequest {
     fn read(f: &mut Fields) -> Self {
         let ignore_invalid_urls = f.bool("ignoreInvalidURLs", true);

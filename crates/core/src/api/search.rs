@@ -1,5 +1,7 @@
 //! `POST /v2/search` (contract section 9). The answer is in [`crate::api::search_answer`].
 
+use serde_json::{Map, Value};
+
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
@@ -109,6 +111,27 @@ impl SearchRequest {
             scrape_options: None,
             caller: Caller::default(),
         }
+    }
+
+    /// Every option with its value, defaults filled in.
+    pub fn filled_options(&self) -> Map<String, Value> {
+        let mut body = Body::default();
+        body.put("limit", &self.limit);
+        body.put("sources", &self.sources);
+        body.put("categories", &self.categories);
+        body.put("includeDomains", &self.include_domains);
+        body.put("excludeDomains", &self.exclude_domains);
+        body.some("tbs", &self.tbs);
+        body.some("location", &self.location);
+        body.put("country", &self.country);
+        body.some("safe", &self.safe);
+        body.put("timeout", &self.timeout);
+        body.put("ignoreInvalidURLs", &self.ignore_invalid_urls);
+        body.put("highlights", &self.highlights);
+        if let Some(options) = &self.scrape_options {
+            body.put("scrapeOptions", &options.filled());
+        }
+        body.into_map()
     }
 
     /// Whether a kind of result is asked for.

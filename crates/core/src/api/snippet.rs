@@ -1,4 +1,4 @@
-//! A call as code that a reader can paste: curl, Node, Python. Pure text; the key is never in it,
+//! A call as code that a reader can paste: curl, Node, Python, Rust. Pure text; the key is never in it,
 //! only the name of the variable that holds it, and of the body only what differs from defaults.
 
 use serde_json::Value;
@@ -18,6 +18,8 @@ wire_enum! {
         Node = "node",
         /// Python with `requests`.
         Python = "python",
+        /// Rust with `ureq`.
+        Rust = "rust",
     }
 }
 
@@ -43,6 +45,7 @@ impl Call<'_> {
             SnippetLanguage::Curl => self.curl(),
             SnippetLanguage::Node => self.node(),
             SnippetLanguage::Python => self.python(),
+            SnippetLanguage::Rust => self.rust(),
         }
     }
 
@@ -106,6 +109,35 @@ impl Call<'_> {
         text.push_str(")\nprint(answer.json())");
         text
     }
+
+    fn rust(&self) -> String {
+        let verb = self.method.to_ascii_lowercase();
+        let mut text = String::from("// cargo add serde_json; cargo add ureq --features json\n");
+        text.push_str("fn main() -> Result<(), Box<dyn std::error::Error>> {\n");
+        text.push_str(&format!(
+            "    let mut answer = ureq::{verb}({})\n",
+            rust_string(&self.url())
+        ));
+        if self.with_key {
+            let key = format!("format!(\"Bearer {{}}\", std::env::var(\"{KEY_VARIABLE}\")?)");
+            text.push_str(&format!("        .header(\"Authorization\", {key})\n"));
+        }
+        match self.body {
+            Some(body) => {
+                let body = write(&Node::Object(body.clone()), &RUST, 2);
+                text.push_str(&format!("        .send_json(serde_json::json!({body}))?;\n"));
+            }
+            None => text.push_str("        .call()?;\n"),
+        }
+        text.push_str("    let answer: serde_json::Value = answer.body_mut().read_json()?;\n");
+        text.push_str("    println!(\"{answer}\");\n    Ok(())\n}");
+        text
+    }
+}
+
+/// A Rust string.
+fn rust_string(text: &str) -> String {
+    format!("{text:?}")
 }
 
 /// A shell word: nothing in it is expanded.
@@ -124,6 +156,7 @@ struct Dialect {
     bare_keys: bool,
     trailing_comma: bool,
     constants: [&'static str; 3],
+    string: fn(&str) -> String,
 }
 
 const JSON: Dialect = Dialect {
@@ -131,18 +164,28 @@ const JSON: Dialect = Dialect {
     bare_keys: false,
     trailing_comma: false,
     constants: ["null", "true", "false"],
+    string: quoted,
 };
 const JAVASCRIPT: Dialect = Dialect {
     indent: "  ",
     bare_keys: true,
     trailing_comma: true,
     constants: ["null", "true", "false"],
+    string: quoted,
 };
 const PYTHON: Dialect = Dialect {
     indent: "    ",
     bare_keys: false,
     trailing_comma: true,
     constants: ["None", "True", "False"],
+    string: quoted,
+};
+const RUST: Dialect = Dialect {
+    indent: "    ",
+    bare_keys: false,
+    trailing_comma: false,
+    constants: ["null", "true", "false"],
+    string: rust_string,
 };
 
 /// Lists up to this long stay on one line.
@@ -171,7 +214,8 @@ fn write_value(value: &Value, dialect: &Dialect, depth: usize) -> String {
         Value::Null => null.to_owned(),
         Value::Bool(true) => yes.to_owned(),
         Value::Bool(false) => no.to_owned(),
-        Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => (dialect.string)(text),
         Value::Array(items) => {
             let items = items
                 .iter()
@@ -207,7 +251,7 @@ fn write_object(entries: &[(&str, String)], dialect: &Dialect, depth: usize) -> 
     };
     let line = |(name, value): &(&str, String)| match dialect.bare_keys && is_name(name) {
         true => format!("{name}: {value}"),
-        false => format!("{}: {value}", quoted(name)),
+        false => format!("{}: {value}", (dialect.string)(name)),
     };
     let lines: Vec<String> = entries.iter().map(line).collect();
     write_lines('{', &lines, '}', dialect, depth)
@@ -360,6 +404,55 @@ mod tests {
                 },
             )
             print(answer.json())"#]],
+        );
+    }
+
+    #[test]
+    fn rust() {
+        check(
+            SnippetLanguage::Rust,
+            LARGE,
+            expect![[r##"
+            // cargo add serde_json; cargo add ureq --features json
+            fn main() -> Result<(), Box<dyn std::error::Error>> {
+                let mut answer = ureq::post("http://localhost:3002/v2/crawl")
+                    .header("Authorization", format!("Bearer {}", std::env::var("HARVESTMAN_API_KEY")?))
+                    .send_json(serde_json::json!({
+                        "url": "https://example.com/it's",
+                        "includePaths": ["^/a\\d"],
+                        "limit": 5,
+                        "allowSubdomains": true,
+                        "scrapeOptions": {
+                            "formats": [
+                                "markdown",
+                                {
+                                    "type": "json",
+                                    "prompt": "x",
+                                    "schema": {
+                                        "a-b": null,
+                                        "type": "object"
+                                    }
+                                }
+                            ]
+                        }
+                    }))?;
+                let answer: serde_json::Value = answer.body_mut().read_json()?;
+                println!("{answer}");
+                Ok(())
+            }"##]],
+        );
+        let call = Call {
+            method: "DELETE",
+            base: "http://a.test",
+            path: "/v2/crawl/\u{7}",
+            body: None,
+            with_key: false,
+        };
+        // What JSON would write as \u0007.
+        let code = call.snippet(SnippetLanguage::Rust);
+        assert!(
+            code.contains(r#"ureq::delete("http://a.test/v2/crawl/\u{7}")"#),
+            "{code}"
         );
     }
 

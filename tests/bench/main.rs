@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod arguments;
+mod console;
 mod crawl;
 mod fairness;
 mod latency;
@@ -19,6 +20,7 @@ use crate::arguments::Arguments;
 const USAGE: &str = "\
 usage: cargo xtask bench <which>
 
+  console                  Lighthouse on every screen; `cargo xtask console-check` installs it and runs this
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   interact [--calls 200] [--processes 11]
@@ -41,6 +43,7 @@ async fn dispatch() -> Result<()> {
     let which = words.next().unwrap_or_default();
     let mut arguments = Arguments::new(words);
     match which.as_str() {
+        "console" => console::run().await,
         "crawl" => crawl::run(&mut arguments).await,
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,

@@ -1,5 +1,5 @@
-//! Builds the console into `dist/`: trunk, wasm-opt, compressed twins. Done again only when something it is made of
-//! has changed.
+//! Builds the console into `dist/`: trunk, wasm-opt, the npm package for the tools, compressed twins. Done again only
+//! when something it is made of has changed.
 
 use std::{fs, os::unix::process::CommandExt, path::Path, process::Command};
 
@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     compress::{brotli, compress_tree},
     fingerprint::{Fingerprint, files_under},
+    npm,
     project::Project,
     run,
     tools::Tools,
@@ -24,19 +25,25 @@ const SOURCES: &[&str] = &[
     "Cargo.lock",
 ];
 
+/// What index.html says instead of the address of the package's entry until that is known.
+const PACKAGE_PLACE: &str = "not-built";
+const PACKAGE_ENTRY: &str = "slim.js";
+
 /// Makes `dist/` current.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     let dist = project.path("dist");
     let stamp = project.target().join("xtask-console.stamp");
-    let sources = sources(project)?;
+    let package = npm::build(project, tools)?;
+    let sources = sources(project, &package)?;
     if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources, &dist).is_ok_and(|now| now == text)) {
         return Ok(());
     }
     run::say("building the console (trunk build --release)");
     run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false"]))?;
     shrink(&dist, tools)?;
+    add_package(&package, &dist)?;
     compress_tree(&dist)?;
-    print_sizes(project, &dist)?;
+    print_sizes(&dist)?;
     fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
 }
 
@@ -58,8 +65,8 @@ fn trunk(project: &Project, tools: &Tools) -> Result<Command> {
     Ok(command)
 }
 
-fn sources(project: &Project) -> Result<String> {
-    let mut print = Fingerprint::default();
+fn sources(project: &Project, package: &Path) -> Result<String> {
+    let mut print = Fingerprint::default().tree(package)?;
     for source in SOURCES {
         print = print.word(source).tree(&project.path(source))?;
     }
@@ -102,22 +109,79 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-fn print_sizes(project: &Project, dist: &Path) -> Result<()> {
-    let mut total = 0;
+/// The modules and the wasm of the npm package below a name that changes with them, for the console's tools; index.html
+/// says where.
+fn add_package(package: &Path, dist: &Path) -> Result<()> {
+    let folder = format!("package-{}", Fingerprint::default().tree(package)?.finish());
+    fs::create_dir_all(dist.join(&folder))?;
+    for file in files_under(package)? {
+        let kind = file.extension().unwrap_or_default();
+        if kind == "js" || kind == "wasm" {
+            fs::copy(
+                &file,
+                dist.join(&folder).join(file.file_name().unwrap_or_default()),
+            )?;
+        }
+    }
+    let index = dist.join("index.html");
+    let text = fs::read_to_string(&index)?;
+    ensure!(
+        text.matches(PACKAGE_PLACE).count() == 1,
+        "index.html has no {PACKAGE_PLACE}"
+    );
+    let entry = format!("/console/{folder}/{PACKAGE_ENTRY}");
+    fs::write(&index, text.replace(PACKAGE_PLACE, &entry)).with_context(|| index.display().to_string())
+}
+
+/// What a browser fetches before the console can be used, compressed.
+#[derive(Default)]
+pub(crate) struct FirstLoad {
+    pub(crate) total: usize,
+    pub(crate) wasm: usize,
+}
+
+/// Size of the first load in `dist/`.
+pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
+    let mut load = FirstLoad::default();
+    for (file, _, packed) in sizes(&project.path("dist"))? {
+        if !is_on_demand(&file) {
+            load.total += packed;
+            load.wasm += if file.ends_with(".wasm") { packed } else { 0 };
+        }
+    }
+    Ok(load)
+}
+
+/// Whether only who opens the tools fetches a file.
+fn is_on_demand(file: &str) -> bool {
+    file.starts_with("package-")
+}
+
+/// Every file below `dist`, its bytes, and its bytes compressed.
+fn sizes(dist: &Path) -> Result<Vec<(String, usize, usize)>> {
+    let mut sizes = Vec::new();
     for file in files_under(dist)? {
         if file.extension().is_some_and(|kind| kind == "br" || kind == "gz") {
             continue;
         }
         let bytes = fs::read(&file)?;
         let packed = brotli(&bytes)?.len().min(bytes.len());
-        total += packed;
-        let name = file.strip_prefix(project.root()).unwrap_or(&file);
-        println!(
-            "    {:>8} bytes {packed:>8} packed  {}",
-            bytes.len(),
-            name.display()
-        );
+        let name = file.strip_prefix(dist).unwrap_or(&file);
+        sizes.push((name.to_string_lossy().into_owned(), bytes.len(), packed));
     }
-    println!("    {total:>23} packed in all");
+    Ok(sizes)
+}
+
+fn print_sizes(dist: &Path) -> Result<()> {
+    let (mut first, mut on_demand) = (0, 0);
+    for (file, bytes, packed) in sizes(dist)? {
+        *if is_on_demand(&file) {
+            &mut on_demand
+        } else {
+            &mut first
+        } += packed;
+        println!("    {bytes:>8} bytes {packed:>8} packed  dist/{file}");
+    }
+    println!("    {first:>23} packed for the first load, {on_demand} more for who opens the tools");
     Ok(())
 }

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod compress;
 mod console;
+mod console_check;
 mod fingerprint;
 mod fuzz;
 mod licences;
@@ -37,6 +38,7 @@ usage: cargo xtask <task>
                     or of the content crate beside its peers: content [CORPUS]
   check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
   console           build the console into dist/
+  console-check     size, axe and Lighthouse of every screen of the console
   dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
   npm               build the npm package into <target>/npm/harvestman
   score [CORPUS]    how good the Markdown is, by a corpus of pages, beside its peers (docs/MARKDOWN.md)
@@ -76,6 +78,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "bench" => bench::bench(&project, rest),
         "check" => check::check(&project, &Tools::open()?),
         "console" => console::build(&project, &Tools::open()?),
+        "console-check" => console_check::check(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
         "score" => score::score(&project, &Tools::open()?, rest),

@@ -105,7 +105,13 @@ impl Tools {
     /// The npm packages that tests use: the folder that holds `node_modules`.
     pub(crate) fn javascript(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
-        javascript::ensure(self, project)
+        javascript::ensure(self, project, "javascript", "tests/clients")
+    }
+
+    /// The folder whose `node_modules` has Lighthouse.
+    pub(crate) fn lighthouse(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
+        javascript::ensure(self, project, "lighthouse", "tests/lighthouse")
     }
 
     /// A Python with the packages that tests use.

@@ -1,4 +1,4 @@
-//! The npm packages that tests use, exactly as `tests/clients/package-lock.json` has them.
+//! npm packages that tests use, each folder exactly as a `package-lock.json` of the clone has it.
 
 use std::{fs, path::PathBuf};
 
@@ -7,25 +7,28 @@ use anyhow::{Context, Result};
 use super::Tools;
 use crate::{fingerprint::Fingerprint, project::Project, run};
 
-pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    let folder = tools.path("javascript");
-    let sources = ["package.json", "package-lock.json"].map(|name| project.path("tests/clients").join(name));
+/// The folder `name`, with what the lock file in `source` (a folder of the clone) lists.
+pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, source: &str) -> Result<PathBuf> {
+    let folder = tools.path(name);
+    let sources = ["package.json", "package-lock.json"].map(|file| project.path(source).join(file));
     let mut wanted = Fingerprint::default();
     for source in &sources {
         wanted = wanted.tree(source)?;
     }
     let wanted = wanted.finish();
-    if folder.join("node_modules").is_dir() && tools.stamped("javascript", &wanted) {
+    if folder.join("node_modules").is_dir() && tools.stamped(name, &wanted) {
         return Ok(folder);
     }
     let node = tools.node()?;
-    run::say("npm ci in a folder of its own: the JavaScript packages of the tests");
+    run::say(&format!(
+        "npm ci in a folder of its own: the packages of {source}"
+    ));
     fs::create_dir_all(&folder)?;
     for source in &sources {
-        let name = source.file_name().unwrap_or_default();
-        fs::copy(source, folder.join(name)).with_context(|| source.display().to_string())?;
+        let file = source.file_name().unwrap_or_default();
+        fs::copy(source, folder.join(file)).with_context(|| source.display().to_string())?;
     }
     node.npm(&folder, &["ci"])?;
-    tools.stamp("javascript", &wanted)?;
+    tools.stamp(name, &wanted)?;
     Ok(folder)
 }

@@ -1,0 +1,68 @@
+// Lighthouse on every screen of the console, signed in: accessibility 100, best practices at least 96.
+// Usage: console_lighthouse.mjs SIGN_IN_LINK KEY JOB_ID; HARVESTMAN_TEST_LIGHTHOUSE names the folder of Lighthouse.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [link, key, job] = process.argv.slice(2);
+const origin = new URL(link).origin;
+const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
+const entry = createRequire(process.env.HARVESTMAN_TEST_LIGHTHOUSE + "/").resolve("lighthouse");
+const { default: lighthouse } = await import(pathToFileURL(entry));
+
+const LEAST = { accessibility: 100, "best-practices": 96 };
+const ROUTES = [
+  "/", "/scrape", "/crawl", "/map", "/search", "/extract", `/jobs/${job}`, "/sessions", "/activity", "/usage", "/keys", "/ask",
+  "/tools", "/settings", "/nowhere",
+];
+
+const port = await new Promise((resolve) => {
+  const probe = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = probe.address();
+    probe.close(() => resolve(port));
+  });
+});
+const profile = mkdtempSync(join(tmpdir(), "harvestman-lighthouse-"));
+// Lighthouse opens its own tab in the same profile, so the key is kept on the device.
+const context = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.HARVESTMAN_CHROMIUM,
+  args: ["--no-sandbox", "--disable-gpu", `--remote-debugging-port=${port}`],
+});
+const page = await context.newPage();
+await page.goto(`${origin}/console/`);
+await page.evaluate((key) => localStorage.setItem("harvestman:apiKey", key), key);
+
+const low = [];
+for (const route of ROUTES) {
+  for (const formFactor of ["desktop", "mobile"]) {
+    const isPhone = formFactor === "mobile";
+    const { lhr } = await lighthouse(`${origin}/console${route}`, {
+      port,
+      output: "json",
+      logLevel: "error",
+      onlyCategories: Object.keys(LEAST),
+      disableStorageReset: true,
+      throttlingMethod: "provided",
+      formFactor,
+      screenEmulation: isPhone
+        ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2 }
+        : { mobile: false, width: 1440, height: 900, deviceScaleFactor: 1 },
+    });
+    const scores = Object.entries(lhr.categories).map(([name, { score }]) => [name, Math.round(score * 100)]);
+    console.log(route.padEnd(46), formFactor.padEnd(8), scores.map(([name, score]) => `${name} ${score}`).join("  "));
+    for (const [name, score] of scores) {
+      if (score >= LEAST[name]) continue;
+      const failed = lhr.categories[name].auditRefs.filter(({ id, weight }) => weight > 0 && lhr.audits[id].score === 0);
+      low.push(`${route} ${formFactor}: ${name} ${score}: ${failed.map(({ id }) => id).join(", ")}`);
+    }
+  }
+}
+await context.close();
+rmSync(profile, { recursive: true, force: true });
+assert.deepEqual(low, []);
+console.log("lighthouse: ok");

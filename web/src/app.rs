@@ -6,16 +6,24 @@ use leptos_router::path;
 
 use crate::components::dialog::Shortcuts;
 use crate::components::nav::Nav;
+use crate::components::palette::Palette;
 use crate::components::toast::Toast;
 use crate::components::top::Top;
 use crate::console::{Access, Console};
+use crate::pages::activity::ActivityPage;
+use crate::pages::ask::AskPage;
 use crate::pages::crawl::CrawlPage;
+use crate::pages::extract::ExtractPage;
 use crate::pages::job::JobPage;
+use crate::pages::keys::KeysPage;
 use crate::pages::not_found::NotFound;
 use crate::pages::overview::Overview;
 use crate::pages::scrape::ScrapePage;
+use crate::pages::search::SearchPage;
 use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignIn;
+use crate::pages::tools::ToolsPage;
+use crate::pages::usage::UsagePage;
 use crate::route::BASE;
 use crate::{shortcuts, sign_in, text};
 
@@ -73,6 +81,7 @@ fn Shell() -> impl IntoView {
                 </main>
             </div>
         </div>
+        <Palette/>
         <Toast/>
         <Shortcuts/>
     }
@@ -87,6 +96,13 @@ fn Screens() -> impl IntoView {
             <Route path=path!("/scrape") view=ScrapePage/>
             <Route path=path!("/crawl") view=CrawlPage/>
             <Route path=path!("/jobs/:id") view=JobPage/>
+            <Route path=path!("/search") view=SearchPage/>
+            <Route path=path!("/extract") view=ExtractPage/>
+            <Route path=path!("/activity") view=ActivityPage/>
+            <Route path=path!("/usage") view=UsagePage/>
+            <Route path=path!("/keys") view=KeysPage/>
+            <Route path=path!("/ask") view=AskPage/>
+            <Route path=path!("/tools") view=ToolsPage/>
             <Route path=path!("/settings") view=SettingsPage/>
         </FlatRoutes>
     }

@@ -1,5 +1,6 @@
 //! Small parts that know nothing of the screens they stand in.
 
+pub mod answer;
 pub mod badge;
 pub mod code;
 pub mod dialog;
@@ -11,7 +12,9 @@ pub mod icon;
 pub mod json_editor;
 pub mod nav;
 pub mod page_list;
+pub mod palette;
 pub mod problems;
+pub mod schema_editor;
 pub mod tabs;
 pub mod toast;
 pub mod top;

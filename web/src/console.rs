@@ -41,6 +41,8 @@ pub struct Console {
     pub pulse: RwSignal<u64>,
     /// The shortcuts dialog is open.
     pub help: RwSignal<bool>,
+    /// The command palette is open.
+    pub palette: RwSignal<bool>,
     /// A screen has been shown before, so that focus may move to the next one's heading.
     pub visited: StoredValue<bool>,
     said: RwSignal<String>,
@@ -61,6 +63,7 @@ impl Console {
             theme: RwSignal::new(Theme::stored()),
             pulse: RwSignal::new(0),
             help: RwSignal::new(false),
+            palette: RwSignal::new(false),
             visited: StoredValue::new(false),
             said: RwSignal::new(String::new()),
             shown: RwSignal::new(false),

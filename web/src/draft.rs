@@ -3,6 +3,8 @@
 //! values stay in the body as they are until the core accepts them.
 
 use harvestman_core::api::body::Body;
+use harvestman_core::api::extract::ExtractRequest;
+use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
@@ -11,6 +13,8 @@ use crate::storage;
 
 /// Stands for an address where none was given.
 const EXAMPLE: &str = "https://example.com";
+/// Stands for a query where none was given.
+const EXAMPLE_QUERY: &str = "harvestmen of Europe";
 
 /// What a form is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,10 @@ pub enum Endpoint {
     Scrape,
     /// `POST /v2/crawl`
     Crawl,
+    /// `POST /v2/search`
+    Search,
+    /// `POST /v2/extract`
+    Extract,
 }
 
 impl Endpoint {
@@ -27,6 +35,8 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => "/v2/scrape",
             Endpoint::Crawl => "/v2/crawl",
+            Endpoint::Search => "/v2/search",
+            Endpoint::Extract => "/v2/extract",
         }
     }
 
@@ -34,7 +44,7 @@ impl Endpoint {
     pub fn page_prefix(self) -> &'static str {
         match self {
             Endpoint::Scrape => "",
-            Endpoint::Crawl => "scrapeOptions.",
+            Endpoint::Crawl | Endpoint::Search | Endpoint::Extract => "scrapeOptions.",
         }
     }
 
@@ -43,6 +53,57 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => "draft:scrape",
             Endpoint::Crawl => "draft:crawl",
+            Endpoint::Search => "draft:search",
+            Endpoint::Extract => "draft:extract",
+        }
+    }
+
+    /// The field that says what the request is about; an address that has it begins a fresh form.
+    pub fn subject(self) -> &'static str {
+        match self {
+            Endpoint::Scrape | Endpoint::Crawl => "url",
+            Endpoint::Search => "query",
+            Endpoint::Extract => "urls",
+        }
+    }
+
+    /// A subject where none was given, so that there is code to show.
+    fn example(self) -> Value {
+        match self {
+            Endpoint::Scrape | Endpoint::Crawl => Value::from(EXAMPLE),
+            Endpoint::Search => Value::from(EXAMPLE_QUERY),
+            Endpoint::Extract => Value::from(vec![EXAMPLE]),
+        }
+    }
+
+    /// What a form begins with.
+    fn fresh(self, formats: Value) -> Map<String, Value> {
+        let mut fresh = Map::new();
+        match self {
+            Endpoint::Scrape | Endpoint::Crawl if formats != Value::Null => {
+                set(
+                    &mut fresh,
+                    &format!("{}formats", self.page_prefix()),
+                    Some(formats),
+                );
+            }
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Search => {}
+            Endpoint::Extract => set(&mut fresh, "showSources", Some(Value::Bool(true))),
+        }
+        fresh
+    }
+
+    /// A value of the address.
+    fn value_of(self, name: &str, text: &str) -> Value {
+        if name == self.subject() {
+            return match self {
+                Endpoint::Extract => text.split_whitespace().collect(),
+                _ => Value::from(text),
+            };
+        }
+        match serde_json::from_str(text) {
+            Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) => value,
+            _ => Value::from(text),
         }
     }
 
@@ -51,7 +112,24 @@ impl Endpoint {
         let Ok(nowhere) = TargetUrl::parse(EXAMPLE) else {
             return Map::new();
         };
-        let mut options = CrawlRequest::new(nowhere).filled_options();
+        let mut options = match self {
+            Endpoint::Scrape | Endpoint::Crawl => CrawlRequest::new(nowhere).filled_options(),
+            Endpoint::Extract => return ExtractRequest::default().filled_options(),
+            Endpoint::Search => {
+                let mut options = SearchRequest {
+                    scrape_options: Some(Default::default()),
+                    ..SearchRequest::new(EXAMPLE_QUERY)
+                }
+                .filled_options();
+                // Without formats nothing is scraped, which is what a search does unless it is asked.
+                set(
+                    &mut options,
+                    "scrapeOptions.formats",
+                    Some(Value::Array(Vec::new())),
+                );
+                return options;
+            }
+        };
         match (self, options.remove("scrapeOptions")) {
             (Endpoint::Scrape, Some(Value::Object(page))) => page,
             (Endpoint::Crawl, Some(page)) => {
@@ -68,6 +146,8 @@ impl Endpoint {
         Ok(match self {
             Endpoint::Scrape => ScrapeRequest::from_value(body)?.to_body(),
             Endpoint::Crawl => CrawlRequest::from_value(body)?.to_body(),
+            Endpoint::Search => SearchRequest::from_value(body)?.to_body(),
+            Endpoint::Extract => ExtractRequest::from_value(body)?.to_body(),
         })
     }
 }
@@ -103,27 +183,16 @@ pub struct Draft {
 impl Draft {
     /// The draft kept on this device, with what the address says on top of it.
     pub fn restore(endpoint: Endpoint, query: &[(String, String)], formats: Value) -> Self {
-        let mut fresh = Map::new();
-        if formats != Value::Null {
-            set(
-                &mut fresh,
-                &format!("{}formats", endpoint.page_prefix()),
-                Some(formats),
-            );
-        }
+        let fresh = endpoint.fresh(formats);
         let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
         let mut body = kept
             .filter(|kept| !kept.is_empty())
             .unwrap_or_else(|| fresh.clone());
-        if query.iter().any(|(name, _)| name == "url") {
+        if query.iter().any(|(name, _)| name == endpoint.subject()) {
             body = fresh.clone();
         }
-        for (name, text) in query.iter().filter(|(name, _)| name != "run") {
-            let value = match serde_json::from_str(text) {
-                Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) if name != "url" => value,
-                _ => Value::from(text.as_str()),
-            };
-            set(&mut body, name, Some(value));
+        for (name, text) in query.iter().filter(|(name, _)| name != "run" && name != "id") {
+            set(&mut body, name, Some(endpoint.value_of(name, text)));
         }
         let body = RwSignal::new(body);
         let refused = RwSignal::new(None);
@@ -131,7 +200,8 @@ impl Draft {
         let shown = Memo::new(move |last: Option<&Body>| {
             let with_address = || {
                 let mut body = body.get();
-                body.entry("url").or_insert_with(|| Value::from(EXAMPLE));
+                body.entry(endpoint.subject())
+                    .or_insert_with(|| endpoint.example());
                 endpoint.check(body).ok()
             };
             let found = checked.get().ok().or_else(with_address).or_else(|| last.cloned());

@@ -7,6 +7,9 @@ use harvestman_core::api::wire_enum::WireEnum;
 
 use crate::draft::Endpoint;
 
+mod extract;
+mod search;
+
 /// What edits a field.
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -22,6 +25,8 @@ pub enum Kind {
     MaybeSwitch,
     /// One of the words that the core knows.
     Words(fn() -> Vec<&'static str>),
+    /// One of some values, each with its name; the empty one is none.
+    Choices(&'static [(&'static str, &'static str)]),
     /// A list, one item a line.
     Lines,
     /// Names and values, one `name: value` a line.
@@ -378,9 +383,21 @@ const KEEP: Group = Group {
     )],
 };
 
+/// The fields of a form that are always in sight, below what it is about.
+pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
+    match endpoint {
+        Endpoint::Scrape => None,
+        Endpoint::Crawl => Some(&CRAWL_FIRST),
+        Endpoint::Search => Some(&search::FIRST),
+        Endpoint::Extract => Some(&extract::FIRST),
+    }
+}
+
 /// The groups of a form.
 pub fn groups(endpoint: Endpoint) -> &'static [Group] {
     match endpoint {
+        Endpoint::Search => &[search::FILTER, search::ANSWER, PAGE, NETWORK],
+        Endpoint::Extract => &[extract::SCOPE, extract::ANSWER, PAGE, NETWORK, extract::WEBHOOK],
         Endpoint::Scrape => &[PAGE, NETWORK, KEEP],
         Endpoint::Crawl => &[SCOPE, PAGE, NETWORK, PACE, WEBHOOK],
     }
@@ -389,17 +406,30 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harvestman_core::api::extract::ExtractRequest;
+    use harvestman_core::api::search::SearchRequest;
     use harvestman_core::api::{CrawlRequest, TargetUrl};
+    use serde_json::{Map, Value};
 
     /// Fields that have a place of their own in the form, or are left to the JSON tab.
     const ELSEWHERE: &[&str] = &["formats", "scrapeOptions", "location"];
 
     #[test]
     fn every_option_of_the_core_has_a_control() {
-        let options = CrawlRequest::new(TargetUrl::parse("https://e.com").unwrap()).filled_options();
+        let crawl = CrawlRequest::new(TargetUrl::parse("https://e.com").unwrap());
+        check(Endpoint::Crawl, crawl.filled_options());
+        let search = SearchRequest {
+            scrape_options: Some(Default::default()),
+            ..SearchRequest::new("x")
+        };
+        check(Endpoint::Search, search.filled_options());
+        check(Endpoint::Extract, ExtractRequest::default().filled_options());
+    }
+
+    fn check(endpoint: Endpoint, options: Map<String, Value>) {
         let page = options["scrapeOptions"].as_object().unwrap().keys();
         let has = |page: bool, name: &str| {
-            groups(Endpoint::Crawl).iter().chain([&CRAWL_FIRST]).any(|group| {
+            groups(endpoint).iter().chain(first(endpoint)).any(|group| {
                 group.page == page
                     && group
                         .fields

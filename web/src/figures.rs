@@ -52,6 +52,38 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
+/// A short span of time.
+pub fn span_ms(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
+        _ => span(ms as f64 / 1000.0),
+    }
+}
+
+/// Year and month (from 1) of a moment in ms since 1970, UTC.
+pub fn month_of(ms: u64) -> (i64, u32) {
+    const DAY_MS: u64 = 86_400_000;
+    // Howard Hinnant's days-to-civil: years that begin in March, in eras of 400 years.
+    let days = i64::try_from(ms / DAY_MS).unwrap_or(0) + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = match (5 * day_of_year + 2) / 153 {
+        late @ 10.. => late - 9,
+        early => early + 3,
+    };
+    (era * 400 + year_of_era + i64::from(month <= 2), month as u32)
+}
+
+/// Short name of a month (from 1).
+pub fn month_name(month: u32) -> &'static str {
+    const NAMES: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    NAMES[(month.clamp(1, 12) - 1) as usize]
+}
+
 /// How long ago, in one unit.
 pub fn ago(seconds: f64) -> String {
     if seconds < 2.0 {
@@ -112,6 +144,19 @@ mod tests {
         assert_eq!(ago(0.4), "just now");
         assert_eq!(ago(38.9), "38 s ago");
         assert_eq!(ago(200_000.0), "2 d ago");
+    }
+
+    #[test]
+    fn months_are_those_of_the_calendar() {
+        assert_eq!(month_of(0), (1970, 1));
+        assert_eq!(month_of(951_782_399_999), (2000, 2));
+        assert_eq!(month_of(951_868_800_000), (2000, 3));
+        assert_eq!(month_of(1_796_083_200_000), (2026, 12));
+        assert_eq!(month_of(1_798_761_599_999), (2026, 12));
+        assert_eq!(month_of(1_798_761_600_000), (2027, 1));
+        assert_eq!(month_name(12), "Dec");
+        assert_eq!(span_ms(840), "840 ms");
+        assert_eq!(span_ms(2_460), "2.5 s");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod history;
 mod job_feed;
 mod limits;
 mod markdown;
+mod package;
 mod pages;
 mod request_form;
 mod route;

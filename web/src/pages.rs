@@ -1,9 +1,16 @@
 //! One file a screen.
 
+pub mod activity;
+pub mod ask;
 pub mod crawl;
+pub mod extract;
 pub mod job;
+pub mod keys;
 pub mod not_found;
 pub mod overview;
 pub mod scrape;
+pub mod search;
 pub mod settings;
 pub mod sign_in;
+pub mod tools;
+pub mod usage;

@@ -9,9 +9,10 @@ use crate::components::format_chips::FormatChips;
 use crate::components::group::{FieldRows, GroupView};
 use crate::components::json_editor::JsonEditor;
 use crate::components::problems::Problems;
+use crate::components::schema_editor::SchemaEditor;
 use crate::components::tabs::{Tabs, tab};
 use crate::draft::{Draft, Endpoint};
-use crate::fields;
+use crate::{fields, text};
 
 /// Shows the form of a draft.
 #[component]
@@ -85,17 +86,70 @@ pub fn RequestForm(
 
 #[component]
 fn Fields(draft: Draft) -> impl IntoView {
-    let first = (draft.endpoint == Endpoint::Crawl)
-        .then(|| view! { <div class="first-fields"><FieldRows draft group=&fields::CRAWL_FIRST/></div> });
+    let first = fields::first(draft.endpoint)
+        .map(|group| view! { <div class="first-fields"><FieldRows draft group/></div> });
+    let subject = match draft.endpoint {
+        Endpoint::Scrape | Endpoint::Crawl => view! { <UrlField draft/> }.into_any(),
+        Endpoint::Search => view! { <QueryField draft/> }.into_any(),
+        Endpoint::Extract => ().into_any(),
+    };
+    let own = match draft.endpoint {
+        Endpoint::Extract => view! { <SchemaEditor draft path="schema"/> }.into_any(),
+        Endpoint::Scrape | Endpoint::Crawl => view! { <FormatChips draft/> }.into_any(),
+        Endpoint::Search => view! {
+            <div class="field">
+                <FormatChips draft/>
+                <p class="hint">{text::SEARCH_FORMATS}</p>
+            </div>
+        }
+        .into_any(),
+    };
     let groups = fields::groups(draft.endpoint)
         .iter()
         .map(|group| view! { <GroupView draft group/> });
     view! {
         <div class="pad gap">
-            <UrlField draft/>
+            {subject}
             {first}
-            <FormatChips draft/>
+            {own}
             <div>{groups.collect_view()}</div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn QueryField(draft: Draft) -> impl IntoView {
+    let problem = Memo::new(move |_| draft.problem_at("query"));
+    let value = move || {
+        let query = draft.value("query");
+        query
+            .and_then(|query| query.as_str().map(str::to_owned))
+            .unwrap_or_default()
+    };
+    let on_input = move |event: leptos::ev::Event| {
+        let text = event_target_value(&event);
+        draft.put("query", (!text.is_empty()).then(|| Value::from(text)));
+    };
+    view! {
+        <div class="field">
+            <label class="field-name" for=field_id("query")>
+                "Query"
+                <code>"query"</code>
+            </label>
+            <input
+                class="input big"
+                type="search"
+                id=field_id("query")
+                data-url=""
+                autocomplete="off"
+                placeholder="What to look for"
+                aria-describedby="f-query-wrong"
+                aria-invalid=move || problem.with(Option::is_some).then_some("true")
+                prop:value=value
+                on:input=on_input
+            />
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-wrong">"Query " {text}</p> })}
         </div>
     }
     .into_any()

@@ -1,5 +1,7 @@
 //! Addresses of the console's screens.
 
+use crate::components::icon::Picture;
+
 /// Where the console is served.
 pub const BASE: &str = "/console";
 
@@ -12,42 +14,88 @@ pub enum Screen {
     Scrape,
     /// A site.
     Crawl,
+    /// The web by words.
+    Search,
+    /// Data from pages.
+    Extract,
+    /// What was asked.
+    Activity,
+    /// What was spent.
+    Usage,
+    /// Keys of the team.
+    Keys,
+    /// Questions to the documentation.
+    Ask,
+    /// What needs no server.
+    Tools,
     /// Choices of this device.
     Settings,
 }
 
+/// Where a screen stands in the navigation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At the top, and in the bar of a phone.
+    First,
+    /// Below those; on a phone under "More".
+    Work,
+    /// In the section of the team; on a phone under "More".
+    Team,
+}
+
+/// What is known of a screen: name, path under the base, the letter after `g`, picture, place.
+struct Entry(Screen, &'static str, &'static str, &'static str, Picture, Place);
+
+/// In the order of the navigation.
+#[rustfmt::skip]
+const TABLE: &[Entry] = &[
+    Entry(Screen::Overview, "Overview", "/", "o", Picture::Overview, Place::First),
+    Entry(Screen::Scrape, "Scrape", "/scrape", "s", Picture::Scrape, Place::First),
+    Entry(Screen::Crawl, "Crawl", "/crawl", "c", Picture::Crawl, Place::First),
+    Entry(Screen::Search, "Search", "/search", "f", Picture::Search, Place::Work),
+    Entry(Screen::Extract, "Extract", "/extract", "x", Picture::Extract, Place::Work),
+    Entry(Screen::Activity, "Activity", "/activity", "a", Picture::Activity, Place::First),
+    Entry(Screen::Usage, "Usage", "/usage", "u", Picture::Usage, Place::Team),
+    Entry(Screen::Keys, "Keys", "/keys", "k", Picture::Keys, Place::Team),
+    Entry(Screen::Ask, "Ask", "/ask", "q", Picture::Ask, Place::Team),
+    Entry(Screen::Tools, "Tools", "/tools", "w", Picture::Tools, Place::Team),
+    Entry(Screen::Settings, "Settings", "/settings", "t", Picture::Settings, Place::Team),
+];
+
 impl Screen {
-    /// In the order of the navigation.
-    pub const ALL: [Screen; 4] = [Screen::Overview, Screen::Scrape, Screen::Crawl, Screen::Settings];
+    /// Every screen, in the order of the navigation.
+    pub fn all() -> impl Iterator<Item = Screen> {
+        TABLE.iter().map(|entry| entry.0)
+    }
+
+    fn entry(self) -> &'static Entry {
+        let found = TABLE.iter().find(|entry| entry.0 == self);
+        found.expect("a test looks for every screen in the table")
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Screen::Overview => "Overview",
-            Screen::Scrape => "Scrape",
-            Screen::Crawl => "Crawl",
-            Screen::Settings => "Settings",
-        }
+        self.entry().1
     }
 
     /// Its path under the base.
     pub fn path(self) -> &'static str {
-        match self {
-            Screen::Overview => "/",
-            Screen::Scrape => "/scrape",
-            Screen::Crawl => "/crawl",
-            Screen::Settings => "/settings",
-        }
+        self.entry().2
     }
 
     /// The letter after `g`.
     pub fn letter(self) -> &'static str {
-        match self {
-            Screen::Overview => "o",
-            Screen::Scrape => "s",
-            Screen::Crawl => "c",
-            Screen::Settings => "t",
-        }
+        self.entry().3
+    }
+
+    /// Its picture.
+    pub fn picture(self) -> Picture {
+        self.entry().4
+    }
+
+    /// Where it stands.
+    pub fn place(self) -> Place {
+        self.entry().5
     }
 
     /// Its address.
@@ -58,11 +106,9 @@ impl Screen {
     /// Whether an address (with the base) belongs to it; jobs belong to crawl.
     pub fn owns(self, address: &str) -> bool {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        match self {
-            Screen::Overview => path.is_empty() || path == "/",
-            Screen::Crawl => path.starts_with("/crawl") || path.starts_with("/jobs/"),
-            Screen::Scrape | Screen::Settings => path.starts_with(self.path()),
-        }
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let first = if first == "jobs" { "crawl" } else { first };
+        first == self.path().trim_start_matches('/')
     }
 }
 
@@ -82,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_address_belongs_to_one_screen() {
-        let owner = |address: &str| Screen::ALL.iter().filter(|screen| screen.owns(address)).count();
+        let owner = |address: &str| Screen::all().filter(|screen| screen.owns(address)).count();
         for address in [
             "/console",
             "/console/",
@@ -94,5 +140,13 @@ mod tests {
             assert_eq!(owner(address), 1, "{address}");
         }
         assert_eq!(owner("/console/nothing"), 0);
+    }
+
+    #[test]
+    fn every_screen_has_a_path_and_a_letter_of_its_own() {
+        for screen in Screen::all() {
+            let same = |other: &Screen| other.path() == screen.path() || other.letter() == screen.letter();
+            assert_eq!(Screen::all().filter(same).count(), 1, "{screen:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Keys that work everywhere: `/` address, Ctrl or Cmd with Enter runs, Esc stops or leaves a field,
-//! `g` and a letter goes, `?` lists them. A key typed into a field is never taken, but for those two.
+//! Ctrl or Cmd with `k` opens the palette, `g` and a letter goes, `?` lists them. A key typed into a
+//! field is never taken, but for those with Ctrl or Cmd.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
@@ -7,7 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 
 use crate::browser;
-use crate::console::Console;
+use crate::console::{Access, Console};
 use crate::limits::CHORD_MS;
 use crate::route::Screen;
 
@@ -21,6 +22,13 @@ pub fn listen(console: Console) {
             press(&event, "[data-run]");
             return;
         }
+        if key.eq_ignore_ascii_case("k") && (event.ctrl_key() || event.meta_key()) {
+            event.prevent_default();
+            if console.access.get_untracked() == Access::In {
+                console.palette.update(|open| *open = !*open);
+            }
+            return;
+        }
         if key == "Escape" {
             leave_field();
             press(&event, "[data-stop]");
@@ -31,7 +39,7 @@ pub fn listen(console: Console) {
         }
         if browser::now_ms() < chord_until.get_value() {
             chord_until.set_value(0.0);
-            if let Some(screen) = Screen::ALL.iter().find(|screen| screen.letter() == key) {
+            if let Some(screen) = Screen::all().find(|screen| screen.letter() == key) {
                 event.prevent_default();
                 navigate(screen.path(), Default::default());
             }

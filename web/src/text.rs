@@ -5,6 +5,8 @@
 pub const PRODUCT: &str = "Harvestman";
 /// Link before everything else.
 pub const SKIP: &str = "Skip to content";
+/// Section of the navigation.
+pub const TEAM: &str = "Team";
 /// Heading of the overview.
 pub const OVERVIEW_INTRO: &str = "What this server is doing, and what it did.";
 /// Heading of scrape.
@@ -72,3 +74,73 @@ pub const NOT_YET: &str = "The form is not acceptable yet: this is the last requ
 /// The part of a text that is not rendered.
 pub const CUT: &str =
     "This page is very long: only its beginning is rendered. The Markdown tab has all of it.";
+/// Heading of activity.
+pub const ACTIVITY_INTRO: &str = "What was asked of this server in the last 24 hours.";
+/// Empty activity.
+pub const NO_ACTIVITY: &str =
+    "Calls of the last 24 hours will be listed here, from the console and from your code.";
+/// Nothing matches the filter.
+pub const NO_SUCH_ACTIVITY: &str = "No such call. Older ones may match: read on, or choose another filter.";
+/// Heading of usage.
+pub const USAGE_INTRO: &str = "What the team spent, month by month.";
+/// Empty usage.
+pub const NO_USAGE: &str = "Bars will be here once something was spent.";
+/// Heading of ask.
+pub const ASK_INTRO: &str = "Questions to this server's own documentation.";
+/// Empty answer.
+pub const NO_ANSWER: &str = "The answer will be here, with the places that it comes from. For example:";
+/// Ask without a model.
+pub const NO_MODEL: &str = "No language model is configured, so an answer is the passages of the documentation that fit the question best.";
+/// Heading of search.
+pub const SEARCH_INTRO: &str = "Search the web, and scrape what you find.";
+/// Empty results.
+pub const NO_RESULTS: &str = "Results will be here, by source; tick some to scrape them.";
+/// A search without a result.
+pub const NO_HITS: &str = "Nothing was found here.";
+/// Below the formats of a search.
+pub const SEARCH_FORMATS: &str = "What is made of each result; none chosen: results are not scraped.";
+/// Heading of extract.
+pub const EXTRACT_INTRO: &str = "Data from pages, as you describe it.";
+/// Empty extraction.
+pub const NO_EXTRACT: &str = "The data will be here, beside the pages that it comes from.";
+/// An extraction that ended without data.
+pub const NOTHING_EXTRACTED: &str = "There is no data.";
+/// Heading of keys.
+pub const KEYS_INTRO: &str =
+    "Who may use this server in the name of the team, and how its webhooks are signed.";
+/// Revoke dialog.
+pub const REVOKE_TEXT: &str =
+    "Whoever uses it is refused from this moment on. A revoked key cannot come back.";
+/// Why the last key stays.
+pub const LAST_KEY: &str = "The last key cannot be revoked: without one nobody could make another.";
+/// Rotate dialog.
+pub const ROTATE_TEXT: &str =
+    "Every delivery from now on is signed with a new secret; receivers that know the old one will refuse it.";
+/// Webhooks without a secret.
+pub const WEBHOOKS_UNSIGNED: &str = "Webhooks are not signed, so a receiver cannot tell who sent them.";
+/// Webhooks by the team's secret.
+pub const WEBHOOKS_OWN: &str =
+    "Webhooks are signed with the team's own secret. It is not shown again; rotate it when it may be known.";
+/// Webhooks by the operator's secret.
+pub const WEBHOOKS_SETTING: &str =
+    "Webhooks are signed with the secret of the operator's settings. A secret of the team takes its place.";
+/// Heading of tools.
+pub const TOOLS_INTRO: &str = "They run in this page: nothing that you paste is sent anywhere.";
+/// The tools' program could not be loaded.
+pub const PACKAGE_LOST: &str = "The tools could not be loaded.";
+/// A build without the tools' program.
+pub const NO_PACKAGE: &str =
+    "This build of the console does not have them; `cargo xtask console` makes one that has.";
+/// Empty tool.
+pub const TOOL_PAGE_EMPTY: &str = "Paste a page's HTML: its Markdown, links and metadata will be here.";
+/// Empty tool.
+pub const TOOL_SCOPE_EMPTY: &str =
+    "Give a start and some links: which of them a crawl would follow, and why not, will be here.";
+/// Empty tool.
+pub const TOOL_ROBOTS_EMPTY: &str =
+    "Paste a robots.txt and give an address: whether it may be fetched will be here.";
+/// Empty tool.
+pub const TOOL_SITEMAP_EMPTY: &str = "Paste a sitemap: the addresses in it will be here.";
+/// Empty tool.
+pub const TOOL_WEBHOOK_EMPTY: &str =
+    "Paste a delivery and its secret: whether its signature fits will be here.";

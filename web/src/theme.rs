@@ -1,4 +1,4 @@
-//! The colour scheme: the system's, or a choice that is kept on this device.
+//! How the console looks: colour scheme (the system's, or a choice) and density, kept on this device.
 
 use leptos::prelude::document;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,47 @@ impl Theme {
             Theme::System => "System",
             Theme::Light => "Light",
             Theme::Dark => "Dark",
+        }
+    }
+}
+
+/// How close things stand.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// With room around everything.
+    #[default]
+    Comfortable,
+    /// More on one screen.
+    Compact,
+}
+
+impl Density {
+    /// Every choice.
+    pub const ALL: [Density; 2] = [Density::Comfortable, Density::Compact];
+
+    /// The choice kept on this device.
+    pub fn stored() -> Self {
+        storage::read("density").unwrap_or_default()
+    }
+
+    /// Shows and keeps it.
+    pub fn choose(self) {
+        storage::write("density", &self);
+        let Some(root) = document().document_element() else {
+            return;
+        };
+        let _ = match self {
+            Density::Comfortable => root.remove_attribute("data-density"),
+            Density::Compact => root.set_attribute("data-density", "compact"),
+        };
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Density::Comfortable => "Comfortable",
+            Density::Compact => "Compact",
         }
     }
 }

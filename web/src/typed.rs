@@ -23,7 +23,9 @@ pub fn read(kind: Kind, text: &str) -> Option<Value> {
             .collect::<Map<_, _>>()
             .into(),
         Kind::LongText => Value::from(text),
-        Kind::Text | Kind::Switch | Kind::MaybeSwitch | Kind::Words(_) | Kind::Set(_) => Value::from(trimmed),
+        Kind::Text | Kind::Switch | Kind::MaybeSwitch | Kind::Words(_) | Kind::Choices(_) | Kind::Set(_) => {
+            Value::from(trimmed)
+        }
     })
 }
 
@@ -46,7 +48,7 @@ pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
     match (kind, default) {
         (Kind::Switch, Some(Value::Bool(on))) => format!("Default {}.", if *on { "on" } else { "off" }),
         (Kind::Switch, None) => "Default off.".to_owned(),
-        (Kind::MaybeSwitch, _) => String::new(),
+        (Kind::MaybeSwitch | Kind::Choices(_), _) => String::new(),
         (Kind::Number(unit), Some(Value::Number(number))) => {
             let number = number.as_u64().map_or_else(|| number.to_string(), figures::count);
             format!("Default {number} {unit}").trim_end().to_owned() + "."

@@ -67,7 +67,7 @@ pub fn Confirm(
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let open = Console::get().help;
-    let go = Screen::ALL.map(|screen| {
+    let go = Screen::all().map(|screen| {
         view! {
             <dt>
                 <kbd>"g"</kbd>
@@ -83,9 +83,11 @@ pub fn Shortcuts() -> impl IntoView {
                 <dd>"Go to the URL field"</dd>
                 <dt><kbd>"Ctrl"</kbd><kbd>"Enter"</kbd></dt>
                 <dd>"Run the request"</dd>
+                <dt><kbd>"Ctrl"</kbd><kbd>"K"</kbd></dt>
+                <dd>"Go to a screen, a job or an action"</dd>
                 <dt><kbd>"Esc"</kbd></dt>
                 <dd>"Stop, close, or leave a field"</dd>
-                {go}
+                {go.collect_view()}
                 <dt><kbd>"?"</kbd></dt>
                 <dd>"This list"</dd>
             </dl>

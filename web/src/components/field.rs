@@ -128,6 +128,29 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             }
             .into_any()
         }
+        Kind::Choices(choices) => {
+            let chosen = move || {
+                let value = draft.value(&at());
+                value
+                    .and_then(|value| value.as_str().map(str::to_owned))
+                    .unwrap_or_default()
+            };
+            let choose = move |text: String| {
+                draft.put(
+                    &at(),
+                    Some(text).filter(|text| !text.is_empty()).map(Value::String),
+                );
+            };
+            view! {
+                <div class="field">
+                    {name()}
+                    {select(id, described, choices.to_vec(), chosen, choose)}
+                    {help()}
+                    {wrong}
+                </div>
+            }
+            .into_any()
+        }
         Kind::Set(words) => {
             let chosen = move || -> Vec<Value> {
                 let value = draft.effective(&at());

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 /// Which picture.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Picture {
     /// The harvestman.
     Mark,
@@ -13,6 +13,22 @@ pub enum Picture {
     Scrape,
     /// A hub with spokes.
     Crawl,
+    /// A lens.
+    Search,
+    /// Braces.
+    Extract,
+    /// A pulse.
+    Activity,
+    /// Bars.
+    Usage,
+    /// A key.
+    Keys,
+    /// A question in a bubble.
+    Ask,
+    /// A wrench.
+    Tools,
+    /// Three dots.
+    More,
     /// Sliders.
     Settings,
     /// Half dark.
@@ -40,6 +56,24 @@ impl Picture {
             Picture::Scrape => r#"<path d="M4 1.500h5L12.500 5v9.500h-8.500zM6.500 8h4M6.500 11h4"/>"#,
             Picture::Crawl => {
                 r#"<circle cx="8" cy="8" r="2"/><path d="M8 6V2M8 14v-4M6 8H2M14 8h-4M4 4l2.500 2.500M12 4 9.500 6.500M4 12l2.500-2.500M12 12 9.500 9.500"/>"#
+            }
+            Picture::Search => r#"<circle cx="7" cy="7" r="4.500"/><path d="M10.500 10.500 14 14"/>"#,
+            Picture::Extract => {
+                r#"<path d="M6 2.500H5A1.500 1.500 0 0 0 3.500 4v2.500L2 8l1.500 1.500V12A1.500 1.500 0 0 0 5 13.500h1M10 2.500h1A1.500 1.500 0 0 1 12.500 4v2.500L14 8l-1.500 1.500V12a1.500 1.500 0 0 1-1.500 1.500h-1"/>"#
+            }
+            Picture::Activity => r#"<path d="M1.500 8.500h3l2-5.500 3 10 2-4.500h3"/>"#,
+            Picture::Usage => r#"<path d="M2 14h12M4 11.500v-4M8 11.500v-9M12 11.500v-6"/>"#,
+            Picture::Keys => {
+                r#"<circle cx="5" cy="11" r="3"/><path d="M7.200 8.800 13.500 2.500M11 5l2 2"/>"#
+            }
+            Picture::Ask => {
+                r#"<path d="M2 2.500h12v8.500H8l-3.500 3V11H2zM6.500 5.500a1.500 1.500 0 1 1 2 1.400c-.4.2-.5.400-.5.800M8 9.200v.1"/>"#
+            }
+            Picture::Tools => {
+                r#"<path d="M13.500 4.500 11 7 9 5l2.500-2.500A3.500 3.500 0 0 0 7 7L2.500 11.500a1.400 1.400 0 0 0 2 2L9 9a3.500 3.500 0 0 0 4.500-4.500z"/>"#
+            }
+            Picture::More => {
+                r#"<g fill="currentColor" stroke="none"><circle cx="3" cy="8" r="1.300"/><circle cx="8" cy="8" r="1.300"/><circle cx="13" cy="8" r="1.300"/></g>"#
             }
             Picture::Settings => {
                 r#"<path d="M2 4.500h7M12.500 4.500H14M2 11.500h1.500M7 11.500h7"/><circle cx="10.700" cy="4.500" r="1.800"/><circle cx="5.200" cy="11.500" r="1.800"/>"#

@@ -1,11 +1,12 @@
-//! The navigation: at the side, or at the bottom of a phone.
+//! The navigation: at the side, or at the bottom of a phone, where "More" leads to what has no room.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
+use crate::components::dialog::Dialog;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::route::Screen;
+use crate::route::{Place, Screen};
 use crate::text;
 
 /// Shows the navigation.
@@ -13,42 +14,62 @@ use crate::text;
 pub fn Nav() -> impl IntoView {
     let console = Console::get();
     let path = use_location().pathname;
-    let link = move |screen: Screen| {
-        let picture = match screen {
-            Screen::Overview => Picture::Overview,
-            Screen::Scrape => Picture::Scrape,
-            Screen::Crawl => Picture::Crawl,
-            Screen::Settings => Picture::Settings,
-        };
-        let running = move || {
-            (screen == Screen::Crawl)
-                .then(|| console.active.with(Vec::len))
-                .filter(|count| *count > 0)
+    let more = RwSignal::new(false);
+    // Whichever way the screen changed, the list of the others is not wanted any more.
+    Effect::new(move |_| {
+        path.track();
+        more.set(false);
+    });
+    let is_here = move |screen: Screen| path.with(|path| screen.owns(path)).then_some("page");
+    let running = move |screen: Screen| match screen {
+        Screen::Crawl => console.active.with(Vec::len),
+        _ => 0,
+    };
+    let link = move |screen: Screen, class: &'static str| {
+        let count = move || {
+            let count = running(screen);
+            (count > 0).then(|| {
+                view! { <span class="nav-count">{count}<span class="unseen">" running"</span></span> }
+            })
         };
         view! {
-            <a
-                class="nav-link"
-                href=screen.href()
-                aria-current=move || path.with(|path| screen.owns(path)).then_some("page")
-            >
-                <Icon picture/>
+            <a class=class href=screen.href() aria-current=move || is_here(screen)>
+                <Icon picture=screen.picture()/>
                 {screen.name()}
-                {move || {
-                    running()
-                        .map(|count| {
-                            view! { <span class="nav-count">{count}<span class="unseen">" running"</span></span> }
-                        })
-                }}
+                {count}
             </a>
         }
     };
+    let side = |place: Place| Screen::all().filter(move |screen| screen.place() == place);
+    let work = Screen::all().filter(|screen| screen.place() != Place::Team);
+    let work = work.map(move |screen| match screen.place() {
+        Place::First => link(screen, "nav-link"),
+        Place::Work | Place::Team => link(screen, "nav-link nav-rest"),
+    });
+    let team = side(Place::Team).map(move |screen| link(screen, "nav-link nav-rest"));
+    let rest = Screen::all().filter(|screen| screen.place() != Place::First);
+    let rest = rest.map(move |screen| link(screen, "nav-link")).collect_view();
+    let is_rest =
+        move || Screen::all().any(|screen| screen.place() != Place::First && is_here(screen).is_some());
     view! {
         <nav class="nav" aria-label="Main">
             <a class="brand" href=Screen::Overview.href()>
                 <Icon picture=Picture::Mark/>
                 {text::PRODUCT}
             </a>
-            {Screen::ALL.map(link).collect_view()}
+            {work.collect_view()}
+            <p class="nav-section">{text::TEAM}</p>
+            {team.collect_view()}
+            <button
+                type="button"
+                class="nav-link nav-more"
+                class:on=is_rest
+                aria-haspopup="dialog"
+                on:click=move |_| more.set(true)
+            >
+                <Icon picture=Picture::More/>
+                "More"
+            </button>
             <div class="nav-foot">
                 <button class="btn quiet small" on:click=move |_| console.help.set(true)>
                     <kbd>"?"</kbd>
@@ -63,6 +84,9 @@ pub fn Nav() -> impl IntoView {
                 }}
             </div>
         </nav>
+        <Dialog open=more title="More">
+            <div class="nav-list">{rest}</div>
+        </Dialog>
     }
     .into_any()
 }

@@ -54,6 +54,10 @@ pub fn Top() -> impl IntoView {
             <span class="top-opt">{slots}</span>
             <span class="top-opt">{running}</span>
             <span class="grow"></span>
+            <button class="top-go" aria-haspopup="dialog" on:click=move |_| console.palette.set(true)>
+                <span class="top-words">"Go to a screen or job"</span>
+                <kbd>"Ctrl K"</kbd>
+            </button>
             <button
                 class="btn small quiet"
                 on:click=switch

@@ -9,7 +9,7 @@ use crate::components::format_chips::{Chips, toggle};
 use crate::components::head::PageHead;
 use crate::components::top::masked;
 use crate::console::Console;
-use crate::theme::Theme;
+use crate::theme::{Density, Theme};
 use crate::{sign_in, storage, text};
 
 const FORMATS: &str = "formats";
@@ -27,6 +27,7 @@ pub fn SettingsPage() -> impl IntoView {
     let on_confirm = Callback::new(move |()| {
         storage::forget_everything();
         Theme::System.choose();
+        Density::Comfortable.choose();
         storage::forget_everything();
         console.theme.set(Theme::System);
         sign_in::sign_out(console);
@@ -37,6 +38,7 @@ pub fn SettingsPage() -> impl IntoView {
             <PageHead title="Settings".to_owned() intro=|| view! { <p>{text::SETTINGS_INTRO}</p> }/>
             <section class="card" aria-label="Settings">
                 <ThemeSetting/>
+                <DensitySetting/>
                 <FormatSetting/>
                 <KeySetting/>
                 <div class="setting">
@@ -90,6 +92,40 @@ fn ThemeSetting() -> impl IntoView {
             </div>
             <div>
                 <div class="chips" role="group" aria-labelledby="set-theme">
+                    {chips}
+                </div>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn DensitySetting() -> impl IntoView {
+    let chosen = RwSignal::new(Density::stored());
+    let chips = Density::ALL.map(|density| {
+        view! {
+            <button
+                type="button"
+                class="chip"
+                aria-pressed=move || (chosen.get() == density).to_string()
+                on:click=move |_| {
+                    density.choose();
+                    chosen.set(density);
+                }
+            >
+                {density.name()}
+            </button>
+        }
+    });
+    view! {
+        <div class="setting">
+            <div>
+                <h2 id="set-density">"Density"</h2>
+                <p>"Compact shows more on one screen."</p>
+            </div>
+            <div>
+                <div class="chips" role="group" aria-labelledby="set-density">
                     {chips}
                 </div>
             </div>

@@ -1,0 +1,32 @@
+// An extraction from the form to its data, beside the page that it comes from.
+// Usage: console_extract.mjs SIGN_IN_LINK URL
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [link, url] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(link);
+
+await visit("/extract", "Extract");
+await page.getByLabel(/^URLs/).fill(url);
+await page.getByLabel(/^What to extract/).fill("The name and the number of legs");
+for (const [at, name, type] of [[0, "name", "string"], [1, "legs", "integer"]]) {
+  await page.getByRole("button", { name: "Add a field" }).click();
+  await page.getByLabel("Name of the field").nth(at).fill(name);
+  await page.getByLabel("Type").nth(at).selectOption(type);
+}
+await page.getByRole("button", { name: "required" }).first().click();
+await page.getByText('"required": ["name"]').first().waitFor();
+assert.deepEqual(await findings(), []);
+await page.getByRole("button", { name: "Extract", exact: true }).click();
+await page.waitForURL(/\/console\/extract\?id=[0-9a-f-]{36}$/);
+await page.getByText("completed", { exact: true }).first().waitFor({ timeout: 60_000 });
+await page.locator("#result pre", { hasText: '"legs": 8' }).waitFor();
+await page.locator(".sources-of a").first().waitFor();
+await fits();
+assert.deepEqual(await findings(), []);
+
+// The address alone shows it again.
+await page.reload();
+await page.locator("#result pre", { hasText: '"legs": 8' }).waitFor();
+await done("extract: ok");

@@ -1,0 +1,48 @@
+// Every screen of the console, light and dark, on a desk and on a phone: axe finds nothing, nothing scrolls sideways,
+// nothing is asked of another host, nothing is complained about.
+// Usage: console_routes.mjs SIGN_IN_LINK JOB_ID
+
+import assert from "node:assert/strict";
+import { DESKTOP, PHONE, open } from "./console_browser.mjs";
+
+const [link, job] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(link);
+
+const ROUTES = [
+  ["/", "Overview"],
+  ["/scrape", "Scrape"],
+  ["/crawl", "Crawl"],
+  ["/search", "Search"],
+  ["/extract", "Extract"],
+  [`/jobs/${job}`, /127\.0\.0\.1/],
+  ["/activity", "Activity"],
+  ["/usage", "Usage"],
+  ["/usage?of=tokens&byApiKey=true", "Usage"],
+  ["/keys", "Keys"],
+  ["/ask", "Ask"],
+  ["/tools", "Tools"],
+  ["/tools?tool=scope", "Tools"],
+  ["/tools?tool=robots", "Tools"],
+  ["/tools?tool=sitemap", "Tools"],
+  ["/tools?tool=webhook", "Tools"],
+  ["/settings", "Settings"],
+  ["/nowhere", "Not found"],
+];
+
+const found = [];
+for (const [path, heading] of ROUTES) {
+  for (const viewport of [DESKTOP, PHONE]) {
+    await page.setViewportSize(viewport);
+    await visit(path, heading);
+    // What is on its way is there before it is judged.
+    await page.locator(".wait").waitFor({ state: "detached" });
+    await fits();
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      const here = `${path} ${viewport.width} ${colorScheme}`;
+      found.push(...(await findings()).map((finding) => `${here}: ${finding}`));
+    }
+  }
+}
+assert.deepEqual(found, []);
+await done(`routes: ok, ${ROUTES.length} screens`);

@@ -1,0 +1,33 @@
+// A search from the form to the scraped pages. The provider behind it knows some pages of a site.
+// Usage: console_search.mjs SIGN_IN_LINK QUERY RESULTS
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [link, query, results] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(link);
+
+await visit("/search", "Search");
+await page.getByLabel(/^Query/).fill(query);
+await page.getByLabel(/^Results/).fill(results);
+await page.getByText(`"limit": ${results}`).first().waitFor();
+await page.getByRole("button", { name: "Search", exact: true }).click();
+await page.locator(".hit").nth(Number(results) - 1).waitFor();
+assert.equal(await page.locator(".hit").count(), Number(results));
+await fits();
+assert.deepEqual(await findings(), []);
+
+// The ticked ones are scraped as one job.
+await page.locator(".hit input").nth(0).check();
+await page.locator(".hit input").nth(1).check();
+await page.getByRole("button", { name: "Scrape 2 pages" }).click();
+await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
+await page.getByText("completed", { exact: true }).first().waitFor({ timeout: 60_000 });
+
+// With formats each result comes with its page.
+await visit(`/search?query=${encodeURIComponent(query)}`, "Search");
+await page.locator(".chip", { hasText: /^markdown$/ }).click();
+await page.keyboard.press("Control+Enter");
+await page.getByRole("button", { name: "Read" }).first().click();
+await page.locator("#hit [role=tabpanel]").waitFor();
+await done("search: ok");

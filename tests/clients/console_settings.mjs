@@ -1,0 +1,62 @@
+// Choices of this device, the command palette and the shortcuts.
+// Usage: console_settings.mjs SIGN_IN_LINK
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [link] = process.argv.slice(2);
+const { page, visit, findings, done } = await open(link);
+const root = page.locator("html");
+
+await visit("/settings", "Settings");
+await page.getByRole("button", { name: "Dark" }).click();
+await page.getByRole("button", { name: "Compact" }).click();
+await page.getByRole("group", { name: "Default formats" }).getByRole("button", { name: "links" }).click();
+await page.getByRole("switch", { name: "Remember on this device" }).check();
+
+// They outlive the tab, and hold before the first paint.
+await page.evaluate(() => sessionStorage.clear());
+await visit("/scrape", "Scrape");
+assert.equal(await root.getAttribute("data-theme"), "dark");
+assert.equal(await root.getAttribute("data-density"), "compact");
+const chosen = page.locator(".chip[aria-pressed=true]");
+assert.deepEqual((await chosen.allInnerTexts()).slice(0, 2), ["markdown", "links"]);
+
+// The palette: by its keys, by name, chosen by arrows.
+await page.locator("h1").click();
+await page.keyboard.press("Control+k");
+await page.getByRole("combobox", { name: "Screen, job or action" }).waitFor();
+assert.deepEqual(await findings(), []);
+await page.keyboard.type("usa");
+await page.getByRole("option", { name: /^Usage/ }).waitFor();
+await page.keyboard.press("Escape");
+await page.getByRole("combobox", { name: "Screen, job or action" }).waitFor({ state: "hidden" });
+await page.keyboard.press("Control+k");
+await page.keyboard.type("tool");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
+await page.keyboard.press("Control+k");
+await page.keyboard.type("theme");
+await page.keyboard.press("ArrowDown");
+await page.keyboard.press("Enter");
+await page.locator("html[data-theme=light]").waitFor();
+
+// The shortcuts.
+await page.locator("h1").click();
+await page.keyboard.press("?");
+await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+assert.deepEqual(await findings(), []);
+await page.keyboard.press("Escape");
+await page.keyboard.press("g");
+await page.keyboard.press("t");
+await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+
+// Nothing is left when everything is forgotten.
+await page.getByRole("button", { name: "Forget everything" }).first().click();
+await page.getByRole("dialog").getByRole("button", { name: "Forget everything" }).click();
+await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+const kept = await page.evaluate(() => [localStorage, sessionStorage].flatMap((store) => Object.keys(store)));
+assert.deepEqual(kept.filter((name) => name.startsWith("harvestman:")), []);
+assert.equal(await root.getAttribute("data-theme"), null);
+assert.equal(await root.getAttribute("data-density"), null);
+await done("settings: ok");

@@ -1,0 +1,99 @@
+// What the team did, spent and holds: activity, usage, keys, webhooks, and questions to the documentation.
+// Usage: console_team.mjs SIGN_IN_LINK SITE_URL CRAWL_ID FAILED_ID RECEIVER_URL, after some calls of the team.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { open } from "./console_browser.mjs";
+
+const [link, site, crawl, failed, receiver] = process.argv.slice(2);
+const { page, origin, visit, findings, done } = await open(link);
+const rows = page.locator("table.activity tbody tr");
+
+// Activity: newest first, more on demand, by endpoint, by outcome.
+await visit("/activity", "Activity");
+await rows.first().waitFor();
+const first = await rows.count();
+await page.getByRole("button", { name: "Older calls" }).click();
+await page.waitForFunction((first) => document.querySelectorAll("table.activity tbody tr").length > first, first);
+await page.getByLabel("Endpoint").selectOption("crawl");
+await page.waitForFunction(() => {
+  const kinds = [...document.querySelectorAll("table.activity .job-kind")].map((kind) => kind.textContent);
+  return kinds.length === 2 && kinds.every((kind) => kind === "crawl");
+});
+assert.match(page.url(), /\?endpoint=crawl$/);
+await page.getByLabel("Outcome").selectOption("failed");
+await page.waitForFunction(() => document.querySelectorAll("table.activity tbody tr").length === 1);
+assert.deepEqual(await findings(), []);
+
+// Why it failed, from the documentation.
+await page.getByRole("button", { name: "Explain" }).click();
+const why = page.getByRole("dialog", { name: "Why it failed" });
+await why.locator(".notice.bad").waitFor();
+await why.locator(".answer .prose").waitFor();
+assert.deepEqual(await findings(), []);
+await page.keyboard.press("Escape");
+
+// A call leads to its job, and to its form.
+await page.getByLabel("Outcome").selectOption("completed");
+await page.locator(`a[href$="/jobs/${crawl}"]`).waitFor();
+await page.getByRole("button", { name: "Run again" }).click();
+await page.getByRole("heading", { level: 1, name: "Crawl" }).waitFor();
+assert.equal(await page.locator("input.big").inputValue(), site);
+await page.goBack();
+await page.locator(`a[href$="/jobs/${crawl}"]`).click();
+await page.waitForURL(`**/console/jobs/${crawl}`);
+assert.ok(failed !== crawl);
+
+// Usage: the bars have the table's figures, and the file too.
+await visit("/usage", "Usage");
+const cells = page.locator(".table tbody tr").first().locator("td");
+await cells.first().waitFor();
+const credits = Number((await cells.first().innerText()).replaceAll(",", ""));
+assert.ok(credits > 0);
+await page.locator(".bars rect").first().waitFor();
+assert.equal(await page.locator(".bars rect").count(), 1);
+await page.getByRole("switch", { name: "By key" }).check();
+await page.locator(".legend li", { hasText: "test" }).waitFor();
+const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+const csv = readFileSync(await saved.path(), "utf8");
+assert.match(csv, /^month,key,credits\n\d{4}-\d\d,"/);
+await page.getByRole("button", { name: "Tokens" }).click();
+await page.waitForURL(/of=tokens&byApiKey=true$/);
+await page.locator(".bars rect").first().waitFor();
+
+// Keys: made and shown once, used, revoked.
+await visit("/keys", "Keys");
+await page.getByLabel(/^Name of the new key/).fill("ci");
+await page.getByRole("button", { name: "Make key" }).click();
+const key = await page.locator("#new-key .secret").innerText();
+const ask = () => page.evaluate((key) => fetch("/v2/crawl/active", { headers: { Authorization: `Bearer ${key}` } }).then((answer) => answer.status), key);
+assert.equal(await ask(), 200);
+await page.getByRole("button", { name: "Done" }).click();
+assert.ok(!(await page.content()).includes(key), "a key is shown once");
+await page.getByRole("button", { name: "Revoke ci" }).click();
+await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke key" }).click();
+await page.locator("tr.gone", { hasText: "ci" }).waitFor();
+await page.evaluate(() => console.clear());
+assert.equal(await ask(), 401);
+
+// Webhooks: a secret of the team, and an event to try a receiver with.
+await page.getByRole("button", { name: "Make a secret" }).click();
+assert.ok((await page.locator("#new-secret .secret").innerText()).length > 20);
+await page.getByLabel(/^Try a receiver/).fill(receiver);
+await page.getByRole("button", { name: "Send test event" }).click();
+await page.locator(".test-event .notice", { hasText: "Delivered" }).filter({ hasText: "signed" }).waitFor();
+await page.getByRole("button", { name: "Rotate secret" }).waitFor();
+
+// Ask: an answer with its places, which open.
+await visit("/ask", "Ask");
+await page.getByText("No language model is configured").waitFor();
+await page.getByLabel(/^Question/).fill("How do I bound the number of pages of a crawl?");
+await page.keyboard.press("Control+Enter");
+await page.locator(".answer .prose", { hasText: "limit" }).waitFor();
+assert.deepEqual(await findings(), []);
+const [place] = await Promise.all([page.context().waitForEvent("page"), page.locator(".sources a").first().click()]);
+await place.waitForLoadState();
+assert.ok(place.url().startsWith(`${origin}/docs/`), place.url());
+await place.close();
+
+await done("team: ok");

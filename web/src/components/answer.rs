@@ -1,0 +1,56 @@
+//! An answer from the server's documentation: text, where it comes from, what it cost.
+
+use harvestman_core::api::support::{DocsAnswer, Evidence};
+use leptos::prelude::*;
+
+use crate::markdown::render;
+use crate::{browser, figures};
+
+/// Shows an answer.
+#[component]
+pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
+    let sources = (!answer.evidence.is_empty()).then(|| {
+        view! {
+            <h3 class="small-head">"Sources"</h3>
+            <ol class="sources">{answer.evidence.into_iter().map(source).collect_view()}</ol>
+        }
+    });
+    let tokens = answer.usage.total_tokens;
+    let tokens = (tokens > 0).then(|| {
+        let parts = format!(
+            "{} in, {} out",
+            figures::count(answer.usage.input_tokens),
+            figures::count(answer.usage.output_tokens)
+        );
+        view! { <span title=parts>{figures::counted(tokens, "token", "tokens")}</span> }
+    });
+    view! {
+        <div class="answer">
+            <div class="prose" inner_html=render(&answer.answer).html></div>
+            {sources}
+            <p class="card-foot">
+                {tokens}
+                <span>{figures::span_ms(answer.duration_ms)}</span>
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+fn source(evidence: Evidence) -> AnyView {
+    // Only places of this server are links: an answer may be the text of a model.
+    let place = evidence.path_or_url;
+    let path = place.strip_prefix(&browser::origin()).unwrap_or(&place);
+    let name = path.trim_start_matches("/docs/").to_owned();
+    let place = match path.starts_with('/') && !path.starts_with("//") {
+        true => view! { <a href=path.to_owned() rel="external" target="_blank">{name}</a> }.into_any(),
+        false => view! { <code>{name}</code> }.into_any(),
+    };
+    view! {
+        <li>
+            {place}
+            <span class="quiet-text" inner_html=render(&evidence.reason).html></span>
+        </li>
+    }
+    .into_any()
+}

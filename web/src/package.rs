@@ -1,0 +1,81 @@
+//! The npm package in this page. It is fetched from this server when a tool is first opened, and runs
+//! here: nothing that is typed into a tool leaves the page.
+
+use leptos::prelude::*;
+use serde_json::Value;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::text;
+
+/// Where the build says at which address it put the package.
+const PLACE: &str = "meta[name=package]";
+
+#[wasm_bindgen(module = "/assets/package.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = load)]
+    fn load_from(entry: &str) -> js_sys::Promise;
+
+    #[wasm_bindgen(catch, js_name = run)]
+    fn run_tool(package: &JsValue, tool: &str, input: &str) -> Result<String, JsValue>;
+}
+
+/// The package, once it is there.
+#[derive(Clone, Copy)]
+pub struct Package {
+    /// Whether it can be used, or why it cannot; none while it is on its way.
+    pub state: RwSignal<Option<Result<(), String>>>,
+    module: StoredValue<JsValue, LocalStorage>,
+}
+
+impl Package {
+    /// Begins to load it.
+    pub fn begin() -> Self {
+        let package = Self {
+            state: RwSignal::new(None),
+            module: StoredValue::new_local(JsValue::NULL),
+        };
+        package.load();
+        package
+    }
+
+    /// Loads it (again).
+    pub fn load(self) {
+        self.state.set(None);
+        leptos::task::spawn_local(async move {
+            let loaded = match place() {
+                Some(entry) => JsFuture::from(load_from(&entry))
+                    .await
+                    .map_err(|error| sentence(&error)),
+                None => Err(text::NO_PACKAGE.to_owned()),
+            };
+            let state = loaded.map(|module| _ = self.module.try_set_value(module));
+            self.state.try_set(Some(state));
+        });
+    }
+
+    /// What a tool makes of its input; none while the package is not there. Errors: what the package says.
+    pub fn run(self, tool: &str, input: &Value) -> Option<Result<Value, String>> {
+        self.state.with(|state| matches!(state, Some(Ok(())))).then(|| {
+            let answer = self
+                .module
+                .with_value(|module| run_tool(module, tool, &input.to_string()));
+            let answer = answer.map_err(|error| sentence(&error))?;
+            serde_json::from_str(&answer).map_err(|error| error.to_string())
+        })
+    }
+}
+
+fn place() -> Option<String> {
+    let found = document().query_selector(PLACE).ok().flatten()?;
+    found
+        .get_attribute("content")
+        .filter(|place| place.starts_with('/'))
+}
+
+fn sentence(error: &JsValue) -> String {
+    let message = js_sys::Reflect::get(error, &JsValue::from_str("message")).ok();
+    message
+        .and_then(|message| message.as_string())
+        .unwrap_or_else(|| format!("{error:?}"))
+}

@@ -1,0 +1,125 @@
+//! Why a call failed, asked of the server's own documentation with the error that the call ended with.
+
+use std::str::FromStr;
+
+use harvestman_client::{Client, ClientError};
+use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
+use harvestman_core::api::team::Endpoint;
+use harvestman_core::ids::{JobId, ScrapeId};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::components::answer::AnswerView;
+use crate::components::dialog::Dialog;
+use crate::console::Console;
+use crate::pages::scrape::failure;
+
+/// A call whose failure is asked about.
+#[derive(Clone, PartialEq)]
+pub(super) struct Question {
+    pub(super) endpoint: Endpoint,
+    pub(super) target: String,
+    pub(super) id: String,
+}
+
+/// What is known so far.
+#[derive(Clone)]
+enum Known {
+    Nothing,
+    /// The error; the answer is on its way.
+    Error(String),
+    Answer(String, DocsAnswer),
+    Failed(ClientError),
+}
+
+/// A dialog that is open while there is a question.
+#[component]
+pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
+    let console = Console::get();
+    let open = RwSignal::new(false);
+    let known = RwSignal::new(Known::Nothing);
+    Effect::new(move |_| {
+        let Some(asked) = question.get() else { return };
+        open.set(true);
+        known.set(Known::Nothing);
+        spawn_local(async move {
+            let client = console.client();
+            let error = error_of(&client, &asked).await;
+            known.try_set(Known::Error(error.clone()));
+            let request = DocsSearchRequest {
+                question: format!(
+                    "A {} call ended with this error: {error} What does it mean, and what can I do about it?",
+                    asked.endpoint
+                ),
+                ..Default::default()
+            };
+            let answer = client.docs_search(&request).await;
+            if question.try_get_untracked().flatten() != Some(asked) {
+                return;
+            }
+            known.try_set(match answer {
+                Ok(answer) => Known::Answer(error, answer),
+                Err(error) => {
+                    console.note(&error);
+                    Known::Failed(error)
+                }
+            });
+        });
+    });
+    Effect::new(move |_| {
+        if !open.get() {
+            question.set(None);
+        }
+    });
+    let said = |error: String| view! { <div class="notice bad">{error}</div> };
+    let wait = || view! { <div class="wait"><i></i><i></i><i></i></div> };
+    view! {
+        <Dialog open title="Why it failed">
+            <p class="mono cut">{move || question.with(|asked| asked.as_ref().map(|asked| asked.target.clone()))}</p>
+            {move || match known.get() {
+                Known::Nothing => wait().into_any(),
+                Known::Error(error) => view! { {said(error)} {wait()} }.into_any(),
+                Known::Answer(error, answer) => view! { {said(error)} <AnswerView answer/> }.into_any(),
+                Known::Failed(error) => failure(&error),
+            }}
+            <div class="dialog-foot">
+                <button class="btn" on:click=move |_| open.set(false)>
+                    "Close"
+                </button>
+            </div>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// What a call ended with, in the API's own words.
+async fn error_of(client: &Client, asked: &Question) -> String {
+    let told = match (asked.endpoint, JobId::from_str(&asked.id)) {
+        (Endpoint::Crawl, Ok(id)) => of_job(client.crawl_errors(id).await),
+        (Endpoint::BatchScrape, Ok(id)) => of_job(client.batch_scrape_errors(id).await),
+        (Endpoint::Scrape, _) => match ScrapeId::from_str(&asked.id) {
+            Ok(id) => client
+                .scrape_result(id)
+                .await
+                .err()
+                .map(|error| error.to_string()),
+            Err(_) => None,
+        },
+        (Endpoint::Extract, Ok(id)) => match client.extract_status(id).await {
+            Ok(answer) => answer.error,
+            Err(error) => Some(error.to_string()),
+        },
+        _ => None,
+    };
+    told.unwrap_or_else(|| "It failed, and the server does not tell more.".to_owned())
+}
+
+fn of_job(errors: Result<harvestman_core::api::job::JobErrors, ClientError>) -> Option<String> {
+    match errors {
+        Ok(errors) => {
+            let first = errors.errors.first()?;
+            Some(format!("{}: {}", first.code.as_str(), first.error))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}

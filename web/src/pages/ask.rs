@@ -1,0 +1,170 @@
+//! Questions to the server's own documentation.
+
+use harvestman_client::ClientError;
+use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+
+use crate::components::answer::AnswerView;
+use crate::components::head::PageHead;
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::pages::scrape::failure;
+use crate::route::Screen;
+use crate::{browser, text};
+
+/// Questions to begin with.
+const EXAMPLES: [&str; 4] = [
+    "How do I bound the number of pages of a crawl?",
+    "How is a webhook signed?",
+    "What costs credits?",
+    "How do I get data by a schema?",
+];
+
+#[derive(Clone)]
+enum Outcome {
+    Nothing,
+    Busy,
+    Answer(String, DocsAnswer),
+    Failed(ClientError),
+}
+
+/// Shows the screen. The question is in the address; an address alone asks nothing.
+#[component]
+pub fn AskPage() -> impl IntoView {
+    let console = Console::get();
+    let asked = use_query_map()
+        .get_untracked()
+        .get("question")
+        .unwrap_or_default();
+    let question = RwSignal::new(asked);
+    let outcome = RwSignal::new(Outcome::Nothing);
+    let busy = Memo::new(move |_| outcome.with(|outcome| matches!(outcome, Outcome::Busy)));
+    let navigate = use_navigate();
+    let ask = Callback::new(move |()| {
+        let words = question.with_untracked(|question| question.trim().to_owned());
+        if words.is_empty() || busy.get_untracked() {
+            browser::focus_soon("#question");
+            return;
+        }
+        outcome.set(Outcome::Busy);
+        let address = format!(
+            "{}?question={}",
+            Screen::Ask.path(),
+            String::from(js_sys::encode_uri_component(&words))
+        );
+        let options = NavigateOptions {
+            replace: true,
+            scroll: false,
+            ..Default::default()
+        };
+        navigate(&address, options);
+        spawn_local(async move {
+            let request = DocsSearchRequest {
+                question: words.clone(),
+                ..Default::default()
+            };
+            outcome.try_set(match console.client().docs_search(&request).await {
+                Ok(answer) => {
+                    console.say("Answered");
+                    Outcome::Answer(words, answer)
+                }
+                Err(error) => {
+                    console.note(&error);
+                    Outcome::Failed(error)
+                }
+            });
+        });
+    });
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        ask.run(());
+    };
+    let without_model = move || {
+        let has_model = console.readiness.with(|known| {
+            known
+                .as_ref()
+                .map(|known| known.parts.get("llm").is_some_and(|part| part.status == "ok"))
+        });
+        (has_model == Some(false)).then(|| view! { <div class="notice" role="note">{text::NO_MODEL}</div> })
+    };
+    let examples = move || {
+        let chips = EXAMPLES.map(|example| {
+            let use_it = move |_| {
+                question.set(example.to_owned());
+                ask.run(());
+            };
+            view! {
+                <button type="button" class="chip" on:click=use_it>
+                    {example}
+                </button>
+            }
+        });
+        view! { <div class="chips">{chips}</div> }
+    };
+    view! {
+        <div class="ask">
+            <PageHead title="Ask".to_owned() intro=|| view! { <p>{text::ASK_INTRO}</p> }/>
+            <div class="stack">
+                {without_model}
+                <form class="card" on:submit=submit aria-label="Question">
+                    <div class="pad gap">
+                        <div class="field">
+                            <label class="field-name" for="question">
+                                "Question"
+                                <code>"question"</code>
+                            </label>
+                            <textarea
+                                class="input"
+                                id="question"
+                                rows="3"
+                                data-url=""
+                                placeholder="How do I …?"
+                                prop:value=move || question.get()
+                                on:input=move |event| question.set(event_target_value(&event))
+                            ></textarea>
+                        </div>
+                        <div class="send">
+                            <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
+                                {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                                {move || if busy.get() { "Asking" } else { "Ask" }}
+                            </button>
+                            <span class="grow"></span>
+                            <a class="btn quiet" href="/docs" rel="external" target="_blank">
+                                "Read the documentation"
+                            </a>
+                        </div>
+                    </div>
+                </form>
+                <section class="card" id="answer" aria-label="Answer" aria-busy=move || busy.get().to_string()>
+                    {move || match outcome.get() {
+                        Outcome::Nothing => {
+                            view! {
+                                <div class="empty">
+                                    <Icon picture=Picture::Ask/>
+                                    <p>{text::NO_ANSWER}</p>
+                                    {examples()}
+                                </div>
+                            }
+                                .into_any()
+                        }
+                        Outcome::Busy => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
+                        Outcome::Failed(error) => failure(&error),
+                        Outcome::Answer(words, answer) => {
+                            view! {
+                                <div class="card-head">
+                                    <h2>{words}</h2>
+                                </div>
+                                <AnswerView answer/>
+                            }
+                                .into_any()
+                        }
+                    }}
+                </section>
+            </div>
+        </div>
+    }
+    .into_any()
+}

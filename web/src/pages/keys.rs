@@ -1,0 +1,258 @@
+//! Keys of the team, and how its webhooks are signed. A key or secret itself is shown once, in the
+//! answer that made it, and is never kept.
+
+use harvestman_client::ClientError;
+use harvestman_core::api::keys::Key;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::components::code::copy;
+use crate::components::dialog::Confirm;
+use crate::components::head::PageHead;
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::pages::scrape::failure;
+use crate::{browser, figures, text};
+
+mod webhooks;
+
+use webhooks::WebhookCard;
+
+/// The keys, as they were told last.
+#[derive(Clone, Copy)]
+struct List {
+    console: Console,
+    keys: RwSignal<Option<Result<Vec<Key>, ClientError>>>,
+}
+
+impl List {
+    fn load(self) {
+        spawn_local(async move {
+            let answer = self.console.client().keys().await;
+            if let Err(error) = &answer {
+                self.console.note(error);
+            }
+            self.keys.try_set(Some(answer.map(|answer| answer.keys)));
+        });
+    }
+
+    /// Keys that open something.
+    fn alive(self) -> usize {
+        self.keys.with(|keys| match keys {
+            Some(Ok(keys)) => keys.iter().filter(|key| key.revoked_at.is_none()).count(),
+            _ => 0,
+        })
+    }
+}
+
+/// Shows the screen.
+#[component]
+pub fn KeysPage() -> impl IntoView {
+    let console = Console::get();
+    let list = List {
+        console,
+        keys: RwSignal::new(None),
+    };
+    list.load();
+    let doomed = RwSignal::new(None::<Key>);
+    let asking = RwSignal::new(false);
+    let on_confirm = Callback::new(move |()| {
+        let Some(key) = doomed.get_untracked() else { return };
+        spawn_local(async move {
+            match console.client().revoke_key(key.id).await {
+                Ok(()) => {
+                    console.say(format!("Key {} revoked", key.name));
+                    list.load();
+                }
+                Err(error) => {
+                    console.note(&error);
+                    console.say(error.to_string());
+                }
+            }
+        });
+    });
+    let revoke = Callback::new(move |key: Key| {
+        doomed.set(Some(key));
+        asking.set(true);
+    });
+    view! {
+        <PageHead title="Keys".to_owned() intro=|| view! { <p>{text::KEYS_INTRO}</p> }/>
+        <div class="stack">
+            <NewKey list/>
+            <section class="card" aria-label="Keys of the team">
+                <div class="card-head">
+                    <h2>"Keys of the team"</h2>
+                    <span class="count">{move || list.alive()}</span>
+                </div>
+                {move || match list.keys.get() {
+                    None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+                    Some(Err(error)) => failure(&error),
+                    Some(Ok(keys)) => table(keys, list.alive() > 1, revoke),
+                }}
+            </section>
+            <WebhookCard/>
+        </div>
+        <Confirm
+            open=asking
+            title="Revoke this key?"
+            text=text::REVOKE_TEXT
+            action="Revoke key"
+            keep="Keep it"
+            on_confirm
+        />
+    }
+    .into_any()
+}
+
+#[component]
+fn NewKey(list: List) -> impl IntoView {
+    let console = list.console;
+    let name = RwSignal::new(String::new());
+    let made = RwSignal::new(None::<String>);
+    let problem = RwSignal::new(None::<String>);
+    let busy = RwSignal::new(false);
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let wanted = name.with_untracked(|name| name.trim().to_owned());
+        if wanted.is_empty() || busy.get_untracked() {
+            browser::focus_soon("#key-name");
+            return;
+        }
+        busy.set(true);
+        problem.set(None);
+        spawn_local(async move {
+            match console.client().create_key(&wanted).await {
+                Ok(answer) => {
+                    made.try_set(Some(answer.key));
+                    name.try_set(String::new());
+                    console.say("Key made");
+                    list.load();
+                    browser::focus_soon("#new-key");
+                }
+                Err(error) => {
+                    console.note(&error);
+                    problem.try_set(Some(error.to_string()));
+                }
+            }
+            busy.try_set(false);
+        });
+    };
+    view! {
+        <section class="card" aria-label="New key">
+            <form class="pad gap" on:submit=submit>
+                <div class="field">
+                    <label class="field-name" for="key-name">
+                        "Name of the new key"
+                        <code>"name"</code>
+                    </label>
+                    <div class="with-button">
+                        <input
+                            class="input"
+                            id="key-name"
+                            autocomplete="off"
+                            placeholder="ci, laptop, app"
+                            aria-describedby="key-name-wrong"
+                            prop:value=move || name.get()
+                            on:input=move |event| name.set(event_target_value(&event))
+                        />
+                        <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
+                            {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                            "Make key"
+                        </button>
+                    </div>
+                    {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-wrong">{text}</p> })}
+                </div>
+            </form>
+            {move || made.get().map(|key| view! { <Once what="key" id="new-key" secret=key hides=made/> })}
+        </section>
+    }
+    .into_any()
+}
+
+/// A secret that is shown this once.
+#[component]
+fn Once(
+    what: &'static str,
+    id: &'static str,
+    secret: String,
+    /// Emptied when the reader is done.
+    hides: RwSignal<Option<String>>,
+) -> impl IntoView {
+    let console = Console::get();
+    let copied = secret.clone();
+    view! {
+        <div class="once" id=id tabindex="-1" role="group" aria-label=format!("The new {what}")>
+            <p>{format!("Copy the {what} now: it is shown this once.")}</p>
+            <div class="with-button">
+                <code class="secret">{secret}</code>
+                <button type="button" class="btn" on:click=move |_| copy(console, copied.clone())>
+                    <Icon picture=Picture::Copy/>
+                    "Copy"
+                </button>
+                <button type="button" class="btn quiet" on:click=move |_| hides.set(None)>
+                    "Done"
+                </button>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
+    let now = browser::now_ms();
+    let ago = move |at: harvestman_core::time::Timestamp| figures::ago((now - at.0 as f64) / 1000.0);
+    let rows = keys.into_iter().map(move |key| {
+        let used = key.last_used_at.map_or_else(|| "never".to_owned(), ago);
+        let made = ago(key.created_at);
+        let state = match (&key.revoked_at, key.current) {
+            (Some(_), _) => view! { <span class="badge bad">"revoked"</span> }.into_any(),
+            (None, true) => view! { <span class="badge ok">"in use here"</span> }.into_any(),
+            (None, false) => ().into_any(),
+        };
+        let hint =
+            (!key.hint.is_empty()).then(|| view! { <code class="hint">"\u{2026}"{key.hint.clone()}</code> });
+        let action = key.revoked_at.is_none().then(|| {
+            let doomed = key.clone();
+            view! {
+                <button
+                    class="btn small danger"
+                    disabled=!may_revoke
+                    title=(!may_revoke).then_some(text::LAST_KEY)
+                    aria-label=format!("Revoke {}", key.name)
+                    on:click=move |_| revoke.run(doomed.clone())
+                >
+                    "Revoke"
+                </button>
+            }
+        });
+        view! {
+            <tr class:gone=key.revoked_at.is_some()>
+                <th scope="row">
+                    <span class="key-name">{key.name.clone()} {hint} {state}</span>
+                    <span class="phone-only hint">"used " {used.clone()}</span>
+                </th>
+                <td class="opt quiet-text">{made}</td>
+                <td class="opt quiet-text">{used}</td>
+                <td class="do">{action}</td>
+            </tr>
+        }
+    });
+    let last = (!may_revoke).then(|| view! { <p class="card-foot">{text::LAST_KEY}</p> });
+    view! {
+        <table class="table keys-table">
+            <thead>
+                <tr>
+                    <th scope="col">"Name"</th>
+                    <th scope="col" class="opt">"Made"</th>
+                    <th scope="col" class="opt">"Last used"</th>
+                    <th scope="col">
+                        <span class="unseen">"What to do"</span>
+                    </th>
+                </tr>
+            </thead>
+            <tbody>{rows.collect_view()}</tbody>
+        </table>
+        {last}
+    }
+    .into_any()
+}

@@ -1,0 +1,334 @@
+//! The web by words: form, results by source, and the ticked ones scraped.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use harvestman_client::ClientError;
+use harvestman_core::api::Wire;
+use harvestman_core::api::batch::BatchScrapeRequest;
+use harvestman_core::api::search::SearchRequest;
+use harvestman_core::api::search_answer::{ImageResult, NewsResult, SearchAnswer, WebResult};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use serde_json::json;
+
+use crate::components::code::CodeCard;
+use crate::components::head::PageHead;
+use crate::components::icon::{Icon, Picture};
+use crate::components::tabs::{Tab, Tabs};
+use crate::components::viewer::{Shown, Viewer};
+use crate::console::Console;
+use crate::draft::{Draft, Endpoint, problems_of};
+use crate::markdown::is_safe_link;
+use crate::pages::scrape::failure;
+use crate::pages::settings::default_formats;
+use crate::request_form::RequestForm;
+use crate::{browser, figures, history, route, text};
+
+/// What the result card shows.
+#[derive(Clone, PartialEq)]
+enum Outcome {
+    Nothing,
+    Busy,
+    Done(Arc<SearchAnswer>),
+    Failed(ClientError),
+}
+
+/// One line of the results, whatever its source.
+#[derive(Clone, PartialEq)]
+struct Hit {
+    url: String,
+    title: String,
+    text: String,
+    /// Date, category or size.
+    more: Option<String>,
+    document: Option<Shown>,
+}
+
+impl Hit {
+    fn web(result: &WebResult) -> Self {
+        Self {
+            url: result.url.clone(),
+            title: result.title.clone(),
+            text: result.description.clone(),
+            more: result.category.clone(),
+            document: result.document().map(Arc::new),
+        }
+    }
+
+    fn news(result: &NewsResult) -> Self {
+        Self {
+            url: result.url.clone(),
+            title: result.title.clone(),
+            text: result.snippet.clone(),
+            more: Some(result.date.clone()).filter(|date| !date.is_empty()),
+            document: result.document().map(Arc::new),
+        }
+    }
+
+    /// A picture stays a link: it is on another host.
+    fn image(result: &ImageResult) -> Self {
+        let size =
+            (result.image_width > 0).then(|| format!("{} x {}", result.image_width, result.image_height));
+        Self {
+            url: result.url.clone(),
+            title: result.title.clone(),
+            text: result.image_url.clone(),
+            more: size,
+            document: None,
+        }
+    }
+}
+
+fn hits(answer: &SearchAnswer, source: &str) -> Vec<Hit> {
+    let data = &answer.data;
+    match source {
+        "news" => data.news.iter().flatten().map(Hit::news).collect(),
+        "images" => data.images.iter().flatten().map(Hit::image).collect(),
+        _ => data.web.iter().flatten().map(Hit::web).collect(),
+    }
+}
+
+fn sources(answer: &SearchAnswer) -> Vec<Tab> {
+    let data = &answer.data;
+    let counts = [
+        ("web", "Web", data.web.as_ref().map(Vec::len)),
+        ("news", "News", data.news.as_ref().map(Vec::len)),
+        ("images", "Images", data.images.as_ref().map(Vec::len)),
+    ];
+    let tabs = counts.into_iter().filter_map(|(id, label, count)| {
+        let count = Some(figures::count(count? as u64));
+        Some(Tab { id, label, count })
+    });
+    tabs.collect()
+}
+
+/// Shows the screen.
+#[component]
+pub fn SearchPage() -> impl IntoView {
+    let console = Console::get();
+    let query: Vec<(String, String)> = use_query_map()
+        .get_untracked()
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
+    let draft = Draft::restore(Endpoint::Search, &query, default_formats());
+    let outcome = RwSignal::new(Outcome::Nothing);
+    let busy = Memo::new(move |_| outcome.with(|outcome| *outcome == Outcome::Busy));
+    let abort = StoredValue::new_local(None::<web_sys::AbortController>);
+    on_cleanup(move || _ = abort.try_with_value(|abort| abort.as_ref().map(web_sys::AbortController::abort)));
+    let run = Callback::new(move |()| {
+        draft.asked.set(true);
+        let Some(request) = draft.request::<SearchRequest>() else {
+            browser::focus_soon("[data-problems]");
+            return;
+        };
+        if busy.get_untracked() {
+            return;
+        }
+        let controller = web_sys::AbortController::new().ok();
+        let client = match &controller {
+            Some(controller) => console.client().with_signal(controller.signal()),
+            None => console.client(),
+        };
+        abort.set_value(controller);
+        draft.refused.set(None);
+        outcome.set(Outcome::Busy);
+        spawn_local(async move {
+            let result = match client.search(&request).await {
+                Ok(answer) => {
+                    let count: usize = ["web", "news", "images"]
+                        .into_iter()
+                        .map(|source| hits(&answer, source).len())
+                        .sum();
+                    console.say(figures::counted(count as u64, "result", "results"));
+                    Outcome::Done(Arc::new(answer))
+                }
+                Err(ClientError::Aborted) => Outcome::Nothing,
+                Err(error) => {
+                    console.note(&error);
+                    let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
+                    draft.refused.try_set(at_fields.cloned());
+                    Outcome::Failed(error)
+                }
+            };
+            outcome.try_set(result);
+            browser::reveal_soon("#result");
+        });
+    });
+    let stop = Callback::new(move |()| {
+        abort.with_value(|abort| _ = abort.as_ref().map(web_sys::AbortController::abort))
+    });
+    view! {
+        <PageHead title="Search".to_owned() intro=|| view! { <p>{text::SEARCH_INTRO}</p> }/>
+        <div class="two">
+            <RequestForm draft run stop busy action="Search" busy_action="Searching"/>
+            <div class="stack">
+                <section class="card" id="result" aria-label="Results" aria-busy=move || busy.get().to_string()>
+                    {move || match outcome.get() {
+                        Outcome::Nothing => {
+                            view! {
+                                <div class="empty">
+                                    <Icon picture=Picture::Search/>
+                                    <p>{text::NO_RESULTS}</p>
+                                </div>
+                            }
+                                .into_any()
+                        }
+                        Outcome::Busy => view! { <div class="wait"><i></i><i></i><i></i><i></i><i></i></div> }.into_any(),
+                        Outcome::Failed(error) => failure(&error),
+                        Outcome::Done(answer) => view! { <Results answer/> }.into_any(),
+                    }}
+                </section>
+                <CodeCard draft/>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
+    let tabs = sources(&answer);
+    let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
+    let ticked = RwSignal::new(BTreeSet::<String>::new());
+    let open = RwSignal::new(None::<Shown>);
+    let warning = answer.warning.clone();
+    let credits = figures::counted(answer.credits_used, "credit", "credits");
+    let answer = StoredValue::new(answer);
+    let list = move || {
+        let hits = answer.with_value(|answer| hits(answer, chosen.get()));
+        if hits.is_empty() {
+            return view! { <p class="empty">{text::NO_HITS}</p> }.into_any();
+        }
+        let rows = hits
+            .into_iter()
+            .enumerate()
+            .map(|(at, hit)| row(at, hit, ticked, open));
+        view! { <ol class="rows hits">{rows.collect_view()}</ol> }.into_any()
+    };
+    let shown = Memo::new(move |_| open.get());
+    view! {
+        <Tabs name="source" label="Sources" tabs=Signal::stored(tabs) chosen/>
+        {warning.map(|warning| view! { <div class="pad notice-pad"><p class="notice warn">{warning}</p></div> })}
+        <div role="tabpanel" id="source-panel" aria-labelledby=move || format!("source-{}", chosen.get())>
+            {list}
+        </div>
+        <Ticked ticked credits/>
+        <Show when=move || shown.with(Option::is_some)>
+            <section id="hit" aria-label="Scraped result" class="hit-page">
+                <Viewer document=shown/>
+            </section>
+        </Show>
+    }
+    .into_any()
+}
+
+fn row(at: usize, hit: Hit, ticked: RwSignal<BTreeSet<String>>, open: RwSignal<Option<Shown>>) -> AnyView {
+    let id = format!("hit-{at}");
+    let url = StoredValue::new(hit.url.clone());
+    let is_ticked = move || ticked.with(|ticked| url.with_value(|url| ticked.contains(url)));
+    let tick = move |event| {
+        let on = event_target_checked(&event);
+        ticked.update(|ticked| match on {
+            true => _ = ticked.insert(url.get_value()),
+            false => _ = url.with_value(|url| ticked.remove(url)),
+        });
+    };
+    let title = if hit.title.is_empty() {
+        hit.url.clone()
+    } else {
+        hit.title
+    };
+    let label = format!("Tick {title}");
+    let link = match is_safe_link(&hit.url) {
+        true => view! {
+            <a href=hit.url.clone() target="_blank" rel="noopener noreferrer nofollow">
+                {title}
+            </a>
+        }
+        .into_any(),
+        false => title.into_any(),
+    };
+    let read = hit.document.map(|document| {
+        let show = move |_| {
+            open.set(Some(document.clone()));
+            browser::reveal_soon("#hit");
+        };
+        view! {
+            <button class="btn small" on:click=show>
+                "Read"
+            </button>
+        }
+    });
+    view! {
+        <li class="hit">
+            <input type="checkbox" id=id aria-label=label prop:checked=is_ticked on:change=tick/>
+            <div>
+                <p class="hit-title">{link}</p>
+                <p class="mono cut hint">{figures::short_url(&hit.url).to_owned()}</p>
+                <p class="quiet-text">{hit.text}</p>
+                {hit.more.map(|more| view! { <p class="hint">{more}</p> })}
+            </div>
+            {read}
+        </li>
+    }
+    .into_any()
+}
+
+#[component]
+fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView {
+    let console = Console::get();
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let count = Memo::new(move |_| ticked.with(BTreeSet::len));
+    let scrape = move |_| {
+        let urls: Vec<String> = ticked.with_untracked(|ticked| ticked.iter().cloned().collect());
+        if busy.get_untracked() {
+            return;
+        }
+        if let [url] = urls.as_slice() {
+            let url = String::from(js_sys::encode_uri_component(url));
+            navigate.with_value(|navigate| navigate(&format!("/scrape?url={url}"), Default::default()));
+            return;
+        }
+        let body = json!({ "urls": urls });
+        let Ok(request) = BatchScrapeRequest::from_value(body.clone()) else {
+            return;
+        };
+        busy.set(true);
+        spawn_local(async move {
+            match console.client().start_batch_scrape(&request).await {
+                Ok(started) => {
+                    let id = started.id.to_string();
+                    history::remember(&id, body);
+                    navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
+                }
+                Err(error) => {
+                    console.note(&error);
+                    console.say(error.to_string());
+                }
+            }
+            busy.try_set(false);
+        });
+    };
+    view! {
+        <div class="card-foot">
+            <span>{credits}</span>
+            <span class="grow"></span>
+            <button
+                class="btn small"
+                disabled=move || count.get() == 0
+                aria-disabled=move || busy.get().to_string()
+                on:click=scrape
+            >
+                {move || match count.get() {
+                    0 => "Tick results to scrape them".to_owned(),
+                    count => format!("Scrape {}", figures::counted(count as u64, "page", "pages")),
+                }}
+            </button>
+        </div>
+    }
+    .into_any()
+}

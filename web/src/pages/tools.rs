@@ -1,0 +1,232 @@
+//! Small instruments for who works with pages: they run in this page, by the npm package's own wasm,
+//! and send nothing to the server.
+
+use leptos::prelude::*;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use serde_json::Value;
+
+use crate::components::head::PageHead;
+use crate::components::tabs::{Tabs, tab};
+use crate::package::Package;
+use crate::route::Screen;
+use crate::text;
+
+mod page;
+mod robots;
+mod scope;
+mod sitemap;
+mod webhook;
+
+/// The tools: what stands in the address, and the name.
+const TOOLS: [(&str, &str); 5] = [
+    ("page", "HTML to Markdown"),
+    ("scope", "Crawl scope"),
+    ("robots", "robots.txt"),
+    ("sitemap", "Sitemap"),
+    ("webhook", "Webhook signature"),
+];
+
+/// Shows the screen.
+#[component]
+pub fn ToolsPage() -> impl IntoView {
+    let package = Package::begin();
+    let query = use_query_map();
+    let wanted = move || query.with(|query| query.get("tool"));
+    let named = move |wanted: Option<String>| {
+        let found = TOOLS.iter().find(|(id, _)| Some(*id) == wanted.as_deref());
+        found.map_or(TOOLS[0].0, |(id, _)| *id)
+    };
+    let chosen = RwSignal::new(named(query.with_untracked(|query| query.get("tool"))));
+    Effect::new(move |_| chosen.set(named(wanted())));
+    let navigate = use_navigate();
+    Effect::new(move |before: Option<&'static str>| {
+        let now = chosen.get();
+        if before.is_some_and(|before| before != now) {
+            let options = leptos_router::NavigateOptions {
+                replace: true,
+                scroll: false,
+                ..Default::default()
+            };
+            navigate(&format!("{}?tool={now}", Screen::Tools.path()), options);
+        }
+        now
+    });
+    let tabs = TOOLS.map(|(id, name)| tab(id, name)).to_vec();
+    view! {
+        <PageHead title="Tools".to_owned() intro=|| view! { <p>{text::TOOLS_INTRO}</p> }/>
+        {move || match package.state.get() {
+            Some(Err(problem)) => {
+                view! {
+                    <div class="notice bad" role="alert">
+                        <div class="notice-line">
+                            <span>{text::PACKAGE_LOST} " " {problem}</span>
+                            <button class="btn small danger" on:click=move |_| package.load()>
+                                "Try again"
+                            </button>
+                        </div>
+                    </div>
+                }
+                    .into_any()
+            }
+            _ => ().into_any(),
+        }}
+        <div class="tool-tabs card">
+            <Tabs name="tool" label="Tools" tabs=Signal::stored(tabs) chosen/>
+        </div>
+        <div role="tabpanel" id="tool-panel" aria-labelledby=move || format!("tool-{}", chosen.get())>
+            {move || match chosen.get() {
+                "scope" => view! { <scope::ScopeTool package/> }.into_any(),
+                "robots" => view! { <robots::RobotsTool package/> }.into_any(),
+                "sitemap" => view! { <sitemap::SitemapTool package/> }.into_any(),
+                "webhook" => view! { <webhook::WebhookTool package/> }.into_any(),
+                _ => view! { <page::PageTool package/> }.into_any(),
+            }}
+        </div>
+    }
+    .into_any()
+}
+
+/// What a tool made of its input; none without input or package.
+type Made = Memo<Option<Result<Value, String>>>;
+
+/// Runs a tool whenever its input changes; `input` gives none while there is nothing to work on.
+fn made(
+    package: Package,
+    tool: &'static str,
+    input: impl Fn() -> Option<Value> + Send + Sync + 'static,
+) -> Made {
+    Memo::new(move |_| package.run(tool, &input()?))
+}
+
+/// Input beside result.
+#[component]
+fn Bench(
+    /// The controls.
+    children: Children,
+    package: Package,
+    made: Made,
+    /// What will be here.
+    empty: &'static str,
+    /// Shows a result.
+    shows: fn(&Value) -> AnyView,
+) -> impl IntoView {
+    let result = move || match made.get() {
+        Some(Ok(value)) => shows(&value),
+        Some(Err(problem)) => {
+            view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
+        }
+        None if package.state.with(Option::is_none) => {
+            view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any()
+        }
+        None => view! { <p class="empty">{empty}</p> }.into_any(),
+    };
+    view! {
+        <div class="two even">
+            <section class="card" aria-label="Input">
+                <div class="pad gap">{children()}</div>
+            </section>
+            <section class="card" id="tool-result" aria-label="Result">
+                {result}
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// A field of one line, or of several.
+#[component]
+fn Input(
+    id: &'static str,
+    label: &'static str,
+    #[prop(optional)] hint: &'static str,
+    value: RwSignal<String>,
+    /// One line without.
+    #[prop(optional)]
+    rows: u32,
+    #[prop(optional)] placeholder: &'static str,
+) -> impl IntoView {
+    let on_input = move |event: leptos::ev::Event| value.set(event_target_value(&event));
+    let control = match rows {
+        0 => view! {
+            <input class="input mono" type="text" id=id autocomplete="off" spellcheck="false" placeholder=placeholder prop:value=move || value.get() on:input=on_input/>
+        }
+        .into_any(),
+        _ => view! {
+            <textarea class="input mono" id=id rows=rows.to_string() spellcheck="false" placeholder=placeholder prop:value=move || value.get() on:input=on_input></textarea>
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="field">
+            <label class="field-name" for=id>
+                {label}
+            </label>
+            {control}
+            {(!hint.is_empty()).then(|| view! { <p class="hint">{hint}</p> })}
+        </div>
+    }
+    .into_any()
+}
+
+/// A switch.
+#[component]
+fn Toggle(id: &'static str, label: &'static str, value: RwSignal<bool>) -> impl IntoView {
+    view! {
+        <div class="switch">
+            <input
+                type="checkbox"
+                role="switch"
+                id=id
+                prop:checked=move || value.get()
+                on:change=move |event| value.set(event_target_checked(&event))
+            />
+            <label class="field-name" for=id>
+                {label}
+            </label>
+        </div>
+    }
+    .into_any()
+}
+
+/// The lines that hold something.
+fn lines(text: RwSignal<String>) -> Vec<String> {
+    text.with(|text| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    })
+}
+
+/// What is typed, unless it is nothing.
+fn typed(text: RwSignal<String>) -> Option<String> {
+    text.with(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A verdict as a word and a dot.
+fn verdict(good: bool, word: &'static str) -> AnyView {
+    view! { <span class=if good { "badge ok" } else { "badge bad" }>{word}</span> }.into_any()
+}
+
+/// A list of strings in a value.
+fn strings(value: &Value) -> Vec<String> {
+    let items = value.as_array().into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Addresses below a heading; nothing without any.
+fn addresses(title: &'static str, list: Vec<String>) -> AnyView {
+    if list.is_empty() {
+        return ().into_any();
+    }
+    let count = crate::figures::count(list.len() as u64);
+    let items = list.into_iter().map(|address| view! { <li>{address}</li> });
+    view! {
+        <div class="card-head">
+            <h2>{title}</h2>
+            <span class="count">{count}</span>
+        </div>
+        <div class="scroll pad" tabindex="0" role="region" aria-label=title>
+            <ul class="links">{items.collect_view()}</ul>
+        </div>
+    }
+    .into_any()
+}

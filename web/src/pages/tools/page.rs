@@ -1,0 +1,57 @@
+//! A page's HTML as Markdown, cleaned HTML, links and metadata.
+
+use std::sync::Arc;
+
+use harvestman_core::api::Document;
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Input, Toggle, lines, made, typed};
+use crate::components::viewer::Viewer;
+use crate::package::Package;
+use crate::text;
+
+/// Shows the tool.
+#[component]
+pub(super) fn PageTool(package: Package) -> impl IntoView {
+    let html = RwSignal::new(String::new());
+    let url = RwSignal::new(String::new());
+    let include = RwSignal::new(String::new());
+    let exclude = RwSignal::new(String::new());
+    let main_only = RwSignal::new(true);
+    let made = made(package, "page", move || {
+        let mut input = json!({
+            "html": typed(html)?,
+            "onlyMainContent": main_only.get(),
+            "includeTags": lines(include),
+            "excludeTags": lines(exclude),
+        });
+        if let Some(url) = typed(url) {
+            input["url"] = Value::from(url);
+        }
+        Some(input)
+    });
+    view! {
+        <Bench package made empty=text::TOOL_PAGE_EMPTY shows=result>
+            <Input id="page-html" label="HTML" value=html rows=14 placeholder="<main><h1>A page</h1>…</main>"/>
+            <Input id="page-url" label="Its address" value=url placeholder="https://example.com/page" hint="Makes relative links absolute."/>
+            <div class="row">
+                <Input id="page-include" label="Include tags" value=include rows=2 hint="CSS selectors, one a line."/>
+                <Input id="page-exclude" label="Exclude tags" value=exclude rows=2 hint="CSS selectors, one a line."/>
+            </div>
+            <Toggle id="page-main" label="Main content only" value=main_only/>
+        </Bench>
+    }
+    .into_any()
+}
+
+/// The parts stand in a document as a scrape would give them.
+fn result(value: &Value) -> AnyView {
+    match serde_json::from_value::<Document>(value.clone()) {
+        Ok(document) => {
+            let document = Some(Arc::new(document));
+            view! { <Viewer document=Signal::stored(document)/> }.into_any()
+        }
+        Err(error) => view! { <p class="empty">{error.to_string()}</p> }.into_any(),
+    }
+}

@@ -1,0 +1,49 @@
+//! What a robots.txt says about an address.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Input, addresses, made, strings, typed, verdict};
+use crate::package::Package;
+use crate::text;
+
+/// Shows the tool.
+#[component]
+pub(super) fn RobotsTool(package: Package) -> impl IntoView {
+    let rules = RwSignal::new(String::new());
+    let url = RwSignal::new(String::new());
+    let agent = RwSignal::new(String::new());
+    let made = made(package, "robots", move || {
+        let agent = typed(agent).unwrap_or_else(|| "*".to_owned());
+        Some(json!({ "text": typed(rules)?, "url": typed(url)?, "agent": agent }))
+    });
+    view! {
+        <Bench package made empty=text::TOOL_ROBOTS_EMPTY shows=result>
+            <Input id="robots-text" label="robots.txt" value=rules rows=12 placeholder="User-agent: *\nDisallow: /private"/>
+            <Input id="robots-url" label="Address" value=url placeholder="https://example.com/private/page"/>
+            <Input id="robots-agent" label="User agent" value=agent placeholder="*" hint="The product token, as in MyBot."/>
+        </Bench>
+    }
+    .into_any()
+}
+
+fn result(value: &Value) -> AnyView {
+    let allowed = value["allowed"] == true;
+    let delay = match value["crawlDelay"].as_f64() {
+        Some(seconds) => format!("{seconds} s between requests"),
+        None => "none".to_owned(),
+    };
+    view! {
+        <div class="pad gap">
+            <p class="big-verdict" data-verdict="">
+                {verdict(allowed, if allowed { "allowed" } else { "forbidden" })}
+            </p>
+            <dl class="pairs">
+                <dt>"Crawl-delay"</dt>
+                <dd>{delay}</dd>
+            </dl>
+        </div>
+        {addresses("Sitemaps", strings(&value["sitemaps"]))}
+    }
+    .into_any()
+}

@@ -1,0 +1,85 @@
+//! Which addresses belong to a crawl, and which rule decided.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Input, Toggle, lines, made, typed, verdict};
+use crate::package::Package;
+use crate::{figures, text};
+
+/// Shows the tool.
+#[component]
+pub(super) fn ScopeTool(package: Package) -> impl IntoView {
+    let start = RwSignal::new(String::new());
+    let include = RwSignal::new(String::new());
+    let exclude = RwSignal::new(String::new());
+    let links = RwSignal::new(String::new());
+    let depth = RwSignal::new(String::new());
+    let switches = [
+        ("crawlEntireDomain", "Entire domain"),
+        ("allowSubdomains", "Subdomains"),
+        ("allowExternalLinks", "External links"),
+        ("regexOnFullURL", "Match full URL"),
+    ]
+    .map(|(name, label)| (name, label, RwSignal::new(false)));
+    let made = made(package, "scope", move || {
+        let mut request = json!({
+            "url": typed(start)?,
+            "includePaths": lines(include),
+            "excludePaths": lines(exclude),
+        });
+        for (name, _, on) in switches {
+            if on.get() {
+                request[name] = Value::Bool(true);
+            }
+        }
+        let links = lines(links);
+        let depth = depth.with(|depth| depth.trim().parse::<u32>().unwrap_or(1));
+        (!links.is_empty()).then(|| json!({ "request": request, "links": links, "depth": depth }))
+    });
+    let toggles = switches.map(|(name, label, value)| view! { <Toggle id=name label value/> });
+    view! {
+        <Bench package made empty=text::TOOL_SCOPE_EMPTY shows=result>
+            <Input id="scope-url" label="Start of the crawl" value=start placeholder="https://example.com/docs"/>
+            <div class="row">
+                <Input id="scope-include" label="Include paths" value=include rows=2 hint="Regular expressions, one a line."/>
+                <Input id="scope-exclude" label="Exclude paths" value=exclude rows=2 hint="Regular expressions, one a line."/>
+            </div>
+            <div class="row">{toggles}</div>
+            <Input id="scope-links" label="Links to test" value=links rows=7 placeholder="https://example.com/docs/start" hint="One a line."/>
+            <Input id="scope-depth" label="Found at depth" value=depth placeholder="1" hint="Links of the start page have depth 1."/>
+        </Bench>
+    }
+    .into_any()
+}
+
+fn result(value: &Value) -> AnyView {
+    let verdicts = value.as_array().cloned().unwrap_or_default();
+    let is_in = |verdict: &Value| verdict["included"] == true;
+    let counted = format!(
+        "{} of {}",
+        figures::count(verdicts.iter().filter(|one| is_in(one)).count() as u64),
+        figures::count(verdicts.len() as u64)
+    );
+    let rows = verdicts.iter().map(|one| {
+        let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+        view! {
+            <li class="verdict">
+                {verdict(is_in(one), if is_in(one) { "in" } else { "out" })}
+                <span>
+                    <code>{text("url")}</code>
+                    <span class="what">{text("reason")}</span>
+                </span>
+            </li>
+        }
+    });
+    view! {
+        <div class="card-head">
+            <h2>"Verdicts"</h2>
+            <span class="grow"></span>
+            <span class="hint">{counted} " belong to the crawl"</span>
+        </div>
+        <ul class="rows">{rows.collect_view()}</ul>
+    }
+    .into_any()
+}

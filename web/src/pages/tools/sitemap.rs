@@ -1,0 +1,41 @@
+//! The addresses in a sitemap.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Input, addresses, made, strings, typed};
+use crate::package::Package;
+use crate::text;
+
+/// Where a sitemap is from when nobody says it; only relative addresses in it need to know.
+const NOWHERE: &str = "https://example.com/sitemap.xml";
+
+/// Shows the tool.
+#[component]
+pub(super) fn SitemapTool(package: Package) -> impl IntoView {
+    let file = RwSignal::new(String::new());
+    let url = RwSignal::new(String::new());
+    let made = made(package, "sitemap", move || {
+        let url = typed(url).unwrap_or_else(|| NOWHERE.to_owned());
+        Some(json!({ "text": typed(file)?, "url": url }))
+    });
+    view! {
+        <Bench package made empty=text::TOOL_SITEMAP_EMPTY shows=result>
+            <Input id="sitemap-text" label="Sitemap" value=file rows=14 placeholder="<urlset><url><loc>https://example.com/</loc></url></urlset>"/>
+            <Input id="sitemap-url" label="Its address" value=url placeholder=NOWHERE hint="Makes relative addresses absolute."/>
+        </Bench>
+    }
+    .into_any()
+}
+
+fn result(value: &Value) -> AnyView {
+    let (pages, sitemaps) = (strings(&value["pages"]), strings(&value["sitemaps"]));
+    if pages.is_empty() && sitemaps.is_empty() {
+        return view! { <p class="empty">"The sitemap names no address."</p> }.into_any();
+    }
+    view! {
+        {addresses("Pages", pages)}
+        {addresses("Further sitemaps", sitemaps)}
+    }
+    .into_any()
+}

@@ -1,0 +1,56 @@
+//! Whether a webhook was signed with a secret.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Input, made, typed, verdict};
+use crate::components::code::Code;
+use crate::highlight;
+use crate::package::Package;
+use crate::text;
+
+/// Shows the tool.
+#[component]
+pub(super) fn WebhookTool(package: Package) -> impl IntoView {
+    let body = RwSignal::new(String::new());
+    let signature = RwSignal::new(String::new());
+    let secret = RwSignal::new(String::new());
+    let made = made(package, "webhook", move || {
+        // Every byte of the body counts, so it is not trimmed.
+        let body = body.get();
+        let given = !body.is_empty();
+        let secret = typed(secret).filter(|_| given)?;
+        Some(json!({ "body": body, "signature": typed(signature).unwrap_or_default(), "secret": secret }))
+    });
+    view! {
+        <Bench package made empty=text::TOOL_WEBHOOK_EMPTY shows=result>
+            <Input id="hook-body" label="Body as received" value=body rows=10 placeholder="{\"type\":\"crawl.page\"}"/>
+            <Input id="hook-signature" label="Signature header" value=signature placeholder="sha256=…"/>
+            <Input id="hook-secret" label="Secret" value=secret hint="Stays in this page."/>
+        </Bench>
+    }
+    .into_any()
+}
+
+fn result(value: &Value) -> AnyView {
+    let problem = value["problem"].as_str().map(str::to_owned);
+    let good = problem.is_none();
+    let event = good.then(|| {
+        let written = serde_json::to_string_pretty(&value["event"]).unwrap_or_default();
+        view! { <Code html=highlight::json(&written) label="Event" wrap=true/> }
+    });
+    view! {
+        <div class="pad gap">
+            <p class="big-verdict" data-verdict="">
+                {verdict(good, if good { "signature fits" } else { "signature does not fit" })}
+            </p>
+            {problem.map(|problem| view! { <p class="quiet-text">{problem}</p> })}
+            <dl class="pairs">
+                <dt>"expected"</dt>
+                <dd class="mono">{value["expected"].as_str().unwrap_or_default().to_owned()}</dd>
+            </dl>
+        </div>
+        {event}
+    }
+    .into_any()
+}

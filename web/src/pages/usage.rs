@@ -1,0 +1,307 @@
+//! Credits and tokens by month, by key if asked: bars, and the same figures as a table. What is shown
+//! is in the address, under the API's names.
+
+use harvestman_client::ClientError;
+use harvestman_core::api::team::{CreditUsage, UNLIMITED_CREDITS, UsageQuery};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+
+use crate::components::head::PageHead;
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::pages::scrape::failure;
+use crate::route::Screen;
+use crate::{browser, figures, text};
+
+mod bars;
+mod report;
+
+use bars::Bars;
+use report::{Report, Spent};
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Credits,
+    Tokens,
+}
+
+impl Of {
+    const ALL: [Of; 2] = [Of::Credits, Of::Tokens];
+
+    fn word(self) -> &'static str {
+        match self {
+            Of::Credits => "credits",
+            Of::Tokens => "tokens",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Of::Credits => "Credits",
+            Of::Tokens => "Tokens",
+        }
+    }
+}
+
+/// Shows the screen.
+#[component]
+pub fn UsagePage() -> impl IntoView {
+    let console = Console::get();
+    let query = use_query_map();
+    let of = Memo::new(move |_| {
+        let wanted = query.with(|query| query.get("of"));
+        let found = Of::ALL
+            .into_iter()
+            .find(|of| Some(of.word()) == wanted.as_deref());
+        found.unwrap_or(Of::Credits)
+    });
+    let by_key = Memo::new(move |_| query.with(|query| query.get("byApiKey").as_deref() == Some("true")));
+    let report = RwSignal::new(None::<Result<Report, ClientError>>);
+    let month = RwSignal::new(None::<CreditUsage>);
+    Effect::new(move |_| {
+        let (of, by_key) = (of.get(), by_key.get());
+        report.set(None);
+        spawn_local(async move {
+            let spent = spent(console, of, by_key).await;
+            if let Err(error) = &spent {
+                console.note(error);
+            }
+            if of_now(of, by_key, query) {
+                let now = browser::now_ms() as u64;
+                report.try_set(Some(spent.map(|spent| Report::of(spent, now))));
+            }
+        });
+    });
+    spawn_local(async move {
+        if let Ok(usage) = console.client().credit_usage().await {
+            month.try_set(Some(usage.data));
+        }
+    });
+    let save = move |_| {
+        let csv = report.with_untracked(|report| match report {
+            Some(Ok(report)) => Some(report.csv(of.get_untracked().word())),
+            _ => None,
+        });
+        if let Some(csv) = csv
+            && browser::download(&format!("{}.csv", of.get_untracked().word()), "text/csv", &csv).is_none()
+        {
+            console.say("The browser does not allow saving");
+        }
+    };
+    let actions = move || {
+        view! {
+            <button class="btn" on:click=save>
+                <Icon picture=Picture::Save/>
+                "CSV"
+            </button>
+        }
+    };
+    view! {
+        <PageHead title="Usage".to_owned() intro=|| view! { <p>{text::USAGE_INTRO}</p> } actions/>
+        <div class="stack">
+            {move || month.get().map(this_month)}
+            <section class="card" aria-label="By month">
+                <Choices of by_key/>
+                {move || match report.get() {
+                    None => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
+                    Some(Err(error)) => failure(&error),
+                    Some(Ok(report)) if report.is_empty() => {
+                        view! {
+                            <div class="empty">
+                                <Icon picture=Picture::Usage/>
+                                <p>{text::NO_USAGE}</p>
+                            </div>
+                        }
+                            .into_any()
+                    }
+                    Some(Ok(report)) => {
+                        let unit = of.get().word();
+                        view! {
+                            <Bars report=report.clone() unit/>
+                            {table(&report, unit)}
+                        }
+                            .into_any()
+                    }
+                }}
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// Whether an answer is still what is asked for.
+fn of_now(of: Of, by_key: bool, query: Memo<leptos_router::params::ParamsMap>) -> bool {
+    let now = query.try_get_untracked();
+    now.is_some_and(|query| {
+        let is_tokens = query.get("of").as_deref() == Some(Of::Tokens.word());
+        is_tokens == (of == Of::Tokens) && by_key == (query.get("byApiKey").as_deref() == Some("true"))
+    })
+}
+
+async fn spent(console: Console, of: Of, by_api_key: bool) -> Result<Vec<Spent>, ClientError> {
+    let query = UsageQuery { by_api_key };
+    Ok(match of {
+        Of::Credits => {
+            let periods = console.client().credit_history(query).await?.periods.into_iter();
+            periods
+                .map(|period| Spent::new(period.start_date, period.api_key, period.credits_used))
+                .collect()
+        }
+        Of::Tokens => {
+            let periods = console.client().token_history(query).await?.periods.into_iter();
+            periods
+                .map(|period| Spent::new(period.start_date, period.api_key, period.tokens_used))
+                .collect()
+        }
+    })
+}
+
+#[component]
+fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
+    let navigate = use_navigate();
+    let go = Callback::new(move |(of, by_key): (Of, bool)| {
+        let options = NavigateOptions {
+            replace: true,
+            scroll: false,
+            ..Default::default()
+        };
+        let path = Screen::Usage.path();
+        navigate(&format!("{path}?of={}&byApiKey={by_key}", of.word()), options);
+    });
+    let chips = Of::ALL.map(|one| {
+        view! {
+            <button
+                type="button"
+                class="chip"
+                aria-pressed=move || (of.get() == one).to_string()
+                on:click=move |_| go.run((one, by_key.get_untracked()))
+            >
+                {one.name()}
+            </button>
+        }
+    });
+    view! {
+        <div class="card-head">
+            <div class="chips" role="group" aria-label="What is counted">
+                {chips}
+            </div>
+            <span class="grow"></span>
+            <div class="switch">
+                <input
+                    type="checkbox"
+                    role="switch"
+                    id="by-key"
+                    prop:checked=move || by_key.get()
+                    on:change=move |event| go.run((of.get_untracked(), event_target_checked(&event)))
+                />
+                <label class="field-name" for="by-key">
+                    "By key"
+                </label>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn this_month(usage: CreditUsage) -> AnyView {
+    let unlimited = usage.plan_credits >= UNLIMITED_CREDITS;
+    let used = usage.plan_credits.saturating_sub(usage.remaining_credits);
+    let share = used as f64 / usage.plan_credits.max(1) as f64;
+    let (year, month) = figures::month_of(usage.billing_period_start.0);
+    let budget = match unlimited {
+        true => "no limit".to_owned(),
+        false => figures::count(usage.plan_credits),
+    };
+    let left = match unlimited {
+        true => "no limit".to_owned(),
+        false => figures::count(usage.remaining_credits),
+    };
+    let bar = (!unlimited).then(|| {
+        view! {
+            <div
+                class="bar"
+                role="progressbar"
+                aria-label="Credits used of this month's budget"
+                aria-valuenow=used.to_string()
+                aria-valuemin="0"
+                aria-valuemax=usage.plan_credits.to_string()
+            >
+                <i style:transform=format!("scaleX({:.4})", share.min(1.0))></i>
+            </div>
+        }
+    });
+    view! {
+        <section class="card" aria-label="This month">
+            {bar}
+            <dl class="figures month">
+                <div class="figure">
+                    <dt>{format!("credits in {} {year}", figures::month_name(month))}</dt>
+                    <dd>{figures::count(used)}</dd>
+                </div>
+                <div class="figure">
+                    <dt>"left this month"</dt>
+                    <dd>{left}</dd>
+                </div>
+                <div class="figure">
+                    <dt>"budget of a month"</dt>
+                    <dd>{budget}</dd>
+                </div>
+            </dl>
+        </section>
+    }
+    .into_any()
+}
+
+/// The same figures as the bars, newest month first.
+fn table(report: &Report, unit: &'static str) -> AnyView {
+    let keys = report.keys.iter().enumerate().map(|(index, key)| {
+        let class = format!("key-dot key-{}", bars::colour(index));
+        view! {
+            <th scope="col" class="num">
+                <span class=class></span>
+                {key.clone()}
+            </th>
+        }
+    });
+    let is_split = report.is_split();
+    let keys = is_split.then(|| keys.collect_view());
+    let rows = report
+        .months
+        .iter()
+        .rev()
+        .filter(|month| month.total() > 0)
+        .map(|month| {
+            let parts = month
+                .parts
+                .iter()
+                .map(|part| view! { <td class="num">{figures::count(*part)}</td> });
+            let parts = is_split.then(|| parts.collect_view());
+            view! {
+                <tr>
+                    <th scope="row">{month.name()}</th>
+                    {parts}
+                    <td class="num">{figures::count(month.total())}</td>
+                </tr>
+            }
+        });
+    view! {
+        <div class="scroll-x" tabindex="0" role="region" aria-label="Figures by month">
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">"Month"</th>
+                        {keys}
+                        <th scope="col" class="num">
+                            {if is_split { "all" } else { unit }}
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}

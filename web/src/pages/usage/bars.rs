@@ -1,0 +1,139 @@
+//! Months as stacked bars. Widths are parts of whatever room there is, heights are pixels, so that no
+//! text is ever stretched.
+
+use leptos::prelude::*;
+
+use super::report::{Month, Report};
+use crate::figures;
+
+/// Height of the tallest bar, px.
+const HEIGHT: f64 = 180.0;
+/// Room above it for the number at the top line, px.
+const ABOVE: f64 = 20.0;
+/// Room below for the names, px.
+const BELOW: f64 = 24.0;
+/// Share of a month's room that its bar fills.
+const FILL: f64 = 0.62;
+/// Colours of keys; further keys share the last.
+const COLOURS: usize = 6;
+
+/// Which colour the key at an index has.
+pub(super) fn colour(index: usize) -> usize {
+    index.min(COLOURS - 1)
+}
+
+/// Shows the bars; the table below has the same figures.
+#[component]
+pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
+    let most = report.months.iter().map(Month::total).max().unwrap_or(0);
+    let top = round_up(most);
+    let count = report.months.len().max(1) as f64;
+    let room = 100.0 / count;
+    let label = format!(
+        "{unit} by month: at most {} in {}",
+        figures::count(most),
+        report
+            .months
+            .iter()
+            .find(|month| month.total() == most)
+            .map(Month::name)
+            .unwrap_or_default()
+    );
+    let lines = [1.0, 0.5, 0.0].map(|share: f64| {
+        let y = ABOVE + HEIGHT * (1.0 - share);
+        let number = (share > 0.0).then(|| {
+            let text = figures::count((top as f64 * share) as u64);
+            view! { <text class="bars-number" x="0" y=(y - 5.0).to_string()>{text}</text> }
+        });
+        view! {
+            <line class="bars-line" x1="0" x2="100%" y1=y.to_string() y2=y.to_string()></line>
+            {number}
+        }
+    });
+    let last = report.months.len().saturating_sub(1);
+    let months = report.months.iter().enumerate().map(|(at, month)| {
+        let left = room * at as f64;
+        let mut y = ABOVE + HEIGHT;
+        let parts = month
+            .parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| **part > 0)
+            .map(|(key, part)| {
+                let height = HEIGHT * *part as f64 / top.max(1) as f64;
+                y -= height;
+                view! {
+                    <rect
+                        class=format!("key-{}", colour(key))
+                        x=format!("{:.3}%", left + room * (1.0 - FILL) / 2.0)
+                        width=format!("{:.3}%", room * FILL)
+                        y=format!("{y:.2}")
+                        height=format!("{:.2}", height.max(1.0))
+                    ></rect>
+                }
+            });
+        let parts: Vec<_> = parts.collect();
+        let tip = format!("{}: {}", month.name(), figures::count(month.total()));
+        view! {
+            <g>
+                <title>{tip}</title>
+                {parts}
+                <text
+                    class=if at == last { "bars-month now" } else { "bars-month" }
+                    x=format!("{:.3}%", left + room / 2.0)
+                    y=(ABOVE + HEIGHT + 17.0).to_string()
+                >
+                    {month.short()}
+                </text>
+            </g>
+        }
+    });
+    let legend = report.is_split().then(|| {
+        let keys = report.keys.iter().enumerate().map(|(index, key)| {
+            view! {
+                <li>
+                    <span class=format!("key-dot key-{}", colour(index))></span>
+                    {key.clone()}
+                </li>
+            }
+        });
+        view! { <ul class="legend" aria-label="Keys">{keys.collect_view()}</ul> }
+    });
+    view! {
+        <figure class="bars">
+            <svg width="100%" height=(ABOVE + HEIGHT + BELOW).to_string() role="img" aria-label=label>
+                {lines}
+                {months.collect_view()}
+            </svg>
+            {legend}
+        </figure>
+    }
+    .into_any()
+}
+
+/// The next number that is 1, 2 or 5 with zeros, and even, so that half of it is whole.
+fn round_up(number: u64) -> u64 {
+    let mut unit = 1_u64;
+    loop {
+        for step in [2, 4, 10] {
+            let candidate = unit.saturating_mul(step);
+            if candidate >= number {
+                return candidate;
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_top_line_is_a_round_number() {
+        for (number, top) in [(0, 2), (2, 2), (3, 4), (7, 10), (11, 20), (399, 400), (401, 1000)] {
+            assert_eq!(round_up(number), top, "{number}");
+        }
+        assert_eq!(round_up(u64::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,183 @@
+//! What was spent, as months by keys.
+
+use harvestman_core::time::Timestamp;
+
+use crate::figures;
+
+/// Months in sight at least, so that the first month does not stand alone.
+const MONTHS: usize = 12;
+/// Stands for every key together.
+const ALL: &str = "all";
+
+/// What was spent in a month, by one key or by all.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Spent {
+    month: (i64, u32),
+    key: String,
+    amount: u64,
+}
+
+impl Spent {
+    pub(super) fn new(start: Timestamp, key: Option<String>, amount: u64) -> Self {
+        Self {
+            month: figures::month_of(start.0),
+            key: key.unwrap_or_else(|| ALL.to_owned()),
+            amount,
+        }
+    }
+}
+
+/// One month.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Month {
+    year: i64,
+    month: u32,
+    /// In the order of the keys.
+    pub(super) parts: Vec<u64>,
+}
+
+impl Month {
+    pub(super) fn total(&self) -> u64 {
+        self.parts.iter().sum()
+    }
+
+    pub(super) fn short(&self) -> &'static str {
+        figures::month_name(self.month)
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.short(), self.year)
+    }
+}
+
+/// Months in order, each with a part for each key.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Report {
+    /// Those that spent most first.
+    pub(super) keys: Vec<String>,
+    /// Oldest first, without gaps, to the present month.
+    pub(super) months: Vec<Month>,
+}
+
+impl Report {
+    /// `now` in ms since 1970.
+    pub(super) fn of(spent: Vec<Spent>, now: u64) -> Self {
+        let mut sums: Vec<(String, u64)> = Vec::new();
+        for one in &spent {
+            match sums.iter_mut().find(|(key, _)| *key == one.key) {
+                Some((_, sum)) => *sum += one.amount,
+                None => sums.push((one.key.clone(), one.amount)),
+            }
+        }
+        sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let keys: Vec<String> = sums.into_iter().map(|(key, _)| key).collect();
+        let number = |(year, month): (i64, u32)| year * 12 + i64::from(month) - 1;
+        let last = number(figures::month_of(now));
+        let first = spent.iter().map(|one| number(one.month)).min().unwrap_or(last);
+        let first = first.min(last + 1 - MONTHS as i64);
+        let mut months: Vec<Month> = (first..=last)
+            .map(|at| Month {
+                year: at.div_euclid(12),
+                month: at.rem_euclid(12) as u32 + 1,
+                parts: vec![0; keys.len()],
+            })
+            .collect();
+        for one in &spent {
+            let month = usize::try_from(number(one.month) - first).ok();
+            let key = keys.iter().position(|key| *key == one.key);
+            if let (Some(month), Some(key)) = (month.and_then(|at| months.get_mut(at)), key) {
+                month.parts[key] += one.amount;
+            }
+        }
+        Self { keys, months }
+    }
+
+    /// Whether nothing was spent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.months.iter().all(|month| month.total() == 0)
+    }
+
+    /// Whether it tells keys apart.
+    pub(super) fn is_split(&self) -> bool {
+        self.keys.iter().any(|key| key != ALL)
+    }
+
+    /// One line for each month and key that spent something.
+    pub(super) fn csv(&self, unit: &str) -> String {
+        let mut text = match self.is_split() {
+            true => format!("month,key,{unit}\n"),
+            false => format!("month,{unit}\n"),
+        };
+        for month in &self.months {
+            for (key, amount) in self
+                .keys
+                .iter()
+                .zip(&month.parts)
+                .filter(|(_, amount)| **amount > 0)
+            {
+                text.push_str(&format!("{}-{:02},", month.year, month.month));
+                if self.is_split() {
+                    text.push_str(&quoted(key));
+                    text.push(',');
+                }
+                text.push_str(&format!("{amount}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// A field that no program takes for a formula.
+fn quoted(text: &str) -> String {
+    let guard = if text.starts_with(['=', '+', '-', '@']) {
+        "'"
+    } else {
+        ""
+    };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Middle of December 2026.
+    const NOW: u64 = 1_797_300_000_000;
+
+    fn spent(start: u64, key: Option<&str>, amount: u64) -> Spent {
+        Spent::new(Timestamp(start), key.map(str::to_owned), amount)
+    }
+
+    #[test]
+    fn months_without_anything_are_there_too() {
+        let report = Report::of(vec![spent(1_796_083_200_000, None, 7)], NOW);
+        assert_eq!(report.months.len(), MONTHS);
+        assert_eq!(report.months[0].name(), "Jan 2026");
+        assert_eq!(
+            report.months.last().map(|month| (month.name(), month.total())),
+            Some(("Dec 2026".to_owned(), 7))
+        );
+        assert!(!report.is_split() && Report::of(Vec::new(), NOW).is_empty());
+        assert_eq!(report.csv("credits"), "month,credits\n2026-12,7\n");
+    }
+
+    #[test]
+    fn keys_are_stacked_in_one_order() {
+        let november = 1_793_491_200_000;
+        let report = Report::of(
+            vec![
+                spent(november, Some("a"), 1),
+                spent(november, Some("=b\"c"), 5),
+                spent(1_796_083_200_000, Some("a"), 2),
+            ],
+            NOW,
+        );
+        assert_eq!(report.keys, ["=b\"c", "a"]);
+        assert_eq!(report.months[10].parts, [5, 1]);
+        assert_eq!(report.months[11].parts, [0, 2]);
+        assert_eq!(
+            report.csv("tokens"),
+            "month,key,tokens\n2026-11,\"'=b\"\"c\",5\n2026-11,\"a\",1\n2026-12,\"a\",2\n"
+        );
+    }
+}

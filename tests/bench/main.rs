@@ -10,6 +10,7 @@ mod latency;
 mod process;
 mod sessions;
 mod site;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ usage: cargo xtask bench <which>
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   interact [--calls 200] [--processes 11]
   live-view [--clicks 100] [--seconds 5]
+  usage [--rows 10000000] [--activity 1000000] [--calls 200]
   site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
 
 #[tokio::main]
@@ -48,6 +50,7 @@ async fn dispatch() -> Result<()> {
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,
+        "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,
         _ => bail!("which benchmark?\n{USAGE}"),
     }

@@ -46,7 +46,10 @@ impl Answer {
 }
 
 /// Asks over a connection of its own.
-pub(crate) async fn ask(
+///
+/// # Errors
+/// When no whole answer comes.
+pub async fn ask(
     address: SocketAddr,
     method: Method,
     path: &str,

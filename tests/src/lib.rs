@@ -20,7 +20,7 @@ pub mod server;
 pub mod site;
 pub mod tools;
 
-pub use client::Answer;
+pub use client::{Answer, ask};
 pub use crawled::Crawled;
 pub use docs_site::DocsSite;
 pub use hostile::HostileSite;

@@ -137,6 +137,28 @@ async fn run_sessions(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client's script of reports with a key that did nothing yet.
+async fn run_usage(mut client: Command, done: &str) {
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_API_KEYS", "fc-reports=reports:Reports"),
+        ("HARVESTMAN_CREDIT_BUDGET", "1000"),
+        ("HARVESTMAN_MAX_CONCURRENCY", "3"),
+    ])
+    .await;
+    let never = (0..6).fold(DocsSite::new(PAGES).build(), |site, number| {
+        site.page(&format!("/never?{number}"), Page::html("late").delay(NEVER))
+    });
+    let site = never.serve().await;
+    client.arg(format!("http://{}", server.address())).args([
+        "fc-reports",
+        "Reports",
+        "1000",
+        &site.url("/"),
+        &site.url("/never"),
+    ]);
+    tools::run(client, done, &server).await;
+}
+
 /// Pages that lead from one to the next, each of some megabytes.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -217,4 +239,14 @@ async fn the_python_client_uses_browser_sessions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_uses_browser_sessions() {
     run_sessions(javascript("javascript_sessions.mjs"), "javascript sessions: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_reads_usage_and_queue() {
+    run_usage(python("python_usage.py"), "python usage: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_reads_usage_and_queue() {
+    run_usage(javascript("javascript_usage.mjs"), "javascript usage: ok").await;
 }

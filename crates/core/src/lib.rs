@@ -14,6 +14,7 @@ pub mod ids;
 pub mod interact;
 pub mod limits;
 pub mod map;
+pub mod month;
 pub mod page_version;
 pub mod paging;
 pub mod params_preview;

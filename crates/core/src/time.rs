@@ -16,6 +16,12 @@ impl Timestamp {
     pub fn millis_since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
+
+    /// The same time, or the last that can be written.
+    pub(crate) fn to_jiff(self) -> jiff::Timestamp {
+        let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
+        jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)
+    }
 }
 
 impl Add<Duration> for Timestamp {
@@ -29,9 +35,7 @@ impl Add<Duration> for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
-        let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX);
-        write!(f, "{time:.3}")
+        write!(f, "{:.3}", self.to_jiff())
     }
 }
 

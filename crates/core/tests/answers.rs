@@ -14,11 +14,13 @@ use harvestman_core::api::map::{MapAnswer, MapLink};
 use harvestman_core::api::scrape::ScrapeAnswer;
 use harvestman_core::api::search_answer::{SearchAnswer, WebResult, scraped_fields};
 use harvestman_core::api::team::{
-    Activity, ActivityEntry, ActivityQuery, ConcurrencyCheck, CreditPeriod, CreditUsage, Data, Endpoint,
-    QueueStatus, TokenPeriod, TokenUsage, UsageHistory, UsageQuery,
+    API_VERSION, Activity, ActivityEntry, ActivityQuery, ConcurrencyCheck, CreditPeriod, CreditUsage, Data,
+    Endpoint, KeyUse, QueueStatus, TokenPeriod, TokenUsage, UsageHistory, UsageQuery,
 };
 use harvestman_core::api::{Document, ErrorCode, Metadata, Wire};
 use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::month::Month;
+use harvestman_core::paging::Cursor;
 use harvestman_core::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -206,14 +208,15 @@ fn scraped_results_are_told_from_bare_ones() {
 
 #[test]
 fn teams() {
-    let period = CreditPeriod::new(TIME, TIME, None, 7);
+    let period = CreditPeriod::new(Month::of(TIME), None, 7);
     let time = "2026-01-31T09:05:00.000Z";
+    let (start, end) = ("2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z");
     check(
         UsageHistory {
             success: true,
             periods: vec![TokenPeriod::from(period.clone())],
         },
-        json!({"success": true, "periods": [{"startDate": time, "endDate": time, "totalTokens": 105, "tokensUsed": 105}]}),
+        json!({"success": true, "periods": [{"startDate": start, "endDate": end, "totalTokens": 105, "tokensUsed": 105}]}),
     );
     let period = CreditPeriod {
         api_key: Some("main".to_owned()),
@@ -225,7 +228,7 @@ fn teams() {
             periods: vec![period],
         },
         json!({"success": true, "periods": [
-            {"startDate": time, "endDate": time, "apiKey": "main", "totalCredits": 7, "creditsUsed": 7}]}),
+            {"startDate": start, "endDate": end, "apiKey": "main", "totalCredits": 7, "creditsUsed": 7}]}),
     );
     let usage = CreditUsage {
         remaining_credits: 3,
@@ -254,9 +257,9 @@ fn teams() {
         json!({"success": true, "concurrency": 1, "maxConcurrency": 8}),
     );
     let entry = ActivityEntry {
-        id: ID.to_owned(),
+        id: id(),
         endpoint: Endpoint::BatchScrape,
-        api_version: "v2".to_owned(),
+        api_version: API_VERSION.to_owned(),
         created_at: TIME,
         target: None,
     };
@@ -270,6 +273,93 @@ fn teams() {
         json!({"success": true, "cursor": null, "has_more": false, "data": [
             {"id": ID, "endpoint": "batch_scrape", "api_version": "v2", "created_at": time, "target": null}]}),
     );
+}
+
+#[test]
+fn a_usage_report_has_every_month_with_use_and_the_current_one() {
+    let month = |name: &str| Month::parse(name).unwrap();
+    let used = |name: &str, key: &str, credits| KeyUse {
+        month: month(name),
+        api_key: key.to_owned(),
+        credits,
+    };
+    let report = |entries: &[KeyUse], current, by_api_key| -> Vec<String> {
+        let query = UsageQuery { by_api_key };
+        let report = UsageHistory::of(entries.to_vec(), query, month(current), "asking");
+        let tokens = report.clone().in_tokens().periods;
+        assert!(report.periods.iter().zip(&tokens).all(|(credits, tokens)| {
+            tokens.total_tokens == 15 * credits.total_credits && tokens.start_date == credits.start_date
+        }));
+        let lines = report.periods.iter().map(|period| {
+            assert_eq!(period.total_credits, period.credits_used);
+            let key = period.api_key.as_deref().unwrap_or("-");
+            format!("{} {key} {}", Month::of(period.start_date), period.credits_used)
+        });
+        lines.collect()
+    };
+    let entries = [
+        used("2025-12", "a", 1),
+        used("2025-12", "b", 2),
+        used("2026-02", "b", 4),
+    ];
+    assert_eq!(report(&entries, "2026-02", false), ["2025-12 - 3", "2026-02 - 4"]);
+    assert_eq!(
+        report(&entries, "2026-03", false),
+        ["2025-12 - 3", "2026-02 - 4", "2026-03 - 0"]
+    );
+    assert_eq!(
+        report(&entries, "2026-01", true),
+        ["2025-12 a 1", "2025-12 b 2", "2026-01 asking 0", "2026-02 b 4"]
+    );
+    assert_eq!(report(&[], "2026-01", false), ["2026-01 - 0"]);
+    assert_eq!(report(&[], "2026-01", true), ["2026-01 asking 0"]);
+}
+
+#[test]
+fn a_budget_leaves_what_is_not_used_and_none_leaves_everything() {
+    let left = |budget, used| {
+        let usage = CreditUsage::of(Month::of(TIME), budget, used);
+        (usage.remaining_credits, usage.plan_credits)
+    };
+    assert_eq!(left(Some(10), 3), (7, 10));
+    assert_eq!(left(Some(10), 12), (0, 10));
+    assert_eq!(left(None, 12), (1_000_000_000, 1_000_000_000));
+}
+
+#[test]
+fn activity_says_where_it_goes_on() {
+    let entry = |minute: u64| ActivityEntry {
+        id: id(),
+        endpoint: Endpoint::Scrape,
+        api_version: API_VERSION.to_owned(),
+        created_at: Timestamp(TIME.0 - minute * 60_000),
+        target: None,
+    };
+    let found: Vec<_> = (0..3).map(entry).collect();
+    let answer = Activity::of(found.clone(), 2);
+    assert_eq!((answer.data.len(), answer.has_more), (2, true));
+    let cursor = Cursor::decode(&answer.cursor.unwrap()).unwrap();
+    assert_eq!((cursor.time, cursor.id), (found[1].created_at, id().0));
+    let answer = Activity::of(found, 3);
+    assert_eq!(
+        (answer.data.len(), answer.has_more, answer.cursor),
+        (3, false, None)
+    );
+}
+
+#[test]
+fn a_queue_is_what_runs_and_what_waits() {
+    let queue = |unsettled, in_work| {
+        let queue = QueueStatus::of(unsettled, in_work, 8, None);
+        [
+            queue.jobs_in_queue,
+            queue.active_jobs_in_queue,
+            queue.waiting_jobs_in_queue,
+        ]
+    };
+    assert_eq!(queue(5, 2), [5, 2, 3]);
+    // A page in work whose job has just ended.
+    assert_eq!(queue(0, 1), [1, 1, 0]);
 }
 
 #[test]

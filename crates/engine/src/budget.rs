@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::TeamId;
+use harvestman_core::month::Month;
 use harvestman_store::Store;
 use tokio::time::Instant;
 
 use crate::engine::unavailable;
+use crate::limits;
 use crate::plans::Plans;
-use crate::{clock, limits};
+use crate::usage::this_month;
 
 /// The budgets of all teams.
 #[derive(Clone, Debug)]
@@ -24,8 +26,7 @@ pub(crate) struct Budget {
 
 #[derive(Debug)]
 struct Account {
-    /// `2026-01`
-    month: String,
+    month: Month,
     spent: u64,
     /// Pages in flight.
     open: u64,
@@ -49,13 +50,11 @@ impl Budget {
             return Ok(Reserved(None));
         };
         let month = this_month();
-        if self.is_stale(most, team, &month) {
-            let usage = store
-                .month_usage(team)
+        if self.is_stale(most, team, month) {
+            let spent = store
+                .credits_in_month(team, month)
                 .await
                 .map_err(|error| unavailable(&error))?;
-            let of_month = usage.iter().filter(|entry| entry.month == month);
-            let spent = of_month.map(|entry| entry.credits).sum();
             let mut accounts = self.accounts();
             let open = accounts.get(&team).map_or(0, |account| account.open);
             let at = Instant::now();
@@ -99,7 +98,7 @@ impl Budget {
 
     /// Whether the store has to be asked: it was not this month, or what seems used up may not have been
     /// charged in the end (a job was cancelled, a page led to a known one).
-    fn is_stale(&self, most: u64, team: TeamId, month: &str) -> bool {
+    fn is_stale(&self, most: u64, team: TeamId, month: Month) -> bool {
         self.accounts().get(&team).is_none_or(|account| {
             let quiet = account.open == 0 && account.at.elapsed() > limits::BUDGET_QUIET;
             account.month != month || (account.spent >= most && quiet)
@@ -109,13 +108,6 @@ impl Budget {
     fn accounts(&self) -> MutexGuard<'_, HashMap<TeamId, Account>> {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// `2026-01`
-fn this_month() -> String {
-    let mut month = clock::now().to_string();
-    month.truncate("2026-01".len());
-    month
 }
 
 impl Reserved {

@@ -342,7 +342,7 @@ impl Engine {
 
     /// Converts a file that the caller sent and stores the result under its scrape id.
     ///
-    /// Errors: 400 for kinds of files and for options that cannot be had; then as a scrape.
+    /// Errors: 400 for kinds of files and for options that cannot be had, 402 without a credit; then as a scrape.
     pub async fn parse(
         &self,
         who: &Principal,
@@ -358,12 +358,12 @@ impl Engine {
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };
+        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         // An upload has no pictures, so nothing of it is told by an address.
-        SingleScrape::begin(self.inner.clone(), who.clone(), request, "")
-            .await?
-            .of_upload(file, content_type)
-            .run()
-            .await
+        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, "").await?;
+        let document = scrape.of_upload(file, content_type).run().await?;
+        reserved.spend(document.metadata.credits_used.unwrap_or(0));
+        Ok(document)
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.

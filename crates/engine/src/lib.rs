@@ -29,6 +29,7 @@ mod single;
 mod site_files;
 mod slots;
 mod tracking;
+mod usage;
 mod webhooks;
 
 pub use browser_pages::{BrowserPages, BrowserSettings};

@@ -2,6 +2,7 @@
 //! start makes a team and a key of its own, which is shown once.
 
 use anyhow::Context;
+use harvestman_core::api::team::OPEN_MODE_KEY;
 use harvestman_core::time::Timestamp;
 use harvestman_engine::Plans;
 use harvestman_store::{Principal, Store, StoreError, TeamRow};
@@ -53,7 +54,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
             team,
             team_name: TEAM.to_owned(),
             key: None,
-            key_name: "open mode".to_owned(),
+            key_name: OPEN_MODE_KEY.to_owned(),
         };
         return Ok(Access {
             new_key: None,

@@ -14,7 +14,7 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, files, health, interact, keys, live, map, operator, parse, scrape,
+    batch, browser, console, crawl, files, health, interact, keys, live, map, operator, parse, scrape, team,
     webhooks,
 };
 
@@ -98,6 +98,15 @@ pub fn routes() -> Vec<Route> {
         Public GET "/live/assets/{file}" => live::asset;
         Public GET "/cdp/{token}" => live::cdp;
         Public GET "/cdp/{token}/{*rest}" => live::cdp_below;
+
+        // The team (6.7 to 6.9, 12).
+        Key GET "/v2/team/credit-usage" => team::credit_usage;
+        Key GET "/v2/team/credit-usage/historical" => team::credit_history;
+        Key GET "/v2/team/token-usage" => team::token_usage;
+        Key GET "/v2/team/token-usage/historical" => team::token_history;
+        Key GET "/v2/team/activity" => team::activity;
+        Key GET "/v2/team/queue-status" => team::queue_status;
+        Key GET "/v2/concurrency-check" => team::concurrency;
 
         // Without a version (1).
         Public GET "/health" => health::live;

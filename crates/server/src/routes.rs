@@ -23,6 +23,7 @@ pub(crate) mod map;
 pub(crate) mod operator;
 pub(crate) mod parse;
 pub(crate) mod scrape;
+pub(crate) mod team;
 pub(crate) mod webhooks;
 
 /// A path that the contract knows and this server does not offer.

@@ -40,4 +40,4 @@ pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueE
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
 pub use store::{DATABASE_FILE, Store, StoreConfig};
-pub use team::{KeyPrint, KeyRow, MonthUsage, Principal, Revoked, TeamRow};
+pub use team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};

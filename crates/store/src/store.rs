@@ -7,6 +7,7 @@ use std::sync::Arc;
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
+use harvestman_core::month::Month;
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 
@@ -20,7 +21,7 @@ use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
-use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Revoked, TeamRow};
+use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
 
 /// Name of the embedded database in its folder.
 pub const DATABASE_FILE: &str = "harvestman.db";
@@ -512,19 +513,14 @@ impl Store {
 
     // Usage and activity
 
-    /// Sum of all ledger entries of a team, in credits.
+    /// Sum of all ledger entries of a team, in credits. Reads the whole ledger: to check what is added up.
     pub async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
-        on_engine!(self, engine => engine.credits_in_period(team, Timestamp(0), Timestamp(u64::MAX)).await)
+        on_engine!(self, engine => engine.ledger_total(team).await)
     }
 
-    /// Credits of a team from `from` (included) to `to` (excluded).
-    pub async fn credits_in_period(
-        &self,
-        team: TeamId,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<u64, StoreError> {
-        on_engine!(self, engine => engine.credits_in_period(team, from, to).await)
+    /// Credits of a team in a month.
+    pub async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
+        on_engine!(self, engine => engine.credits_in_month(team, month).await)
     }
 
     /// Credits of a team per month and key, oldest month first.
@@ -535,6 +531,11 @@ impl Store {
     /// Activity of a team, newest first.
     pub async fn activity(&self, team: TeamId, query: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
         on_engine!(self, engine => engine.activity(team, query).await)
+    }
+
+    /// What a team has to do.
+    pub async fn queue(&self, team: TeamId) -> Result<Queue, StoreError> {
+        on_engine!(self, engine => engine.queue(team).await)
     }
 
     // Expiry

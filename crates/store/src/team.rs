@@ -1,6 +1,7 @@
 //! Who asks, and what they used.
 
 use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 /// The owner of an API key.
@@ -82,12 +83,21 @@ pub struct KeyRow {
 /// Credits of one calendar month (UTC) and key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MonthUsage {
-    /// `YYYY-MM`.
-    pub month: String,
+    /// The month.
+    pub month: Month,
     /// The key; `None` for use without a key.
     pub key: Option<KeyId>,
     /// Name of the key.
     pub key_name: Option<String>,
     /// Credits used.
     pub credits: u64,
+}
+
+/// Pages of a team that are not settled, and its last success.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Queue {
+    /// Pages of running jobs, in work or not.
+    pub unsettled: u64,
+    /// End of the newest job that completed; `None` without one whose results are still there.
+    pub last_success: Option<Timestamp>,
 }

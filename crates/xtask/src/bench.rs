@@ -20,8 +20,10 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
         "build",
         "--release",
         "--package=harvestman-server",
+        "--package=harvestman-store",
         "--package=harvestman-tests",
         "--bins",
+        "--example=fill_usage",
     ]))?;
     let release = project.target().join("release");
     let mut bench = run::command(release.join("harvestman-bench"));

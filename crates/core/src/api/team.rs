@@ -6,7 +6,9 @@ use crate::api::error::ApiError;
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
 use crate::billing::tokens;
+use crate::ids::JobId;
 use crate::limits::{DEFAULT_ACTIVITY_LIMIT, MAX_ACTIVITY_LIMIT};
+use crate::month::Month;
 use crate::paging::Cursor;
 use crate::time::Timestamp;
 
@@ -63,6 +65,9 @@ impl ActivityQuery {
     }
 }
 
+/// The version of the API that calls are made in.
+pub const API_VERSION: &str = "v2";
+
 /// Answer of `GET /v2/team/activity`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -77,14 +82,35 @@ pub struct Activity {
     pub has_more: bool,
 }
 
+impl Activity {
+    /// The answer of at most `limit` entries; `found` has one more if there are more, and is in order.
+    pub fn of(mut found: Vec<ActivityEntry>, limit: usize) -> Self {
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| has_more);
+        Self {
+            success: true,
+            cursor: last.map(|last| {
+                Cursor {
+                    time: last.created_at,
+                    id: last.id.0,
+                }
+                .encode()
+            }),
+            has_more,
+            data: found,
+        }
+    }
+}
+
 /// One call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ActivityEntry {
     /// The job.
-    pub id: String,
+    pub id: JobId,
     /// Kind of call.
     pub endpoint: Endpoint,
-    /// `v2`
+    /// [`API_VERSION`]
     pub api_version: String,
     /// When.
     pub created_at: Timestamp,
@@ -138,13 +164,66 @@ pub struct CreditPeriod {
 
 impl CreditPeriod {
     /// A month with its credits.
-    pub fn new(start_date: Timestamp, end_date: Timestamp, api_key: Option<String>, credits: u64) -> Self {
+    pub fn new(month: Month, api_key: Option<String>, credits: u64) -> Self {
         Self {
-            start_date,
-            end_date,
+            start_date: month.start(),
+            end_date: month.end(),
             api_key,
             total_credits: credits,
             credits_used: credits,
+        }
+    }
+}
+
+/// What reports name in the place of a key where none is asked for.
+pub const OPEN_MODE_KEY: &str = "open mode";
+
+/// What a key used in a month, as it is added up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyUse {
+    /// The month.
+    pub month: Month,
+    /// Name of the key, or [`OPEN_MODE_KEY`].
+    pub api_key: String,
+    /// Credits.
+    pub credits: u64,
+}
+
+impl UsageHistory<CreditPeriod> {
+    /// The report of what was used. The current month is there also without use: then as a month of the key
+    /// that asks.
+    pub fn of(mut used: Vec<KeyUse>, query: UsageQuery, current: Month, asking: &str) -> Self {
+        if used.iter().all(|entry| entry.month != current) {
+            used.push(KeyUse {
+                month: current,
+                api_key: asking.to_owned(),
+                credits: 0,
+            });
+        }
+        // Keys of a month stay in their order.
+        used.sort_by_key(|entry| entry.month);
+        if !query.by_api_key {
+            used.dedup_by(|entry, sum| {
+                let same = entry.month == sum.month;
+                sum.credits += if same { entry.credits } else { 0 };
+                same
+            });
+        }
+        let period = |entry: KeyUse| {
+            let api_key = query.by_api_key.then_some(entry.api_key);
+            CreditPeriod::new(entry.month, api_key, entry.credits)
+        };
+        Self {
+            success: true,
+            periods: used.into_iter().map(period).collect(),
+        }
+    }
+
+    /// The same report in tokens.
+    pub fn in_tokens(self) -> UsageHistory<TokenPeriod> {
+        UsageHistory {
+            success: self.success,
+            periods: self.periods.into_iter().map(TokenPeriod::from).collect(),
         }
     }
 }
@@ -227,6 +306,18 @@ pub struct TokenUsage {
     pub billing_period_end: Timestamp,
 }
 
+impl CreditUsage {
+    /// What is left of a budget for the month; without one nothing is ever used up.
+    pub fn of(month: Month, budget: Option<u64>, used: u64) -> Self {
+        Self {
+            remaining_credits: budget.map_or(UNLIMITED_CREDITS, |budget| budget.saturating_sub(used)),
+            plan_credits: budget.unwrap_or(UNLIMITED_CREDITS),
+            billing_period_start: month.start(),
+            billing_period_end: month.end(),
+        }
+    }
+}
+
 impl From<CreditUsage> for TokenUsage {
     fn from(usage: CreditUsage) -> Self {
         Self {
@@ -238,7 +329,7 @@ impl From<CreditUsage> for TokenUsage {
     }
 }
 
-/// Answer of `GET /v2/team/queue-status`.
+/// Answer of `GET /v2/team/queue-status`. What is counted are pages: those are what a team has slots for.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueStatus {
@@ -254,6 +345,26 @@ pub struct QueueStatus {
     pub max_concurrency: u64,
     /// Time of the last success; null without one.
     pub most_recent_success: Option<Timestamp>,
+}
+
+impl QueueStatus {
+    /// The answer for pages that are not settled, of which some are in work.
+    pub fn of(
+        unsettled: u64,
+        in_work: u64,
+        max_concurrency: u64,
+        most_recent_success: Option<Timestamp>,
+    ) -> Self {
+        let waiting = unsettled.saturating_sub(in_work);
+        Self {
+            success: true,
+            jobs_in_queue: in_work + waiting,
+            active_jobs_in_queue: in_work,
+            waiting_jobs_in_queue: waiting,
+            max_concurrency,
+            most_recent_success,
+        }
+    }
 }
 
 /// Answer of `GET /v2/concurrency-check`.

@@ -16,3 +16,4 @@ mod parse;
 mod routes;
 mod site;
 mod socket;
+mod team;

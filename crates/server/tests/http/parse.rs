@@ -104,6 +104,20 @@ async fn text_is_converted_and_kept_under_its_scrape_id() {
 }
 
 #[tokio::test]
+async fn files_are_paid_for_as_pages_are() {
+    let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "6")]).await;
+    let summed = json!({"formats": ["markdown", "summary"]});
+    for (options, credits) in [(&summed, 5), (&json!({}), 1)] {
+        let answer = parse(&app, NOTES, "", b"# Herons\n\nThey wade.", options).await;
+        assert_eq!(answer.json()["data"]["metadata"]["creditsUsed"], credits);
+    }
+    let refused = parse(&app, NOTES, "", b"# Herons", &json!({})).await;
+    refused.is_error(402, "INSUFFICIENT_CREDITS");
+    let left = app.get("/v2/team/credit-usage").await.json();
+    assert_eq!(left["data"]["remainingCredits"], 0);
+}
+
+#[tokio::test]
 async fn the_kind_comes_from_the_name_then_the_type_then_the_bytes() {
     let app = TestApp::start().await;
     let no_options = json!({});

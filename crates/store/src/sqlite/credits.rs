@@ -1,10 +1,11 @@
 //! Credits: written with the page they are for, read for reports. The ledger outlives its jobs.
 
+use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{query, query_scalar};
 use uuid::Uuid;
 
 use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
@@ -12,7 +13,7 @@ use crate::job::{JobKind, NewJob};
 use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::team::MonthUsage;
 
 /// Whose credits and for what.
@@ -93,11 +94,11 @@ impl Account {
         }
         query(
             "INSERT INTO month_usage (team_id, month, key_id, credits)
-             VALUES (?1, strftime('%Y-%m', ?2 / 1000, 'unixepoch'), ?3, ?4)
+             VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits",
         )
         .bind(blob(self.team.0))
-        .bind(int(now.0))
+        .bind(Month::of(now).to_string())
         .bind(self.key.map(|key| blob(key.0)).unwrap_or_default())
         .bind(int(credits))
         .execute(connection)
@@ -133,28 +134,30 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn credits_in_period(
-        &self,
-        team: TeamId,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Result<u64, StoreError> {
-        let sum: i64 = query_scalar(
-            "SELECT coalesce(sum(credits), 0) FROM ledger WHERE team_id = ?1 AND at >= ?2 AND at < ?3",
+    pub(crate) async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
+        let row = query("SELECT coalesce(sum(credits), 0) AS credits FROM ledger WHERE team_id = ?1")
+            .bind(blob(team.0))
+            .fetch_one(&self.readers)
+            .await?;
+        row.count("credits")
+    }
+
+    pub(crate) async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
+        let row = query(
+            "SELECT coalesce(sum(credits), 0) AS credits FROM month_usage WHERE team_id = ?1 AND month = ?2",
         )
         .bind(blob(team.0))
-        .bind(int(from.0))
-        .bind(int(to.0))
+        .bind(month.to_string())
         .fetch_one(&self.readers)
         .await?;
-        Ok(u64::try_from(sum).unwrap_or(0))
+        row.count("credits")
     }
 
     pub(crate) async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
         let rows = query(
             "SELECT month, key_id, credits, api_key.name AS key_name FROM month_usage
              LEFT JOIN api_key ON api_key.id = key_id
-             WHERE month_usage.team_id = ?1 ORDER BY month, key_name",
+             WHERE month_usage.team_id = ?1 ORDER BY month, key_name, key_id",
         )
         .bind(blob(team.0))
         .fetch_all(&self.readers)
@@ -163,7 +166,7 @@ impl Sqlite {
             .map(|row| {
                 let key: Option<Uuid> = row.maybe_id("key_id")?;
                 Ok(MonthUsage {
-                    month: row.text("month")?,
+                    month: Month::parse(&row.text("month")?).ok_or_else(|| wrong("month"))?,
                     key: key.map(KeyId),
                     key_name: row.maybe_text("key_name")?,
                     credits: row.count("credits")?,

@@ -23,6 +23,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0012_file.sql"),
     include_str!("migrations/0013_session.sql"),
     include_str!("migrations/0015_teams.sql"),
+    include_str!("migrations/0014_usage.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

@@ -23,6 +23,8 @@ async fn tell(store: &Store) {
     chapters_of_teams::a_team_has_a_plan_and_a_secret_of_its_own(store).await;
     chapters_of_teams::usage_is_added_up_by_month_and_key(store).await;
     chapters_of_teams::activity_is_read_newest_first_in_pages(store).await;
+    chapters_of_teams::activity_has_neither_gap_nor_repeat_while_more_comes(store).await;
+    chapters_of_teams::a_queue_is_what_is_not_settled(store).await;
     chapters_of_teams::a_call_without_a_job_leaves_its_price_and_activity(store).await;
     chapters_of_crawls::a_job_is_made_once_per_idempotency_key(store).await;
     chapters_of_crawls::a_refused_job_leaves_nothing(store).await;

@@ -76,7 +76,7 @@ const RULES: &[Reach] = &[
     Reach {
         what: "SQL",
         words: &["sqlx", "rusqlite"],
-        only: Only::In(&["crates/store/src", "crates/store/tests"]),
+        only: Only::In(&["crates/store/src", "crates/store/tests", "crates/store/examples"]),
     },
     Reach {
         what: "HTTP serving",

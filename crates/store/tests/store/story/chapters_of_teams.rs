@@ -1,9 +1,12 @@
 //! Teams, keys, usage, activity.
 
-use harvestman_core::ids::JobId;
-use harvestman_store::{Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Revoked, ScrapeResult, Store};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::month::Month;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Queue, Revoked, ScrapeResult, Store};
 
-use crate::place::{NOW, document, later, new_job};
+use crate::place::{NOW, document, later, new_job, offer};
 
 pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
     assert!(!store.has_keys().await.unwrap());
@@ -100,53 +103,84 @@ pub(crate) async fn a_team_has_a_plan_and_a_secret_of_its_own(store: &Store) {
     assert_eq!(store.webhook_secret(other).await.unwrap(), None);
 }
 
+/// A scrape of this price that ended at this time.
+async fn charge(store: &Store, team: TeamId, key: Option<KeyId>, credits: u32, at: &str) {
+    let at: Timestamp = serde_json::from_value(at.into()).unwrap();
+    let job = NewJob {
+        key,
+        // What counts is when it ended.
+        created_at: Timestamp(at.0 - 1),
+        ..new_job(team, JobKind::Scrape, 1)
+    };
+    store.begin_scrape(&job).await.unwrap();
+    let document = &document("/usage", "text");
+    store
+        .finish_scrape(job.id, ScrapeResult::Document { document, credits }, at)
+        .await
+        .unwrap();
+}
+
 pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
     let team = store.ensure_team("usage").await.unwrap();
-    let key = store.add_key(team, "with a key", [9; 32], NOW).await.unwrap();
-    // NOW is the last day of January 2026, 09:05.
-    let february = later(15 * 3_600_000);
-    for (key, at, credits) in [
-        (None, NOW, 1),
-        (Some(key), NOW, 2),
-        (Some(key), NOW, 3),
-        (None, february, 5),
+    let desk = store.add_key(team, "desk", [9; 32], NOW).await.unwrap();
+    let lost = store.add_key(team, "lost", [10; 32], NOW).await.unwrap();
+    let other = store.ensure_team("usage of others").await.unwrap();
+    let (desk, lost) = (Some(desk), Some(lost));
+    for (key, credits, at) in [
+        (desk, 1, "2027-12-31T23:59:59.999Z"),
+        (desk, 2, "2028-01-01T00:00:00.000Z"),
+        (lost, 3, "2028-01-31T23:59:59.999Z"),
+        (desk, 4, "2028-02-01T00:00:00.000Z"),
+        (lost, 5, "2028-02-29T00:00:00.000Z"),
+        (lost, 6, "2028-02-29T23:59:59.999Z"),
+        (None, 7, "2028-03-01T00:00:00.000Z"),
+        (lost, 8, "2028-03-31T12:00:00.000Z"),
+        (desk, 9, "2028-03-31T23:59:59.999Z"),
+        // A free page is in the ledger, and makes no month.
+        (None, 0, "2028-04-30T23:59:59.999Z"),
     ] {
-        let job = NewJob {
-            key,
-            created_at: at,
-            ..new_job(team, JobKind::Scrape, 1)
-        };
-        store.begin_scrape(&job).await.unwrap();
-        let document = &document("/usage", "text");
-        store
-            .finish_scrape(job.id, ScrapeResult::Document { document, credits }, at)
-            .await
-            .unwrap();
+        charge(store, team, key, credits, at).await;
     }
-    assert_eq!(store.ledger_total(team).await.unwrap(), 11);
-    assert_eq!(store.credits_in_period(team, NOW, february).await.unwrap(), 6);
-    assert_eq!(
-        store
-            .credits_in_period(team, february, later(u64::from(u32::MAX)))
-            .await
-            .unwrap(),
-        5
-    );
-    let months: Vec<_> = store
-        .month_usage(team)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|usage| (usage.month, usage.key, usage.key_name, usage.credits))
+    charge(store, other, None, 100, "2028-02-01T00:00:00.000Z").await;
+    let revoked = store.revoke_key(Some(team), lost.unwrap(), NOW).await.unwrap();
+    assert_eq!(revoked, Revoked::Revoked);
+
+    let usage = store.month_usage(team).await.unwrap();
+    let lines: Vec<String> = usage
+        .iter()
+        .map(|usage| {
+            let name = usage.key_name.as_deref().unwrap_or("-");
+            let named = [("-", None), ("desk", desk), ("lost", lost)];
+            assert!(named.contains(&(name, usage.key)), "{usage:?}");
+            format!("{} {name} {}", usage.month, usage.credits)
+        })
         .collect();
-    assert_eq!(
-        months,
-        [
-            ("2026-01".to_owned(), None, None, 1),
-            ("2026-01".to_owned(), Some(key), Some("with a key".to_owned()), 5),
-            ("2026-02".to_owned(), None, None, 5),
-        ]
-    );
+    let expected = [
+        "2027-12 desk 1",
+        "2028-01 desk 2",
+        "2028-01 lost 3",
+        "2028-02 desk 4",
+        "2028-02 lost 11",
+        "2028-03 - 7",
+        "2028-03 desk 9",
+        "2028-03 lost 8",
+    ];
+    assert_eq!(lines, expected, "a revoked key keeps its name");
+    assert_eq!(store.ledger_total(team).await.unwrap(), 45);
+    for (month, credits) in [
+        ("2027-12", 1),
+        ("2028-01", 5),
+        ("2028-02", 15),
+        ("2028-03", 24),
+        ("2028-04", 0),
+    ] {
+        let month = Month::parse(month).unwrap();
+        assert_eq!(
+            store.credits_in_month(team, month).await.unwrap(),
+            credits,
+            "{month}"
+        );
+    }
 }
 
 pub(crate) async fn activity_is_read_newest_first_in_pages(store: &Store) {
@@ -203,6 +237,91 @@ pub(crate) async fn activity_is_read_newest_first_in_pages(store: &Store) {
             .unwrap()
             .is_empty()
     );
+}
+
+pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: &Store) {
+    let team = store.ensure_team("busy").await.unwrap();
+    let mut made = Vec::new();
+    let note = async |made: &mut Vec<(Timestamp, JobId, JobKind)>, created_at| {
+        let kind = [JobKind::Map, JobKind::Search][made.len() % 2];
+        let call = NewJob {
+            created_at,
+            ..new_job(team, kind, 0)
+        };
+        store.record_call(&call, 0, NOW).await.unwrap();
+        made.push((created_at, call.id, kind));
+    };
+    for number in 0..150 {
+        // Five at each moment: their ids decide.
+        note(&mut made, Timestamp(NOW.0 - 1_000 * (number / 5))).await;
+    }
+    for kind in [None, Some(JobKind::Map), Some(JobKind::Search)] {
+        let mut expected = made.clone();
+        expected.retain(|(.., of)| kind.is_none_or(|kind| *of == kind));
+        expected.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+        let mut query = ActivityQuery {
+            now: later(3_600_000),
+            endpoint: kind.map(|kind| kind.as_str().to_owned()),
+            before: None,
+            limit: 7,
+        };
+        let mut walked = Vec::new();
+        loop {
+            let page = store.activity(team, &query).await.unwrap();
+            walked.extend(page.iter().map(|entry| (entry.created_at, entry.id)));
+            let Some(last) = page.last() else { break };
+            query.before = Some((last.created_at, last.id));
+            let newer = later(made.len() as u64);
+            note(&mut made, newer).await;
+        }
+        let expected: Vec<_> = expected.into_iter().map(|(at, id, _)| (at, id)).collect();
+        assert_eq!(walked, expected, "{kind:?}");
+    }
+    assert!(made.len() > 180, "more came while it was read");
+}
+
+pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
+    let team = store.ensure_team("queue").await.unwrap();
+    let empty = Queue {
+        unsettled: 0,
+        last_success: None,
+    };
+    assert_eq!(store.queue(team).await.unwrap(), empty);
+    let scrapes = [1, 2, 3].map(|_| new_job(team, JobKind::Scrape, 1));
+    for scrape in &scrapes {
+        store.begin_scrape(scrape).await.unwrap();
+    }
+    let pages = vec![offer("/a"), offer("/b"), offer("/c"), offer("/d")];
+    let batch = new_job(team, JobKind::BatchScrape, 4);
+    store.create_batch(&batch, pages, None).await.unwrap();
+    let crawl = new_job(team, JobKind::Crawl, 100);
+    store.create_crawl(&crawl, None).await.unwrap();
+    let unsettled = async || store.queue(team).await.unwrap().unsettled;
+    assert_eq!(
+        unsettled().await,
+        3 + 4 + 1,
+        "a crawl that has not begun is its first page"
+    );
+
+    let document = &document("/queue", "text");
+    for (scrape, at) in scrapes.iter().zip([50, 90]) {
+        let result = ScrapeResult::Document { document, credits: 1 };
+        store.finish_scrape(scrape.id, result, later(at)).await.unwrap();
+    }
+    let failure = ApiError::new(ErrorCode::ScrapeTimeout, "too slow");
+    let failed = ScrapeResult::Failed(&failure);
+    store
+        .finish_scrape(scrapes[2].id, failed, later(95))
+        .await
+        .unwrap();
+    store.cancel(team, crawl.id, later(99)).await.unwrap();
+    let queue = Queue {
+        unsettled: 4,
+        last_success: Some(later(90)),
+    };
+    assert_eq!(store.queue(team).await.unwrap(), queue);
+    store.cancel(team, batch.id, later(99)).await.unwrap();
+    assert_eq!(unsettled().await, 0);
 }
 
 pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &Store) {

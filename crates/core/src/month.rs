@@ -1,0 +1,110 @@
+//! Calendar months in UTC: what use is added up by, and what a budget is for (contract sections 6.7, 6.8
+//! and 12).
+
+use std::fmt;
+
+use jiff::civil::Date;
+use jiff::tz::Offset;
+
+use crate::time::Timestamp;
+
+/// A calendar month in UTC; shown as `2026-01`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Month {
+    first_day: Date,
+}
+
+impl Month {
+    /// The month of this time.
+    pub fn of(time: Timestamp) -> Self {
+        Self {
+            first_day: Offset::UTC.to_datetime(time.to_jiff()).date().first_of_month(),
+        }
+    }
+
+    /// Reads back how a month is shown.
+    pub fn parse(text: &str) -> Option<Self> {
+        let first_day = format!("{text}-01").parse().ok()?;
+        Some(Self { first_day }).filter(|month| month.to_string() == text)
+    }
+
+    /// Its first millisecond.
+    pub fn start(self) -> Timestamp {
+        midnight(self.first_day)
+    }
+
+    /// Its last millisecond.
+    pub fn end(self) -> Timestamp {
+        let next = self.first_day.last_of_month().tomorrow().unwrap_or(Date::MAX);
+        Timestamp(midnight(next).0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.first_day.year(), self.first_day.month())
+    }
+}
+
+fn midnight(day: Date) -> Timestamp {
+    let time = Offset::UTC
+        .to_timestamp(day.at(0, 0, 0, 0))
+        .unwrap_or(jiff::Timestamp::MAX);
+    Timestamp(u64::try_from(time.as_millisecond()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str) -> Timestamp {
+        serde_json::from_value(text.into()).unwrap()
+    }
+
+    #[test]
+    fn months_begin_and_end_at_midnight_in_utc() {
+        let check = |name: &str, start: &str, end: &str| {
+            let (start, end) = (time(start), time(end));
+            let month = Month::parse(name).unwrap();
+            assert_eq!((month.start(), month.end()), (start, end), "{name}");
+            assert_eq!(month.to_string(), name);
+            for inside in [start, Timestamp(start.0 + (end.0 - start.0) / 2), end] {
+                assert_eq!(Month::of(inside), month, "{inside}");
+            }
+            assert!(Month::of(Timestamp(end.0 + 1)) > month, "{name}");
+            if start.0 > 0 {
+                assert!(Month::of(Timestamp(start.0 - 1)) < month, "{name}");
+            }
+        };
+        check("1970-01", "1970-01-01T00:00:00.000Z", "1970-01-31T23:59:59.999Z");
+        check("2024-02", "2024-02-01T00:00:00.000Z", "2024-02-29T23:59:59.999Z");
+        check("2025-02", "2025-02-01T00:00:00.000Z", "2025-02-28T23:59:59.999Z");
+        check("2100-02", "2100-02-01T00:00:00.000Z", "2100-02-28T23:59:59.999Z");
+        check("2026-04", "2026-04-01T00:00:00.000Z", "2026-04-30T23:59:59.999Z");
+        check("2026-12", "2026-12-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z");
+        check("2027-01", "2027-01-01T00:00:00.000Z", "2027-01-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn only_a_month_as_it_is_shown_is_read() {
+        for bad in [
+            "",
+            "2026",
+            "2026-13",
+            "2026-00",
+            "2026-1",
+            "26-01",
+            "2026-01-01",
+            "+002026-01",
+        ] {
+            assert_eq!(Month::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn no_time_is_too_late_for_a_month() {
+        let last = Month::of(Timestamp(u64::MAX));
+        assert!(last.start() < last.end());
+        assert_eq!(Month::parse(&last.to_string()), Some(last));
+    }
+}

@@ -1,0 +1,72 @@
+//! What a team did, used and has left: `/v2/team/...` and `/v2/concurrency-check` (contract sections 6.7 to 6.9
+//! and 12).
+
+use axum::extract::State;
+use axum::http::Uri;
+use harvestman_core::api::team::{
+    API_VERSION, Activity, ActivityEntry, ActivityQuery, ConcurrencyCheck, Data, Endpoint, TokenUsage,
+    UsageQuery,
+};
+use harvestman_core::ids::JobId;
+use harvestman_store::StoreError;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::{Answer, json};
+
+pub(crate) async fn credit_history(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+    let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
+    json(&app.engine().credit_history(&who, query).await?)
+}
+
+pub(crate) async fn token_history(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+    let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
+    json(&app.engine().credit_history(&who, query).await?.in_tokens())
+}
+
+pub(crate) async fn credit_usage(State(app): State<App>, Caller(who): Caller) -> Answer {
+    json(&Data::new(app.engine().credit_usage(&who).await?))
+}
+
+pub(crate) async fn token_usage(State(app): State<App>, Caller(who): Caller) -> Answer {
+    let usage = app.engine().credit_usage(&who).await?;
+    json(&Data::new(TokenUsage::from(usage)))
+}
+
+pub(crate) async fn queue_status(State(app): State<App>, Caller(who): Caller) -> Answer {
+    json(&app.engine().queue_status(&who).await?)
+}
+
+pub(crate) async fn concurrency(State(app): State<App>, Caller(who): Caller) -> Answer {
+    let (taken, most) = app.engine().concurrency(&who);
+    json(&ConcurrencyCheck {
+        success: true,
+        concurrency: taken as u64,
+        max_concurrency: most as u64,
+    })
+}
+
+pub(crate) async fn activity(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+    let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
+    let wanted = harvestman_store::ActivityQuery {
+        now: harvestman_engine::now(),
+        endpoint: query.endpoint.map(|endpoint| endpoint.to_string()),
+        before: query.cursor.map(|cursor| (cursor.time, JobId(cursor.id))),
+        // One more says whether there are more.
+        limit: query.limit as u32 + 1,
+    };
+    let found = app.store().activity(who.team, &wanted).await?;
+    let entries: Result<Vec<_>, StoreError> = found.into_iter().map(entry).collect();
+    json(&Activity::of(entries?, query.limit as usize))
+}
+
+fn entry(row: harvestman_store::Activity) -> Result<ActivityEntry, StoreError> {
+    let endpoint = Endpoint::parse(&row.endpoint);
+    Ok(ActivityEntry {
+        id: row.id,
+        endpoint: endpoint.ok_or_else(|| StoreError::Unreadable("endpoint of activity".to_owned()))?,
+        api_version: API_VERSION.to_owned(),
+        created_at: row.created_at,
+        target: row.target,
+    })
+}

@@ -1,0 +1,255 @@
+//! What a team did, used and has left, through the router.
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::month::Month;
+use harvestman_core::time::Timestamp;
+use harvestman_server::{bootstrap, keys};
+use harvestman_store::{JobKind, NewJob};
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::crawl::{ALLOW, start, until};
+use crate::site::Site;
+
+const DAY_MS: u64 = 24 * 3_600_000;
+
+/// Notes a call of this team and price, made at this time.
+async fn note(
+    app: &TestApp,
+    (team, key): (TeamId, Option<KeyId>),
+    kind: JobKind,
+    credits: u32,
+    at: Timestamp,
+) -> JobId {
+    let call = NewJob {
+        id: harvestman_engine::new_job_id(),
+        team,
+        key,
+        kind,
+        url: "http://site.test/".to_owned(),
+        request: "{}".to_owned(),
+        base: String::new(),
+        page_limit: 0,
+        webhook: None,
+        origin: None,
+        integration: None,
+        zero_data_retention: false,
+        retention_ms: DAY_MS,
+        created_at: at,
+    };
+    app.app.store().record_call(&call, credits, at).await.unwrap();
+    call.id
+}
+
+/// Team and key of the app's caller.
+async fn caller(app: &TestApp) -> (TeamId, Option<KeyId>) {
+    let principal = app
+        .app
+        .store()
+        .principal(keys::hash(&app.key))
+        .await
+        .unwrap()
+        .unwrap();
+    (principal.team, principal.key)
+}
+
+#[tokio::test]
+async fn usage_is_told_by_month_and_key() {
+    let app = TestApp::start().await;
+    let (team, key) = caller(&app).await;
+    let now = harvestman_engine::now();
+    let this = Month::of(now);
+    let before = Month::of(Timestamp(this.start().0 - 1));
+    let dates = |month: Month| (month.start().to_string(), month.end().to_string());
+    let (start, end) = dates(this);
+
+    // The current month is there before anything is used.
+    let history = app.get("/v2/team/credit-usage/historical").await;
+    assert_eq!(history.status, 200);
+    let expected = json!({ "success": true, "periods": [
+        { "startDate": start, "endDate": end, "totalCredits": 0, "creditsUsed": 0 }] });
+    assert_eq!(history.json(), expected);
+
+    let store = app.app.store();
+    let lost = store.add_key(team, "lost", [7; 32], now).await.unwrap();
+    note(&app, (team, key), JobKind::Map, 3, before.start()).await;
+    note(&app, (team, Some(lost)), JobKind::Map, 4, before.end()).await;
+    note(&app, (team, None), JobKind::Map, 5, this.start()).await;
+    let other = store.ensure_team("others").await.unwrap();
+    note(&app, (other, None), JobKind::Map, 100, now).await;
+
+    let periods = async |path: &str| app.get(path).await.json()["periods"].clone();
+    let (past_start, past_end) = dates(before);
+    assert_eq!(
+        periods("/v2/team/credit-usage/historical").await,
+        json!([
+            { "startDate": past_start, "endDate": past_end, "totalCredits": 7, "creditsUsed": 7 },
+            { "startDate": start, "endDate": end, "totalCredits": 5, "creditsUsed": 5 },
+        ])
+    );
+    assert_eq!(
+        periods("/v2/team/token-usage/historical?byApiKey=true").await,
+        json!([
+            { "startDate": past_start, "endDate": past_end, "apiKey": "first key", "totalTokens": 45, "tokensUsed": 45 },
+            { "startDate": past_start, "endDate": past_end, "apiKey": "lost", "totalTokens": 60, "tokensUsed": 60 },
+            { "startDate": start, "endDate": end, "apiKey": "open mode", "totalTokens": 75, "tokensUsed": 75 },
+        ])
+    );
+    for unit in ["credit", "token"] {
+        let path = format!("/v2/team/{unit}-usage/historical?byApiKey=perhaps");
+        app.get(&path).await.is_error(400, "BAD_REQUEST");
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_is_of_this_month() {
+    let unlimited = TestApp::start().await;
+    let left = unlimited.get("/v2/team/token-usage").await.json();
+    assert_eq!(left["data"]["remainingTokens"], 15_000_000_000_u64);
+    let left = unlimited.get("/v2/team/credit-usage").await.json();
+    assert_eq!(
+        (&left["data"]["remainingCredits"], &left["data"]["planCredits"]),
+        (&json!(1_000_000_000), &json!(1_000_000_000))
+    );
+
+    let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "20")]).await;
+    let who = caller(&app).await;
+    let now = harvestman_engine::now();
+    let month = Month::of(now);
+    note(&app, who, JobKind::Map, 19, Timestamp(month.start().0 - 1)).await;
+    let left = async |path: &str| app.get(path).await.json();
+    for (credits, remaining) in [(8, 12), (11, 1), (2, 0)] {
+        note(&app, who, JobKind::Map, credits, now).await;
+        let expected = json!({ "success": true, "data": {
+            "remainingCredits": remaining, "planCredits": 20,
+            "billingPeriodStart": month.start().to_string(), "billingPeriodEnd": month.end().to_string() } });
+        assert_eq!(left("/v2/team/credit-usage").await, expected);
+        let tokens = left("/v2/team/token-usage").await;
+        assert_eq!(
+            (&tokens["data"]["remainingTokens"], &tokens["data"]["planTokens"]),
+            (&json!(15 * remaining), &json!(300))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_and_fifty_activities_are_paged_without_gap_or_repeat_while_more_come() {
+    let app = TestApp::start().await;
+    let who = caller(&app).await;
+    let now = harvestman_engine::now();
+    let kinds = [JobKind::Map, JobKind::Search, JobKind::Interact];
+    let mut made = Vec::new();
+    for number in 0..150 {
+        // Three at each moment, the oldest almost a day old.
+        let at = Timestamp(now.0 - (number / 3 + 1) * (DAY_MS / 52));
+        let kind = kinds[number as usize % 3];
+        made.push((at, note(&app, who, kind, 0, at).await, kind));
+    }
+    note(&app, who, JobKind::Map, 0, Timestamp(now.0 - DAY_MS)).await;
+    let other = app.app.store().ensure_team("others").await.unwrap();
+    note(&app, (other, None), JobKind::Map, 0, now).await;
+    made.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+
+    for (limit, kind) in [
+        (1, Some(JobKind::Search)),
+        (7, None),
+        (100, None),
+        (100, Some(JobKind::Map)),
+    ] {
+        let filter = kind.map_or(String::new(), |kind| format!("&endpoint={}", kind.as_str()));
+        let (mut walked, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v2/team/activity?limit={limit}{filter}{cursor}");
+            let page = app.get(&path).await.json();
+            let entries = page["data"].as_array().unwrap().clone();
+            assert!(entries.len() <= limit);
+            assert_eq!(page["cursor"].is_null(), page["has_more"] == false);
+            walked.extend(entries);
+            let Some(next) = page["cursor"].as_str() else {
+                break;
+            };
+            cursor = format!("&cursor={next}");
+            let newer = note(&app, who, kinds[walked.len() % 3], 0, harvestman_engine::now()).await;
+            assert!(walked.iter().all(|entry| entry["id"] != newer.to_string()));
+        }
+        // What came before this walk is newer than all that was made.
+        let since = Timestamp(now.0).to_string();
+        walked.retain(|entry| entry["created_at"].as_str().unwrap() < since.as_str());
+        let expected: Vec<Value> = made
+            .iter()
+            .filter(|(.., of)| kind.is_none_or(|kind| *of == kind))
+            .map(|(at, id, kind)| {
+                json!({ "id": id, "endpoint": kind.as_str(), "api_version": "v2",
+                    "created_at": at.to_string(), "target": "http://site.test/" })
+            })
+            .collect();
+        assert_eq!(walked, expected, "limit {limit}, {kind:?}");
+    }
+    let default = app.get("/v2/team/activity").await.json();
+    assert_eq!(default["data"].as_array().unwrap().len(), 50);
+    for bad in ["limit=0", "limit=101", "endpoint=crawls", "cursor=AAAA"] {
+        app.get(&format!("/v2/team/activity?{bad}"))
+            .await
+            .is_error(400, "BAD_REQUEST");
+    }
+}
+
+#[tokio::test]
+async fn a_queue_is_the_pages_that_run_and_that_wait() {
+    let settings = [ALLOW, &[("HARVESTMAN_MAX_CONCURRENCY", "2")]].concat();
+    let app = TestApp::with(&settings).await;
+    let site = Site::closed(5).await;
+    let queue = async |app: &TestApp| app.get("/v2/team/queue-status").await.json();
+    let idle = json!({ "success": true, "jobsInQueue": 0, "activeJobsInQueue": 0, "waitingJobsInQueue": 0,
+        "maxConcurrency": 2, "mostRecentSuccess": null });
+    assert_eq!(queue(&app).await, idle);
+
+    let id = start(&app, json!({ "url": site.url("/"), "sitemap": "skip" })).await;
+    until(&app, &id, |status| status["total"] == 6).await;
+    let busy = loop {
+        let busy = queue(&app).await;
+        if busy["activeJobsInQueue"] == 2 && busy["jobsInQueue"] == 5 {
+            break busy;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    };
+    assert_eq!(busy["waitingJobsInQueue"], 3, "{busy}");
+    let check = app.get("/v2/concurrency-check").await.json();
+    assert_eq!(
+        check,
+        json!({ "success": true, "concurrency": 2, "maxConcurrency": 2 })
+    );
+    // Another team has none of it.
+    let other = app.other_key("others").await;
+    let request = app.anonymous(Method::GET, "/v2/team/queue-status");
+    let request = request.header("authorization", format!("Bearer {other}"));
+    assert_eq!(app.send(request.body(Body::empty()).unwrap()).await.json(), idle);
+
+    site.let_go(5);
+    let status = until(&app, &id, |status| status["status"] == "completed").await;
+    let done = queue(&app).await;
+    assert_eq!(
+        (&done["jobsInQueue"], &done["mostRecentSuccess"]),
+        (&json!(0), &status["completedAt"])
+    );
+}
+
+#[tokio::test]
+async fn without_keys_usage_has_a_row_of_its_own() {
+    let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
+    let report = async || {
+        let request = app.anonymous(Method::GET, "/v2/team/credit-usage/historical?byApiKey=true");
+        let answer = app.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        let report = answer.json();
+        let periods = report["periods"].as_array().unwrap();
+        assert_eq!(periods.len(), 1);
+        (periods[0]["apiKey"].clone(), periods[0]["creditsUsed"].clone())
+    };
+    assert_eq!(report().await, (json!("open mode"), json!(0)));
+    let team = app.app.store().ensure_team(bootstrap::TEAM).await.unwrap();
+    note(&app, (team, None), JobKind::Map, 2, harvestman_engine::now()).await;
+    assert_eq!(report().await, (json!("open mode"), json!(2)));
+}

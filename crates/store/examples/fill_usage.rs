@@ -1,0 +1,93 @@
+//! Fills a database that a server has made with two years of use, and a day of activity, by every key in it: what
+//! `cargo xtask bench usage` measures (docs/BENCHMARKS.md). Never to be used on data that anybody needs.
+
+#![allow(clippy::expect_used, reason = "a tool of developers")]
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, query};
+
+/// Months of use; a month more or less has the same number of rows.
+const MONTHS: i64 = 24;
+const MONTH_MS: i64 = 2_629_746_000;
+const DAY_MS: i64 = 24 * 3_600_000;
+/// Of so many activities of a key one is an agent's.
+const RARE: i64 = 2_000;
+
+/// Ten pages of a job each, the jobs in order of time, as ids are; jobs go to the keys in turn.
+const LEDGER: &str = "
+    INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+    WITH RECURSIVE rows (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM rows WHERE no + 1 < ?1),
+        pages AS (SELECT no, no / 10 AS job, ?2 + ?3 * (no / 10) / (?1 / 10 + 1) AS at FROM rows)
+    SELECT unhex(format('%012x70008000%012x', at, job)), no % 10 + 1, 'page', owner.team_id, owner.key_id, 'crawl',
+        iif(no % 7 = 0, 5, 1), at
+    FROM pages JOIN owner ON owner.no = job % (SELECT count(*) FROM owner)";
+
+const MONTH_USAGE: &str = "
+    INSERT INTO month_usage (team_id, month, key_id, credits)
+    SELECT team_id, strftime('%Y-%m', at / 1000, 'unixepoch') AS month, key_id, sum(credits) FROM ledger
+    GROUP BY team_id, month, key_id";
+
+const ACTIVITY: &str = "
+    INSERT INTO activity (job_id, team_id, key_id, endpoint, target, created_at)
+    WITH RECURSIVE rows (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM rows WHERE no + 1 < ?1),
+        calls AS (SELECT no, ?2 + ?3 * no / ?1 AS at FROM rows)
+    SELECT unhex(format('%012x70009000%012x', at, no)), owner.team_id, owner.key_id,
+        iif(no / (SELECT count(*) FROM owner) % ?4 = ?4 / 2, 'agent', 'scrape'), 'http://site.test/' || no, at
+    FROM calls JOIN owner ON owner.no = no % (SELECT count(*) FROM owner)";
+
+/// Each activity is a scrape that has ended, as far as a team's queue looks at it.
+const JOBS: &str = "
+    INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, retention_ms,
+        created_at, completed_at)
+    SELECT job_id, team_id, key_id, 'scrape', target, '{}', 'completed', 1, 1, 1, 86400000, created_at, created_at
+    FROM activity";
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [database, rows, activity] = arguments.as_slice() else {
+        return Err("usage: fill_usage DATABASE LEDGER_ROWS ACTIVITY_ROWS".into());
+    };
+    let (rows, activity): (i64, i64) = (rows.parse()?, activity.parse()?);
+    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
+    let mut connection = open(database.into()).await?;
+    query("CREATE TEMP TABLE owner (no INTEGER PRIMARY KEY, team_id BLOB, key_id BLOB)")
+        .execute(&mut connection)
+        .await?;
+    query("INSERT INTO owner SELECT row_number() OVER (ORDER BY id) - 1, team_id, id FROM api_key")
+        .execute(&mut connection)
+        .await?;
+    let mut filling = connection.begin().await?;
+    let span = MONTHS * MONTH_MS;
+    query(LEDGER)
+        .bind(rows)
+        .bind(now - span)
+        .bind(span)
+        .execute(&mut *filling)
+        .await?;
+    query(MONTH_USAGE).execute(&mut *filling).await?;
+    query(ACTIVITY)
+        .bind(activity)
+        .bind(now - DAY_MS)
+        .bind(DAY_MS)
+        .bind(RARE)
+        .execute(&mut *filling)
+        .await?;
+    query(JOBS).execute(&mut *filling).await?;
+    filling.commit().await?;
+    connection.close().await?;
+    Ok(())
+}
+
+async fn open(database: PathBuf) -> Result<SqliteConnection, sqlx::Error> {
+    SqliteConnectOptions::new()
+        .filename(database)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Off)
+        .pragma("cache_size", "-262144")
+        .connect()
+        .await
+}

@@ -1,0 +1,147 @@
+//! Reports over a large ledger: how long they take through the real server, and whether they say what the ledger does.
+
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use harvestman_core::ids::JobId;
+use harvestman_core::month::Month;
+use harvestman_core::paging::Cursor;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{DATABASE_FILE, Store, StoreConfig};
+use harvestman_tests::TestServer;
+use http::Method;
+use serde_json::Value;
+
+use crate::arguments::Arguments;
+use crate::latency::Latencies;
+use crate::process;
+
+const TEAMS: usize = 10;
+const KEYS_OF_A_TEAM: usize = 8;
+/// How far back the late page of activity is.
+const LATE: Duration = Duration::from_secs(23 * 3600);
+
+/// `usage --rows N --activity N --calls N`.
+pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
+    let rows = arguments.number("--rows", 10_000_000)?;
+    let activity = arguments.number("--activity", 1_000_000)?;
+    let calls = arguments.number("--calls", 200)?.max(1);
+    arguments.end()?;
+
+    let keys: Vec<String> = (0..TEAMS * KEYS_OF_A_TEAM)
+        .map(|number| format!("fc-{number}=team-{}:key-{number}", number % TEAMS))
+        .collect();
+    let keys = keys.join(",");
+    let settings = [
+        ("HARVESTMAN_API_KEYS", keys.as_str()),
+        ("HARVESTMAN_CREDIT_BUDGET", "1000000000"),
+        ("HARVESTMAN_LOG", "warn"),
+    ];
+    let mut server = TestServer::start_with(&settings).await;
+    ensure!(server.terminate().await.success(), "the server did not stop");
+    let folder = server.data_dir().join("data");
+    let filled = Instant::now();
+    fill(&folder.join(DATABASE_FILE), rows, activity)?;
+    println!(
+        "{rows} ledger rows of {TEAMS} teams with {KEYS_OF_A_TEAM} keys each, {activity} activities: {:.1} s, {:.1} MiB",
+        filled.elapsed().as_secs_f64(),
+        process::folder_bytes(&folder)? as f64 / f64::from(1 << 20)
+    );
+
+    server.restart().await;
+    let late = SystemTime::now().duration_since(UNIX_EPOCH)?.saturating_sub(LATE);
+    let late = Cursor {
+        time: Timestamp(u64::try_from(late.as_millis())?),
+        id: "00000000-0000-0000-0000-000000000000".parse::<JobId>()?.0,
+    };
+    let late = late.encode();
+    for (name, path) in [
+        ("an empty answer", "/health".to_owned()),
+        ("credits by month", "/v2/team/credit-usage/historical".to_owned()),
+        (
+            "credits by key",
+            "/v2/team/credit-usage/historical?byApiKey=true".to_owned(),
+        ),
+        (
+            "tokens by key",
+            "/v2/team/token-usage/historical?byApiKey=true".to_owned(),
+        ),
+        ("credits left", "/v2/team/credit-usage".to_owned()),
+        ("activity, first", "/v2/team/activity?limit=100".to_owned()),
+        (
+            "activity, late",
+            format!("/v2/team/activity?limit=100&cursor={late}"),
+        ),
+        (
+            "activity, rare",
+            "/v2/team/activity?limit=100&endpoint=agent".to_owned(),
+        ),
+        ("queue", "/v2/team/queue-status".to_owned()),
+        ("concurrency", "/v2/concurrency-check".to_owned()),
+    ] {
+        let mut times = Latencies::default();
+        for _ in 0..calls {
+            let asked = Instant::now();
+            get(&server, &path).await?;
+            times.push(asked.elapsed());
+        }
+        println!("{name:<17} {}", times.line());
+    }
+    let report = get(&server, "/v2/team/credit-usage/historical?byApiKey=true").await?;
+    ensure!(server.terminate().await.success(), "the server did not stop");
+    check(&folder, &report, calls).await
+}
+
+async fn get(server: &TestServer, path: &str) -> Result<Value> {
+    let headers = [("authorization", "Bearer fc-0")];
+    let answer = server.ask(Method::GET, path, &headers, Bytes::new()).await;
+    ensure!(answer.status == 200, "{path}: {}", answer.json);
+    Ok(answer.json)
+}
+
+/// Two years of use, by the program that `cargo xtask bench` builds beside this one.
+fn fill(database: &std::path::Path, rows: u64, activity: u64) -> Result<()> {
+    let own = std::env::current_exe()?;
+    let program = own.with_file_name("examples").join("fill_usage");
+    let done = Command::new(&program)
+        .arg(database)
+        .args([rows.to_string(), activity.to_string()])
+        .status()
+        .with_context(|| format!("{} cannot be run", program.display()))?;
+    ensure!(done.success(), "the database could not be filled");
+    Ok(())
+}
+
+/// The check of a budget, as every page asks for it; then the report against the ledger.
+async fn check(folder: &std::path::Path, report: &Value, calls: u64) -> Result<()> {
+    let store = Store::open(&StoreConfig::new(folder)).await?;
+    let team = store.ensure_team("team-0").await?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let month = Month::of(Timestamp(u64::try_from(now.as_millis())?));
+    let mut times = Latencies::default();
+    for _ in 0..calls {
+        let asked = Instant::now();
+        store.credits_in_month(team, month).await?;
+        times.push(asked.elapsed());
+    }
+    println!("{:<17} {}", "budget, in store", times.line());
+    let began = Instant::now();
+    let ledger = store.ledger_total(team).await?;
+    println!(
+        "{:<17} {:.1} s",
+        "the whole ledger",
+        began.elapsed().as_secs_f64()
+    );
+    store.close().await?;
+    let periods = report["periods"].as_array().context("a report has periods")?;
+    let credits = |period: &Value| period["creditsUsed"].as_u64().unwrap_or(0);
+    let reported: u64 = periods.iter().map(credits).sum();
+    ensure!(
+        reported == ledger,
+        "reported are {reported} credits, the ledger holds {ledger}"
+    );
+    println!("{} periods, {reported} credits, as in the ledger", periods.len());
+    Ok(())
+}

@@ -9,10 +9,14 @@ import sys
 from datetime import datetime, timezone
 
 from firecrawl import AsyncFirecrawl, Firecrawl
+from firecrawl.v2.client import FirecrawlClient
+from firecrawl.v2.client_async import AsyncFirecrawlClient
 
 api_url, api_key, key_name, budget, site, slow = sys.argv[1:]
 budget = int(budget)
 client = Firecrawl(api_key=api_key, api_url=api_url)
+# The reports of past months are methods of the inner client alone.
+reports = FirecrawlClient(api_key=api_key, api_url=api_url)
 
 
 def check(used, credits, tokens, credit_history, token_history, credit_keys, token_keys):
@@ -37,10 +41,10 @@ def check_now(used):
         used,
         client.get_credit_usage(),
         client.get_token_usage(),
-        client.get_credit_usage_historical(),
-        client.get_token_usage_historical(),
-        client.get_credit_usage_historical(by_api_key=True),
-        client.get_token_usage_historical(by_api_key=True),
+        reports.get_credit_usage_historical(),
+        reports.get_token_usage_historical(),
+        reports.get_credit_usage_historical(by_api_key=True),
+        reports.get_token_usage_historical(by_api_key=True),
     )
 
 
@@ -73,14 +77,15 @@ assert client.cancel_batch_scrape(batch.id) is True
 async def main():
     """The same with the async client."""
     client = AsyncFirecrawl(api_key=api_key, api_url=api_url)
+    reports = AsyncFirecrawlClient(api_key=api_key, api_url=api_url)
     check(
         used,
         await client.get_credit_usage(),
         await client.get_token_usage(),
-        await client.get_credit_usage_historical(),
-        await client.get_token_usage_historical(),
-        await client.get_credit_usage_historical(by_api_key=True),
-        await client.get_token_usage_historical(by_api_key=True),
+        await reports.get_credit_usage_historical(),
+        await reports.get_token_usage_historical(),
+        await reports.get_credit_usage_historical(by_api_key=True),
+        await reports.get_token_usage_historical(by_api_key=True),
     )
     assert (await client.get_queue_status()).max_concurrency == queue.max_concurrency
     assert (await client.get_concurrency()).max_concurrency == queue.max_concurrency

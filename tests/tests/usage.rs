@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const SEED: u64 = 20_260_131;
 const BUDGET: u64 = 1_000_000;
-const PAGES: usize = 12;
+const PAGES: usize = 16;
 const PDF_PAGES: usize = 3;
 /// Keys, their names and their teams.
 const KEYS: [(&str, &str, &str); 4] = [
@@ -108,7 +108,7 @@ impl World {
         for _ in KEYS {
             let paper = Page::new("application/pdf", pdf.clone());
             let site = docs.build().page("/paper.pdf", paper);
-            sites.push(site.delay(Duration::from_millis(15)).serve().await);
+            sites.push(site.delay(Duration::from_millis(60)).serve().await);
         }
         let keys = KEYS.map(|(key, name, team)| format!("{key}={team}:{name}"));
         let server = TestServer::start_with(&[
@@ -201,7 +201,8 @@ impl World {
                     self.server.restart().await;
                 }
             }
-            tokio::time::sleep(Duration::from_millis(self.dice.below(150) as u64)).await;
+            let pause = [0, 30, 200][self.dice.below(3)];
+            tokio::time::sleep(Duration::from_millis(pause)).await;
             while let Some(heard) = self.asked.try_join_next() {
                 self.hear(heard.unwrap());
             }
@@ -223,12 +224,12 @@ impl World {
             .collect()
     }
 
-    /// A job that was started at an address like this, with its id.
+    /// One of the newest jobs whose address begins like this, with its id.
     fn job(&mut self, prefix: &str) -> Option<(Job, String)> {
         let mut fitting = self.jobs.clone();
         fitting.retain(|job| job.path.starts_with(prefix));
-        let place = self.dice.below(fitting.len().max(1));
-        let job = fitting.into_iter().nth(place)?;
+        let newest = self.dice.below(fitting.len().clamp(1, 3));
+        let job = fitting.into_iter().rev().nth(newest)?;
         let id = job.path.rsplit('/').next()?.to_owned();
         Some((job, id))
     }

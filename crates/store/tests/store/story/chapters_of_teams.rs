@@ -4,7 +4,9 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Queue, Revoked, ScrapeResult, Store};
+use harvestman_store::{
+    Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Queue, Revoked, ScrapeResult, Store,
+};
 
 use crate::place::{NOW, document, later, new_job, offer};
 

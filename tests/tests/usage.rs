@@ -108,13 +108,13 @@ impl World {
         for _ in KEYS {
             let paper = Page::new("application/pdf", pdf.clone());
             let site = docs.build().page("/paper.pdf", paper);
-            sites.push(site.delay(Duration::from_millis(60)).serve().await);
+            sites.push(site.delay(Duration::from_millis(150)).serve().await);
         }
         let keys = KEYS.map(|(key, name, team)| format!("{key}={team}:{name}"));
         let server = TestServer::start_with(&[
             ("HARVESTMAN_API_KEYS", &keys.join(",")),
             ("HARVESTMAN_CREDIT_BUDGET", &BUDGET.to_string()),
-            ("HARVESTMAN_MAX_CONCURRENCY", "6"),
+            ("HARVESTMAN_MAX_CONCURRENCY", "3"),
         ])
         .await;
         let mut paths = docs.paths();

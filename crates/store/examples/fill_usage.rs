@@ -19,10 +19,10 @@ const RARE: i64 = 2_000;
 /// Ten pages of a job each, the jobs in order of time, as ids are; jobs go to the keys in turn.
 const LEDGER: &str = "
     INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
-    WITH RECURSIVE rows (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM rows WHERE no + 1 < ?1),
-        pages AS (SELECT no, no / 10 AS job, ?2 + ?3 * (no / 10) / (?1 / 10 + 1) AS at FROM rows)
-    SELECT unhex(format('%012x70008000%012x', at, job)), no % 10 + 1, 'page', owner.team_id, owner.key_id, 'crawl',
-        iif(no % 7 = 0, 5, 1), at
+    WITH RECURSIVE rows (page) AS (SELECT 0 UNION ALL SELECT page + 1 FROM rows WHERE page + 1 < ?1),
+        pages AS (SELECT page, page / 10 AS job, ?2 + ?3 * (page / 10) / (?1 / 10 + 1) AS at FROM rows)
+    SELECT unhex(format('%012x70008000%012x', at, job)), page % 10 + 1, 'page', team_id, key_id, 'crawl',
+        iif(page % 7 = 0, 5, 1), at
     FROM pages JOIN owner ON owner.no = job % (SELECT count(*) FROM owner)";
 
 const MONTH_USAGE: &str = "
@@ -32,11 +32,11 @@ const MONTH_USAGE: &str = "
 
 const ACTIVITY: &str = "
     INSERT INTO activity (job_id, team_id, key_id, endpoint, target, created_at)
-    WITH RECURSIVE rows (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM rows WHERE no + 1 < ?1),
-        calls AS (SELECT no, ?2 + ?3 * no / ?1 AS at FROM rows)
-    SELECT unhex(format('%012x70009000%012x', at, no)), owner.team_id, owner.key_id,
-        iif(no / (SELECT count(*) FROM owner) % ?4 = ?4 / 2, 'agent', 'scrape'), 'http://site.test/' || no, at
-    FROM calls JOIN owner ON owner.no = no % (SELECT count(*) FROM owner)";
+    WITH RECURSIVE rows (call) AS (SELECT 0 UNION ALL SELECT call + 1 FROM rows WHERE call + 1 < ?1),
+        calls AS (SELECT call, (SELECT count(*) FROM owner) AS owners, ?2 + ?3 * call / ?1 AS at FROM rows)
+    SELECT unhex(format('%012x70009000%012x', at, call)), team_id, key_id,
+        iif(call / owners % ?4 = ?4 / 2, 'agent', 'scrape'), 'http://site.test/' || call, at
+    FROM calls JOIN owner ON owner.no = call % owners";
 
 /// Each activity is a scrape that has ended, as far as a team's queue looks at it.
 const JOBS: &str = "

@@ -26,7 +26,11 @@ impl Engine {
     pub async fn credit_usage(&self, who: &Principal) -> Result<CreditUsage, StoreError> {
         let month = this_month();
         let used = self.inner.store.credits_in_month(who.team, month).await?;
-        Ok(CreditUsage::of(month, self.plans().of(who.team).credit_budget, used))
+        Ok(CreditUsage::of(
+            month,
+            self.plans().of(who.team).credit_budget,
+            used,
+        ))
     }
 
     /// Pages in work and pages that wait.

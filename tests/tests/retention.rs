@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::{Value, json};
 
-use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer};
+use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, tools};
 
 /// In every address, title and text of the site, and nowhere else.
 const CANARY: &str = "canary7f3a";
@@ -89,7 +89,7 @@ async fn is_told_of(server: &TestServer, path: &str) -> bool {
 
 #[tokio::test]
 async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
-    let site = site(60).await;
+    let site = site(300).await;
     let receiver = Receiver::start().await;
     let mut server = TestServer::start_with(SETTINGS).await;
 
@@ -111,7 +111,7 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     assert_eq!(status["status"], "completed", "{status}");
     assert!(documents > 40, "{documents}");
 
-    let urls: Vec<String> = (3..60).map(|number| site.url(&path(number))).collect();
+    let urls: Vec<String> = (3..300).map(|number| site.url(&path(number))).collect();
     let batch = json!({ "urls": urls, "zeroDataRetention": true, "webhook": receiver.url() });
     let batch_path = server.batch(&batch).await;
     assert!(told(&server, &batch_path).await.1 > 40);
@@ -136,6 +136,30 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     assert!(log.contains("crawl started"), "the log is read");
     let line = log.lines().find(|line| line.contains(CANARY));
     assert_eq!(line, None, "in the log");
+}
+
+#[tokio::test]
+async fn a_browser_leaves_nothing_of_a_page_either() {
+    let script = format!(
+        "<title>{CANARY}</title><p id=said></p><script>localStorage.setItem('{CANARY}', '{CANARY}');\
+         document.cookie = '{CANARY}=1'; said.textContent = '{CANARY} by script'</script>"
+    );
+    let site = Site::new().page(&path(0), Page::html(script)).serve().await;
+    let chromium = tools::path("HARVESTMAN_CHROMIUM").display().to_string();
+    let mut settings = SETTINGS.to_vec();
+    settings.push(("HARVESTMAN_CHROMIUM", &chromium));
+    let mut server = TestServer::start_with(&settings).await;
+    let request = json!({
+        "url": site.url(&path(0)), "zeroDataRetention": true, "formats": ["markdown", "screenshot"],
+        "actions": [{ "type": "wait", "milliseconds": 100 }],
+    });
+    let data = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert!(data["markdown"].as_str().unwrap().contains("by script"), "{data}");
+    assert!(data["screenshot"].is_string());
+    // While the browser lives, and when it has ended.
+    assert_eq!(traces(server.data_dir()), []);
+    server.terminate().await;
+    assert_eq!(traces(server.data_dir()), []);
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("GET", "/v2/team/queue-status", "", Own(200)),
     ("GET", "/v2/concurrency-check", "", Own(200)),
     ("POST", "/v2/support/docs-search", "{}", Own(400)),
+    ("POST", "/v2/support/ask", "{}", Own(400)),
     ("GET", "/files/{name}", "", Token),
     ("GET", "/live/{token}", "", Token),
     ("GET", "/live/{token}/socket", "", Token),

@@ -58,6 +58,13 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
         row.last_used_at.is_some_and(|at| at > NOW),
         "its use was noted by the wall clock"
     );
+    // A key that is used all the time is written once a minute.
+    for _ in 0..5 {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        store.principal([4; 32]).await.unwrap().unwrap();
+        store.ensure_team("keys").await.unwrap();
+    }
+    assert_eq!(listed().await, Some(row));
 
     let revoke = async |team, key| store.revoke_key(team, key, NOW).await.unwrap();
     let stranger = store.ensure_team("strangers").await.unwrap();

@@ -125,7 +125,7 @@ pub fn ActivityPage() -> impl IntoView {
         feed.entries.with(|entries| {
             let fits = |entry: &&ActivityEntry| match wanted {
                 None => true,
-                Some(wanted) => feed.outcome(&entry.id).as_deref() == Some(wanted),
+                Some(wanted) => feed.outcome(&entry.id.to_string()).as_deref() == Some(wanted),
             };
             entries.iter().filter(fits).cloned().collect::<Vec<_>>()
         })
@@ -175,7 +175,7 @@ pub fn ActivityPage() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        <For each=move || shown.get() key=|entry| entry.id.clone() let:entry>
+                        <For each=move || shown.get() key=|entry| entry.id let:entry>
                             <Row feed entry question/>
                         </For>
                     </tbody>
@@ -272,7 +272,7 @@ fn Row(feed: Feed, entry: ActivityEntry, question: RwSignal<Option<Question>>) -
     let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let target = entry.target.clone().unwrap_or_default();
     let opens = screen_of(&entry);
-    let id = StoredValue::new(entry.id.clone());
+    let id = StoredValue::new(entry.id.to_string());
     let outcome = Memo::new(move |_| id.with_value(|id| feed.outcome(id)));
     let form = form_of(entry.endpoint);
     let again = StoredValue::new((entry.endpoint, target.clone()));

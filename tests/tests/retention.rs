@@ -132,6 +132,16 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     for path in ["/console/api/jobs", "/v2/team/activity", &crawl_path, &batch_path] {
         assert!(!is_told_of(&server, path).await, "{path}");
     }
+    // A batch whose addresses were forgotten takes more pages, and forgets them as well.
+    let more = json!({ "urls": [site.url(&path(1))], "appendToId": batch_path.rsplit('/').next(),
+        "zeroDataRetention": true });
+    server.post("/v2/batch/scrape", &more).await.ok();
+    let status = server.wait_for_end(&batch_path).await;
+    assert_eq!(
+        (&status["status"], &status["total"]),
+        (&json!("completed"), &json!(298))
+    );
+
     let log = server.log();
     assert!(log.contains("crawl started"), "the log is read");
     let line = log.lines().find(|line| line.contains(CANARY));

@@ -41,8 +41,7 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
     let counts = request.uri().path().starts_with("/v2/");
     let allowed = authenticate(&app, request.headers()).await.and_then(|who| {
         if counts {
-            let limits = app.engine().plans().of(who.team);
-            app.rate_limit().count(&who, &limits, Instant::now())?;
+            count(&app, &who)?;
         }
         Ok(who)
     });
@@ -57,10 +56,7 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
 
 /// Layer of what only the operator may do, by the token of this start.
 pub async fn require_operator(State(app): State<App>, request: Request, next: Next) -> Response {
-    let given = request.headers().get(header::AUTHORIZATION);
-    let given = given
-        .and_then(|value| bearer(value.to_str().ok()?))
-        .map(keys::hash);
+    let given = key(request.headers()).map(keys::hash);
     let same = |(good, given): ([u8; 32], [u8; 32])| bool::from(good.ct_eq(&given));
     match app.operator().zip(given).is_some_and(same) {
         true => next.run(request).await,
@@ -85,12 +81,21 @@ pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
+/// Counts a request of the API. Errors: 429 beyond the rate of the team or of the key.
+pub(crate) fn count(app: &App, who: &Principal) -> Result<(), Failure> {
+    let limits = app.engine().plans().of(who.team);
+    app.rate_limit().count(who, &limits, Instant::now())
+}
+
+/// The key in the `Authorization` header.
+pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?;
+    bearer(value.to_str().ok()?)
+}
+
 /// The owner of the key in the `Authorization` header; in open mode the built-in team.
 pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Principal, Failure> {
-    let key = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| bearer(value.to_str().ok()?));
-    authenticate_key(app, key).await
+    authenticate_key(app, key(headers)).await
 }
 
 /// The owner of a key.

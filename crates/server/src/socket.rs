@@ -49,20 +49,24 @@ pub(crate) fn open(
         Some(offered) => upgrade.protocols([offered.clone()]),
         None => upgrade,
     };
-    let headers = headers.clone();
+    let key = match headers.get(header::AUTHORIZATION) {
+        None => offered,
+        Some(_) => auth::key(headers).map(str::to_owned),
+    };
     upgrade.on_upgrade(move |socket| async move {
         let mut watcher = Watcher {
             app,
             socket,
+            key,
             path,
             base,
             pinged: Instant::now(),
             heard: Instant::now(),
         };
-        let who = match (headers.get(header::AUTHORIZATION), &offered) {
-            (None, Some(key)) => auth::authenticate_key(&watcher.app, Some(key)).await,
-            _ => auth::authenticate(&watcher.app, &headers).await,
-        };
+        let who = watcher.caller().await.and_then(|who| {
+            auth::count(&watcher.app, &who)?;
+            Ok(who)
+        });
         let (code, reason) = match (who, job_id(&id)) {
             (Err(failure), _) | (_, Err(failure)) => refusal(&failure),
             (Ok(who), Ok(id)) => match watcher.watch(&who, id).await {
@@ -101,6 +105,7 @@ fn refusal(failure: &Failure) -> (u16, String) {
 struct Watcher {
     app: App,
     socket: WebSocket,
+    key: Option<String>,
     path: StatusPath,
     base: String,
     pinged: Instant,
@@ -108,6 +113,11 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Who watches, as long as the key is good.
+    async fn caller(&mut self) -> Result<Principal, Failure> {
+        auth::authenticate_key(&self.app, self.key.as_deref()).await
+    }
+
     /// Tells everything about the job until it ends; the result is the close frame.
     async fn watch(&mut self, who: &Principal, id: JobId) -> Result<(u16, String), End> {
         let page = StatusPage::read(&self.app, who, self.path, id, StatusQuery::default()).await?;
@@ -118,6 +128,7 @@ impl Watcher {
         forget(&self.app, &page.row, 0, told).await?;
         drop(page);
         loop {
+            self.caller().await?;
             let row = job_row(&self.app, who, self.path, id).await?;
             let left = row.completed.saturating_sub(told).min(limits::SOCKET_DOCUMENTS);
             if left > 0 {

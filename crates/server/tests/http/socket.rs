@@ -277,3 +277,51 @@ async fn a_ping_comes_while_nothing_happens() {
     site.let_go(1);
     assert_eq!(text(&mut socket).await["type"], "document");
 }
+
+#[tokio::test]
+async fn a_revoked_key_hears_nothing_more() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::closed(2).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(
+        &app,
+        json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip" }),
+    )
+    .await;
+    until(&app, &id, |status| status["completed"] == 1).await;
+    let made = app
+        .post("/console/api/keys", &json!({ "name": "watcher" }))
+        .await
+        .json();
+    let key = format!("Bearer {}", made["key"].as_str().unwrap());
+    let (mut socket, _) = connect(address, &id, ("authorization", key)).await;
+    assert_eq!(text(&mut socket).await["type"], "catchup");
+    site.let_go(1);
+    document(&mut socket).await;
+    let path = format!("/console/api/keys/{}", made["id"].as_str().unwrap());
+    let revoke = app.request(http::Method::DELETE, &path);
+    assert_eq!(
+        app.send(revoke.body(axum::body::Body::empty()).unwrap())
+            .await
+            .status,
+        200
+    );
+    site.let_go(1);
+    let (code, reason) = closed(&mut socket).await;
+    assert_eq!(code, 3000, "{reason}");
+}
+
+#[tokio::test]
+async fn a_socket_counts_as_a_request() {
+    let app = TestApp::with(&[ALLOW[0], ("HARVESTMAN_RATE_LIMIT", "2")]).await;
+    let site = Site::closed(1).await;
+    let (address, _stop) = app.listen(Patience::default()).await;
+    let id = start(&app, json!({ "url": site.url("/page/1"), "limit": 1 })).await;
+    let key = || ("authorization", format!("Bearer {}", app.key));
+    let (mut first, _) = connect(address, &id, key()).await;
+    assert_eq!(text(&mut first).await["type"], "catchup");
+    let (mut second, _) = connect(address, &id, key()).await;
+    let (code, reason) = closed(&mut second).await;
+    assert_eq!(code, 1008);
+    assert!(reason.contains("2 requests per minute"), "{reason}");
+}

@@ -13,15 +13,15 @@ const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Opens the console; `page` is signed in at the overview. */
-export async function open(link) {
+/** Opens the console; `page` is signed in at the overview. With `checked` axe may look at it. */
+export async function open(link, { checked = true } = {}) {
   const origin = new URL(link).origin;
   const browser = await chromium.launch({
     executablePath: process.env.HARVESTMAN_CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   });
-  // The policy of the page would keep the checker out; it holds in every other test.
-  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: "reduce", bypassCSP: true, acceptDownloads: true });
+  // The policy of the page would keep the checker out.
+  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: "reduce", bypassCSP: checked });
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => message.type() === "error" && complaints.push(`${page.url()}: ${message.text()}`));

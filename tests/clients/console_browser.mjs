@@ -1,4 +1,4 @@
-// The console in Chromium, signed in by the printed link. Whatever the page complains about, and every request to
+// The console in Chromium, signed in by a key. Whatever the page complains about, and every request to
 // another host, is an error at the end.
 
 import assert from "node:assert/strict";
@@ -13,9 +13,8 @@ const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Opens the console; `page` is signed in at the overview. With `checked` axe may look at it. */
-export async function open(link, { checked = true } = {}) {
-  const origin = new URL(link).origin;
+/** Opens the console of a server; `page` is signed in at the overview. With `checked` axe may look at it. */
+export async function open(origin, key, { checked = true } = {}) {
   const browser = await chromium.launch({
     executablePath: process.env.HARVESTMAN_CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
@@ -30,7 +29,9 @@ export async function open(link, { checked = true } = {}) {
     const url = request.url();
     if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) complaints.push(`request to ${url}`);
   });
-  await page.goto(link);
+  await page.goto(`${origin}/console/`);
+  await page.getByLabel("API key").fill(key);
+  await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
   return {

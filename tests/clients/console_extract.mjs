@@ -1,11 +1,11 @@
 // An extraction from the form to its data, beside the page that it comes from.
-// Usage: console_extract.mjs SIGN_IN_LINK URL
+// Usage: console_extract.mjs ORIGIN KEY URL
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
 
-const [link, url] = process.argv.slice(2);
-const { page, visit, fits, findings, done } = await open(link);
+const [origin, key, url] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(url);

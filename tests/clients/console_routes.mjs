@@ -1,12 +1,12 @@
 // Every screen of the console, light and dark, on a desk and on a phone: axe finds nothing, nothing scrolls sideways,
 // nothing is asked of another host, nothing is complained about.
-// Usage: console_routes.mjs SIGN_IN_LINK JOB_ID
+// Usage: console_routes.mjs ORIGIN KEY JOB_ID
 
 import assert from "node:assert/strict";
 import { DESKTOP, PHONE, open } from "./console_browser.mjs";
 
-const [link, job] = process.argv.slice(2);
-const { page, visit, fits, findings, done } = await open(link);
+const [origin, key, job] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(origin, key);
 
 const ROUTES = [
   ["/", "Overview"],

@@ -1,11 +1,11 @@
 // A search from the form to the scraped pages. The provider behind it knows some pages of a site.
-// Usage: console_search.mjs SIGN_IN_LINK QUERY RESULTS
+// Usage: console_search.mjs ORIGIN KEY QUERY RESULTS
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
 
-const [link, query, results] = process.argv.slice(2);
-const { page, visit, fits, findings, done } = await open(link);
+const [origin, key, query, results] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/search", "Search");
 await page.getByLabel(/^Query/).fill(query);

@@ -1,11 +1,11 @@
 // Choices of this device, the command palette and the shortcuts.
-// Usage: console_settings.mjs SIGN_IN_LINK
+// Usage: console_settings.mjs ORIGIN KEY
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
 
-const [link] = process.argv.slice(2);
-const { page, visit, findings, done } = await open(link);
+const [origin, key] = process.argv.slice(2);
+const { page, visit, findings, done } = await open(origin, key);
 const root = page.locator("html");
 
 await visit("/settings", "Settings");

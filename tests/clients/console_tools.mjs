@@ -1,12 +1,12 @@
 // The tools of the console: each makes something of its input, and the server is never asked.
-// Usage: console_tools.mjs SIGN_IN_LINK
+// Usage: console_tools.mjs ORIGIN KEY
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { open } from "./console_browser.mjs";
 
-const [link] = process.argv.slice(2);
-const { page, origin, visit, done } = await open(link, { checked: false });
+const [origin, key] = process.argv.slice(2);
+const { page, visit, done } = await open(origin, key, { checked: false });
 
 // The package comes from this server when the tools are opened, and not before.
 const fetched = [];

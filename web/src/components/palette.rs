@@ -178,7 +178,7 @@ pub fn Palette() -> impl IntoView {
     view! {
         <dialog class="dialog palette" node_ref=node aria-label="Go to" on:close=move |_| open.set(false)>
             <input
-                class="input big"
+                class="palette-input"
                 type="text"
                 role="combobox"
                 aria-expanded="true"

@@ -77,7 +77,8 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
         <Dialog open title="Why it failed">
             <p class="mono cut">{move || question.with(|asked| asked.as_ref().map(|asked| asked.target.clone()))}</p>
             {move || match known.get() {
-                Known::Nothing => wait().into_any(),
+                // Nothing waits in a dialog that is closed.
+                Known::Nothing => open.get().then(wait).into_any(),
                 Known::Error(error) => view! { {said(error)} {wait()} }.into_any(),
                 Known::Answer(error, answer) => view! { {said(error)} <AnswerView answer/> }.into_any(),
                 Known::Failed(error) => failure(&error),

@@ -1,0 +1,29 @@
+// Questions to the documentation: asked, answered with its places, and why a call failed.
+// Usage: console_ask.mjs ORIGIN KEY, after a crawl that failed.
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [origin, key] = process.argv.slice(2);
+const { page, visit, findings, done } = await open(origin, key);
+
+// An answer with its places, which open.
+await visit("/ask", "Ask");
+await page.getByText("No language model is configured").waitFor();
+await page.getByLabel(/^Question/).fill("How do I bound the number of pages of a crawl?");
+await page.keyboard.press("Control+Enter");
+await page.locator(".answer .prose", { hasText: "limit" }).waitFor();
+assert.deepEqual(await findings(), []);
+const [place] = await Promise.all([page.context().waitForEvent("page"), page.locator(".sources a").first().click()]);
+await place.waitForLoadState();
+assert.ok(place.url().startsWith(`${origin}/docs/`), place.url());
+await place.close();
+
+// Why it failed.
+await visit("/activity?outcome=failed", "Activity");
+await page.getByRole("button", { name: "Explain" }).click();
+const why = page.getByRole("dialog", { name: "Why it failed" });
+await why.locator(".notice.bad").waitFor();
+await why.locator(".answer .prose").waitFor();
+assert.deepEqual(await findings(), []);
+await done("ask: ok");

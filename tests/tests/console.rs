@@ -1,20 +1,163 @@
 //! The console in a real browser, served by the real server.
 
-use std::process::Command;
+#![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{DocsSite, TestServer, tools};
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::Duration;
+
+use harvestman_tests::hostile::HARD;
+use harvestman_tests::{DocsSite, HostileSite, Page, Site, TestServer, tools};
 
 const PAGES: usize = 24;
+
+/// Runs a script of `tests/clients` that drives the console.
+async fn drive(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
+    let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
+    browser
+        .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
+        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .arg(tools::script(script))
+        .arg(server.sign_in_link())
+        .args(arguments);
+    tools::run(browser, done, server).await;
+    assert!(!server.log().contains("panicked"), "{}", server.log());
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_newcomer_signs_in_crawls_and_reads_a_page() {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
-    let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
-    browser
-        .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
-        .arg(tools::script("console.mjs"))
-        .args([server.sign_in_link(), &site.url("/"), &PAGES.to_string()]);
-    tools::run(browser, "console: ok", &server).await;
+    let arguments = [site.url("/"), PAGES.to_string()];
+    drive(
+        &server,
+        "console.mjs",
+        &arguments.each_ref().map(String::as_str),
+        "console: ok",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_watched_used_and_ended() {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let form = "<!doctype html><title>Form</title><main><h1>Form</h1>
+        <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
+            'Hello ' + document.querySelector('input').value\">
+        <label>name <input name=name></label><button>Send</button><output></output></form>
+        <p>A form that says hello to whoever fills it in and sends it.</p></main>";
+    let site = Site::new().page("/", Page::html(form)).serve().await;
+    drive(&server, "console/sessions.mjs", &[&site.url("/")], "sessions: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn maps_crawls_and_batches_are_seen_from_every_side() {
+    let server = TestServer::start().await;
+    let more = "<!doctype html><title>More</title><main><h1>More</h1><p>What is not to be had.</p>
+        <a href=/forbidden/page>forbidden</a> <a href=/gone>gone</a></main>";
+    let site = DocsSite::new(PAGES).sitemap().disallow("/forbidden/").build();
+    let site = site
+        .page("/more", Page::html(more))
+        .page("/sitemap.xml", sitemap(&["/", "/more"]))
+        .serve()
+        .await;
+    let slow = DocsSite::new(PAGES)
+        .build()
+        .delay(Duration::from_secs(2))
+        .serve()
+        .await;
+    // The pages of the site, the one that leads astray, and the one that is not there.
+    let pages = (PAGES + 2).to_string();
+    let arguments = [site.url("/"), pages, slow.url("/")];
+    drive(
+        &server,
+        "console/jobs.mjs",
+        &arguments.each_ref().map(String::as_str),
+        "jobs: ok",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_pages_cannot_run_break_out_or_stop_the_console() {
+    let server = TestServer::start().await;
+    let site = Site::new()
+        .page("/scripts", Page::html(SCRIPTS))
+        .page("/right-to-left", Page::html(RIGHT_TO_LEFT))
+        .page("/table", Page::html(table()))
+        .page("/long", Page::html(long()))
+        .serve()
+        .await;
+    let base = site.url("");
+    let base = base.trim_end_matches('/');
+    let paths = ["/scripts", "/right-to-left", "/table", "/long"];
+    let arguments: Vec<&str> = std::iter::once(base).chain(paths).collect();
+    drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
+    let hard = HostileSite::serve().await;
+    let base = hard.url("");
+    let arguments: Vec<&str> = std::iter::once(base.as_str())
+        .chain(HARD.iter().copied())
+        .collect();
+    drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
+}
+
+fn sitemap(paths: &[&str]) -> Page {
+    let addresses = paths
+        .iter()
+        .map(|path| format!("<url><loc>{{base}}{path}</loc></url>"));
+    let text = format!(
+        "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}</urlset>",
+        addresses.collect::<String>()
+    );
+    Page::new("application/xml", text)
+}
+
+/// Everything that runs in a page, and text that tries to become such a thing on its way through Markdown and HTML.
+const SCRIPTS: &str = "<!doctype html><title>\"><script>harmed=1</script></title>
+    <style>* { display: none !important }</style><base href='javascript:harmed=2//'>
+    <script>harmed = 3; alert(1)</script><meta http-equiv=refresh content='0;url=https://evil.test/'>
+    <main onload='harmed=4' onclick='harmed=5'><h1 id=main>Harm &lt;img src=x onerror=harmed=6&gt;</h1>
+    <p>Text &lt;script&gt;harmed=7&lt;/script&gt; &amp;lt;svg onload=harmed=8&amp;gt; <img src=x onerror='harmed=9'>
+    <img src='https://evil.test/pixel.png' alt='](javascript:harmed=10)'></p>
+    <a href='javascript:harmed=11'>one</a> <a href=' java&#10;script:harmed=12'>two</a>
+    <a href='data:text/html,<script>harmed=13</script>'>three</a> <a href='vbscript:x'>four</a>
+    <a href='https://evil.test/&quot;onmouseover=harmed=14//'>five</a> <a href='//evil.test/x'>six</a>
+    <svg onload='harmed=15'><script>harmed=16</script><a href='javascript:harmed=17'>seven</a></svg>
+    <iframe srcdoc='<script>parent.harmed=18</script>'></iframe><object data='javascript:harmed=19'></object>
+    <form action='javascript:harmed=20'><button>Send</button></form>
+    <p>[eight](javascript:harmed=21) ![nine](https://evil.test/nine.png) &lt;javascript:harmed=22&gt;</p>
+    <pre><code class='\" onmouseover=harmed=23 x=\"'>```&lt;/code&gt;&lt;script&gt;harmed=24&lt;/script&gt;</code></pre>
+    <p>A page with so much harm in it that something of it would be seen if anything came through.</p></main>";
+
+/// Text that turns around, and marks that would turn around what follows them.
+const RIGHT_TO_LEFT: &str = "<!doctype html><html dir=rtl lang=ar><title>\u{202e}eltit a\u{202e}</title>
+    <main><h1>\u{0645}\u{0631}\u{062d}\u{0628}\u{0627} \u{202e}gnidaeh</h1>
+    <p>\u{2067}\u{05e9}\u{05dc}\u{05d5}\u{05dd} \u{202e}https://e.com/txt.exe <a href='/\u{202e}gpj.exe'>link\u{202e}</a></p>
+    <p>\u{202d}\u{202e}\u{2066}\u{2067}\u{2068} never closed, and long enough to be the content of a page.</p></main></html>";
+
+/// A table of 100 columns and 2,000 rows.
+fn table() -> String {
+    let mut html = String::from("<!doctype html><title>Table</title><main><h1>Table</h1><table>");
+    for row in 0..2_000 {
+        html.push_str("<tr>");
+        for column in 0..100 {
+            let _ = write!(html, "<td>{}</td>", row * column);
+        }
+        html.push_str("</tr>");
+    }
+    html + "</table></main>"
+}
+
+/// More than 10 MB of Markdown, with a link in every paragraph.
+fn long() -> String {
+    let mut html = String::from("<!doctype html><title>Long</title><main><h1>Long</h1>");
+    for paragraph in 0..52_000 {
+        let _ = write!(
+            html,
+            "<p>{} <a href='/p/{paragraph}'>page</a></p>",
+            "word and another word, ".repeat(7)
+        );
+    }
+    html + "</main>"
 }

@@ -16,10 +16,13 @@ use crate::pages::crawl::CrawlPage;
 use crate::pages::extract::ExtractPage;
 use crate::pages::job::JobPage;
 use crate::pages::keys::KeysPage;
+use crate::pages::map::MapPage;
 use crate::pages::not_found::NotFound;
 use crate::pages::overview::Overview;
 use crate::pages::scrape::ScrapePage;
 use crate::pages::search::SearchPage;
+use crate::pages::session::SessionPage;
+use crate::pages::sessions::Sessions;
 use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignIn;
 use crate::pages::tools::ToolsPage;
@@ -103,6 +106,9 @@ fn Screens() -> impl IntoView {
             <Route path=path!("/keys") view=KeysPage/>
             <Route path=path!("/ask") view=AskPage/>
             <Route path=path!("/tools") view=ToolsPage/>
+            <Route path=path!("/map") view=MapPage/>
+            <Route path=path!("/sessions") view=Sessions/>
+            <Route path=path!("/sessions/:id") view=SessionPage/>
             <Route path=path!("/settings") view=SettingsPage/>
         </FlatRoutes>
     }

@@ -85,14 +85,50 @@ pub async fn copy(text: &str) -> bool {
 
 /// Saves text as a file.
 pub fn download(name: &str, kind: &str, text: &str) -> Option<()> {
-    let parts = js_sys::Array::of1(&JsValue::from_str(text));
-    let options = BlobPropertyBag::new();
-    options.set_type(kind);
-    let blob = Blob::new_with_str_sequence_and_options(&parts, &options).ok()?;
-    let address = Url::create_object_url_with_blob(&blob).ok()?;
-    let link: HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
-    link.set_href(&address);
-    link.set_download(name);
-    link.click();
-    Url::revoke_object_url(&address).ok()
+    let parts = Parts::default();
+    parts.push_text(text);
+    parts.save(name, kind)
+}
+
+/// A file that grows; the browser keeps its parts.
+#[derive(Default)]
+pub struct Parts(js_sys::Array);
+
+impl Parts {
+    /// Adds text at the end.
+    pub fn push_text(&self, text: &str) {
+        self.0.push(&JsValue::from_str(text));
+    }
+
+    /// Adds bytes at the end.
+    pub fn push_bytes(&self, bytes: &[u8]) {
+        self.0.push(&js_sys::Uint8Array::from(bytes));
+    }
+
+    /// Saves the file; none when the browser does not allow it.
+    pub fn save(&self, name: &str, kind: &str) -> Option<()> {
+        let options = BlobPropertyBag::new();
+        options.set_type(kind);
+        let blob = Blob::new_with_blob_sequence_and_options(&self.0, &options).ok()?;
+        let address = Url::create_object_url_with_blob(&blob).ok()?;
+        let link: HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
+        link.set_href(&address);
+        link.set_download(name);
+        link.click();
+        Url::revoke_object_url(&address).ok()
+    }
+}
+
+/// Host and path of an address as a file name.
+pub fn file_name(url: &str) -> String {
+    let name = crate::figures::short_url(url).chars();
+    let name = name.map(|c| {
+        if c.is_ascii_alphanumeric() || c == '.' {
+            c
+        } else {
+            '-'
+        }
+    });
+    let name: String = name.take(80).collect();
+    name.trim_matches(['-', '.']).to_owned()
 }

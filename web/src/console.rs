@@ -1,7 +1,7 @@
 //! What every screen shares: who is signed in, how the server is, which crawls run, and the voice of
 //! the polite live region. Signals only; no request is made by a component without it.
 
-use harvestman_client::{Client, ClientError, ConsoleInfo, Readiness};
+use harvestman_client::{Client, ClientError, ConsoleInfo, ConsoleSession, Readiness};
 use harvestman_core::api::crawl::ActiveCrawl;
 use leptos::prelude::*;
 
@@ -35,6 +35,8 @@ pub struct Console {
     pub lost: RwSignal<bool>,
     /// Running crawls, newest first.
     pub active: RwSignal<Vec<ActiveCrawl>>,
+    /// Live browsers, newest first.
+    pub sessions: RwSignal<Vec<ConsoleSession>>,
     /// Colour scheme.
     pub theme: RwSignal<Theme>,
     /// Ticks with every look at the server; lists that want to stay fresh listen to it.
@@ -60,6 +62,7 @@ impl Console {
             info: RwSignal::new(ConsoleInfo::default()),
             lost: RwSignal::new(false),
             active: RwSignal::new(Vec::new()),
+            sessions: RwSignal::new(Vec::new()),
             theme: RwSignal::new(Theme::stored()),
             pulse: RwSignal::new(0),
             help: RwSignal::new(false),

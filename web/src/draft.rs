@@ -4,6 +4,7 @@
 
 use harvestman_core::api::body::Body;
 use harvestman_core::api::extract::ExtractRequest;
+use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
@@ -27,6 +28,8 @@ pub enum Endpoint {
     Search,
     /// `POST /v2/extract`
     Extract,
+    /// `POST /v2/map`
+    Map,
 }
 
 impl Endpoint {
@@ -37,6 +40,7 @@ impl Endpoint {
             Endpoint::Crawl => "/v2/crawl",
             Endpoint::Search => "/v2/search",
             Endpoint::Extract => "/v2/extract",
+            Endpoint::Map => "/v2/map",
         }
     }
 
@@ -45,6 +49,7 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => "",
             Endpoint::Crawl | Endpoint::Search | Endpoint::Extract => "scrapeOptions.",
+            Endpoint::Map => "",
         }
     }
 
@@ -53,6 +58,7 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => "draft:scrape",
             Endpoint::Crawl => "draft:crawl",
+            Endpoint::Map => "draft:map",
             Endpoint::Search => "draft:search",
             Endpoint::Extract => "draft:extract",
         }
@@ -61,7 +67,7 @@ impl Endpoint {
     /// The field that says what the request is about; an address that has it begins a fresh form.
     pub fn subject(self) -> &'static str {
         match self {
-            Endpoint::Scrape | Endpoint::Crawl => "url",
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => "url",
             Endpoint::Search => "query",
             Endpoint::Extract => "urls",
         }
@@ -70,7 +76,7 @@ impl Endpoint {
     /// A subject where none was given, so that there is code to show.
     fn example(self) -> Value {
         match self {
-            Endpoint::Scrape | Endpoint::Crawl => Value::from(EXAMPLE),
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE),
             Endpoint::Search => Value::from(EXAMPLE_QUERY),
             Endpoint::Extract => Value::from(vec![EXAMPLE]),
         }
@@ -87,7 +93,7 @@ impl Endpoint {
                     Some(formats),
                 );
             }
-            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Search => {}
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Search | Endpoint::Map => {}
             Endpoint::Extract => set(&mut fresh, "showSources", Some(Value::Bool(true))),
         }
         fresh
@@ -114,6 +120,7 @@ impl Endpoint {
         };
         let mut options = match self {
             Endpoint::Scrape | Endpoint::Crawl => CrawlRequest::new(nowhere).filled_options(),
+            Endpoint::Map => return MapRequest::new(nowhere).filled_options(),
             Endpoint::Extract => return ExtractRequest::default().filled_options(),
             Endpoint::Search => {
                 let mut options = SearchRequest {
@@ -148,6 +155,7 @@ impl Endpoint {
             Endpoint::Crawl => CrawlRequest::from_value(body)?.to_body(),
             Endpoint::Search => SearchRequest::from_value(body)?.to_body(),
             Endpoint::Extract => ExtractRequest::from_value(body)?.to_body(),
+            Endpoint::Map => MapRequest::from_value(body)?.to_body(),
         })
     }
 }

@@ -8,6 +8,7 @@ use harvestman_core::api::wire_enum::WireEnum;
 use crate::draft::Endpoint;
 
 mod extract;
+mod map;
 mod search;
 
 /// What edits a field.
@@ -83,7 +84,7 @@ fn words<W: WireEnum>() -> Vec<&'static str> {
 }
 
 /// The fields of a crawl that are always in sight.
-pub const CRAWL_FIRST: Group = Group {
+const CRAWL_FIRST: Group = Group {
     name: "",
     about: "",
     page: false,
@@ -114,12 +115,6 @@ const SCOPE: Group = Group {
     about: "which addresses belong to the crawl",
     page: false,
     fields: &[
-        field(
-            "prompt",
-            "Plan in words",
-            Kind::LongText,
-            "Options from a sentence; what you set yourself wins.",
-        ),
         field(
             "includePaths",
             "Include paths",
@@ -390,6 +385,7 @@ pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
         Endpoint::Crawl => Some(&CRAWL_FIRST),
         Endpoint::Search => Some(&search::FIRST),
         Endpoint::Extract => Some(&extract::FIRST),
+        Endpoint::Map => Some(&map::FIRST),
     }
 }
 
@@ -400,6 +396,7 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
         Endpoint::Extract => &[extract::SCOPE, extract::ANSWER, PAGE, NETWORK, extract::WEBHOOK],
         Endpoint::Scrape => &[PAGE, NETWORK, KEEP],
         Endpoint::Crawl => &[SCOPE, PAGE, NETWORK, PACE, WEBHOOK],
+        Endpoint::Map => &[map::SCOPE, map::NETWORK],
     }
 }
 
@@ -407,6 +404,7 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
 mod tests {
     use super::*;
     use harvestman_core::api::extract::ExtractRequest;
+    use harvestman_core::api::map::MapRequest;
     use harvestman_core::api::search::SearchRequest;
     use harvestman_core::api::{CrawlRequest, TargetUrl};
     use serde_json::{Map, Value};
@@ -442,6 +440,23 @@ mod tests {
         }
         for name in page.filter(|name| !ELSEWHERE.contains(&name.as_str())) {
             assert!(has(true, name), "scrapeOptions.{name}");
+        }
+    }
+
+    #[test]
+    fn every_option_of_a_map_has_a_control() {
+        let options = MapRequest::new(TargetUrl::parse("https://e.com").unwrap()).filled_options();
+        let fields = groups(Endpoint::Map).iter().chain(first(Endpoint::Map));
+        let names: Vec<_> = fields
+            .flat_map(|group| {
+                group
+                    .fields
+                    .iter()
+                    .map(|field| field.path.split('.').next().unwrap())
+            })
+            .collect();
+        for name in options.keys() {
+            assert!(names.contains(&name.as_str()), "{name}");
         }
     }
 }

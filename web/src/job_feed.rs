@@ -1,22 +1,26 @@
-//! A running job as signals: polls its status and errors, keeps one light row a page, drops the page
-//! bodies. It never asks for a page twice; after a failure it goes on where it was.
+//! A job as signals: what it is, its numbers, one light row a page, its errors. The list of a long job is read without
+//! the pages' bodies; while it runs its socket tells each page, and where that fails the status is polled. It never
+//! asks for a page twice, and after a failure or a sleep it goes on where it was.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use harvestman_client::ClientError;
+use harvestman_client::{ClientError, ConsoleJob, PageLine};
 use harvestman_core::api::Document;
-use harvestman_core::api::job::{JobErrors, JobProgress, StatusQuery};
+use harvestman_core::api::job::{JobErrors, JobProgress, StatusPath, StatusQuery};
+use harvestman_core::api::live::LiveMessage;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
 use crate::console::Console;
+use crate::job_socket::JobSocket;
 use crate::limits::{
-    ERRORS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SPEED_WINDOW_MS, STATUS_BUSY_MS, STATUS_DOCUMENTS,
-    STATUS_QUIET_MS,
+    ERRORS_MS, GATHER_MS, NUMBERS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SOCKET_FAILURES, SPEED_WINDOW_MS,
+    STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_QUIET_MS,
 };
+use crate::sign_in::numbers_only;
 
 /// What the list shows of a page.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,7 +40,18 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    fn new(index: u64, document: &Document) -> Self {
+    fn new(index: u64, line: PageLine) -> Self {
+        Self {
+            index,
+            url: line.url,
+            title: line.title,
+            status: line.status,
+            error: line.error,
+            size: line.size,
+        }
+    }
+
+    fn of(index: u64, document: &Document) -> Self {
         let metadata = &document.metadata;
         let url = metadata.url.as_ref().or(metadata.source_url.as_ref());
         let texts = [&document.markdown, &document.html, &document.raw_html];
@@ -69,6 +84,8 @@ impl PageRow {
 pub struct JobFeed {
     /// The job.
     pub id: JobId,
+    /// What it is and what started it; none before the first answer.
+    pub job: RwSignal<Option<ConsoleJob>>,
     /// Its numbers; none before the first answer.
     pub progress: RwSignal<Option<JobProgress<()>>>,
     /// Its pages so far.
@@ -83,6 +100,11 @@ pub struct JobFeed {
     pub failure: RwSignal<Option<ClientError>>,
     /// Somebody still looks.
     alive: StoredValue<bool>,
+    /// Pages that the socket told and no signal shows yet.
+    told: StoredValue<Vec<Document>>,
+    samples: StoredValue<VecDeque<(f64, u64)>>,
+    /// Closes the socket.
+    closer: StoredValue<Option<Box<dyn Fn()>>, LocalStorage>,
 }
 
 impl JobFeed {
@@ -90,6 +112,7 @@ impl JobFeed {
     pub fn follow(console: Console, id: JobId) -> Self {
         let feed = Self {
             id,
+            job: RwSignal::new(None),
             progress: RwSignal::new(None),
             rows: RwSignal::new(Vec::new()),
             errors: RwSignal::new(JobErrors::default()),
@@ -97,14 +120,34 @@ impl JobFeed {
             lost: RwSignal::new(false),
             failure: RwSignal::new(None),
             alive: StoredValue::new(true),
+            told: StoredValue::new(Vec::new()),
+            samples: StoredValue::new(VecDeque::new()),
+            closer: StoredValue::new_local(None),
         };
-        spawn_local(feed.watch_status(console));
-        spawn_local(feed.watch_errors(console));
+        on_cleanup(move || feed.hang_up());
+        spawn_local(feed.begin(console));
         feed
     }
 
     fn is_alive(self) -> bool {
         self.alive.try_get_value().unwrap_or(false)
+    }
+
+    fn hang_up(self) {
+        self.closer.try_with_value(|close| {
+            if let Some(close) = close {
+                close();
+            }
+        });
+    }
+
+    /// Where its status is read; none for a job that is no list of pages.
+    pub fn path(self) -> Option<StatusPath> {
+        let kind = self
+            .job
+            .try_with_untracked(|job| job.as_ref().map(|job| job.kind.clone()))
+            .flatten()?;
+        path_of(&kind)
     }
 
     /// Whether the job still runs, as far as known.
@@ -114,6 +157,17 @@ impl JobFeed {
                 .as_ref()
                 .is_some_and(|progress| !progress.status.is_final())
         })
+    }
+
+    /// Whether the job has ended, or nobody looks any more; without subscribing.
+    pub fn ended_untracked(self) -> bool {
+        self.progress
+            .try_with_untracked(|progress| {
+                progress
+                    .as_ref()
+                    .is_some_and(|progress| progress.status.is_final())
+            })
+            .unwrap_or(true)
     }
 
     /// Seconds left at the present speed.
@@ -127,82 +181,223 @@ impl JobFeed {
         })
     }
 
-    async fn watch_status(self, console: Console) {
+    /// Asks until there is an answer; none when there will never be one, or nobody looks any more.
+    async fn insist<T>(self, console: Console, ask: impl AsyncFn() -> Result<T, ClientError>) -> Option<T> {
         let mut retry_ms = RETRY_FIRST_MS;
-        let mut samples: VecDeque<(f64, u64)> = VecDeque::new();
-        while self.is_alive() {
-            let query = StatusQuery {
-                skip: self.rows.with_untracked(|rows| rows.len() as u64),
-                limit: Some(STATUS_DOCUMENTS),
-            };
-            let answer = console.client().crawl_status(self.id, query).await;
+        loop {
+            let answer = ask().await;
             if !self.is_alive() {
-                return;
+                return None;
             }
-            let pause = match answer {
-                Ok(progress) => {
-                    retry_ms = RETRY_FIRST_MS;
-                    let news = progress.data.len();
-                    let done = progress.next.is_none();
-                    self.take(progress, &mut samples);
-                    if done {
-                        return;
-                    }
-                    if news > 0 { STATUS_BUSY_MS } else { STATUS_QUIET_MS }
+            match answer {
+                Ok(answer) => {
+                    self.lost.set(false);
+                    return Some(answer);
                 }
                 Err(error) if error.is_passing() => {
                     console.note(&error);
                     self.lost.set(true);
+                    browser::sleep(retry_ms).await;
                     retry_ms = (retry_ms * 2).min(RETRY_LONGEST_MS);
-                    retry_ms / 2
                 }
                 Err(error) => {
                     console.note(&error);
                     self.failure.set(Some(error));
-                    return;
+                    return None;
                 }
-            };
-            browser::sleep(pause).await;
+            }
         }
     }
 
-    fn take(self, progress: JobProgress, samples: &mut VecDeque<(f64, u64)>) {
-        self.lost.set(false);
-        if !progress.data.is_empty() {
+    async fn begin(self, console: Console) {
+        let ask = async || console.client().console_job(self.id).await;
+        let Some(job) = self.insist(console, ask).await else {
+            return;
+        };
+        let path = path_of(&job.kind);
+        self.job.set(Some(job));
+        let Some(path) = path else { return };
+        spawn_local(self.watch_errors(console, path));
+        if self.catch_up(console).await.is_some() {
+            self.watch_pages(console, path).await;
+        }
+    }
+
+    /// Reads the list of pages as far as it is there.
+    async fn catch_up(self, console: Console) -> Option<()> {
+        loop {
+            let skip = self.row_count();
+            let ask = async || console.client().job_pages(self.id, skip).await;
+            let part = self.insist(console, ask).await?;
             self.rows.update(|rows| {
-                for document in &progress.data {
-                    rows.push(Arc::new(PageRow::new(rows.len() as u64, document)));
+                let first = rows.len() as u64;
+                let new = (first..).zip(part.pages);
+                rows.extend(new.map(|(index, line)| Arc::new(PageRow::new(index, line))));
+            });
+            if part.next.is_none() {
+                return Some(());
+            }
+        }
+    }
+
+    fn row_count(self) -> u64 {
+        self.rows
+            .try_with_untracked(|rows| rows.len() as u64)
+            .unwrap_or_default()
+    }
+
+    async fn watch_pages(self, console: Console, path: StatusPath) {
+        let mut failures = 0;
+        loop {
+            let query = StatusQuery {
+                skip: self.row_count(),
+                limit: Some(STATUS_DOCUMENTS),
+            };
+            let ask = async || {
+                console
+                    .client()
+                    .job_status::<Document>(path, self.id, query)
+                    .await
+            };
+            let Some(progress) = self.insist(console, ask).await else {
+                return;
+            };
+            let (news, done) = (progress.data.len(), progress.next.is_none());
+            self.add(&progress.data);
+            self.take(&progress);
+            if done {
+                return;
+            }
+            if news as u64 == STATUS_DOCUMENTS {
+                continue;
+            }
+            if failures < SOCKET_FAILURES && !self.ended_untracked() {
+                let before = self.row_count();
+                self.listen(console, path).await;
+                failures += u32::from(self.row_count() == before && !self.ended_untracked());
+            } else {
+                browser::sleep(if news > 0 { STATUS_BUSY_MS } else { STATUS_QUIET_MS }).await;
+            }
+            if !self.is_alive() {
+                return;
+            }
+        }
+    }
+
+    /// Takes pages from the socket until it closes; meanwhile the numbers are asked for.
+    async fn listen(self, console: Console, path: StatusPath) {
+        let key = console.key.get_untracked();
+        let told = move |message| self.hear(message);
+        let Some(socket) = JobSocket::open(&path.url("", self.id), self.row_count(), key.as_deref(), told)
+        else {
+            return;
+        };
+        let closer: Box<dyn Fn()> = Box::new(socket.closer());
+        self.closer.try_set_value(Some(closer));
+        let open = StoredValue::new(true);
+        spawn_local(async move {
+            let mut behind = 0;
+            loop {
+                browser::sleep(NUMBERS_MS).await;
+                if !self.is_alive() || !open.try_get_value().unwrap_or(false) {
+                    return;
+                }
+                let answer = console
+                    .client()
+                    .job_status::<serde::de::IgnoredAny>(path, self.id, numbers_only())
+                    .await;
+                let Ok(progress) = answer else { continue };
+                let completed = progress.completed;
+                self.take(&progress);
+                // A socket that is silent while pages are done slept with the machine, or lost its way.
+                behind = if completed > self.row_count() {
+                    behind + 1
+                } else {
+                    0
+                };
+                if behind > 2 || self.ended_untracked() {
+                    self.hang_up();
+                }
+            }
+        });
+        socket.closed().await;
+        open.try_set_value(false);
+        self.gather();
+    }
+
+    fn hear(self, message: LiveMessage) {
+        match message {
+            LiveMessage::Catchup { data } => {
+                self.add(&data.data);
+                self.take(&data);
+            }
+            LiveMessage::Document { data } => {
+                let first = self
+                    .told
+                    .try_update_value(|told| {
+                        told.push(*data);
+                        told.len() == 1
+                    })
+                    .unwrap_or(false);
+                // Pages that come close together are shown together.
+                if first {
+                    spawn_local(async move {
+                        browser::sleep(GATHER_MS).await;
+                        self.gather();
+                    });
+                }
+            }
+            LiveMessage::Done { .. } | LiveMessage::Error { .. } => self.gather(),
+        }
+    }
+
+    /// Shows what was told.
+    fn gather(self) {
+        if let Some(told) = self.told.try_update_value(std::mem::take) {
+            self.add(&told);
+        }
+    }
+
+    fn add(self, documents: &[Document]) {
+        if !documents.is_empty() {
+            self.rows.try_update(|rows| {
+                for document in documents {
+                    rows.push(Arc::new(PageRow::of(rows.len() as u64, document)));
                 }
             });
         }
-        let now = browser::now_ms();
-        samples.push_back((now, progress.completed));
-        while samples.len() > 2 && samples.front().is_some_and(|(at, _)| now - at > SPEED_WINDOW_MS) {
-            samples.pop_front();
+    }
+
+    fn take<D>(self, progress: &JobProgress<D>) {
+        if !self.is_alive() {
+            return;
         }
+        let now = browser::now_ms();
+        let recent = self.samples.try_update_value(|samples| {
+            samples.push_back((now, progress.completed));
+            while samples.len() > 2 && samples.front().is_some_and(|(at, _)| now - at > SPEED_WINDOW_MS) {
+                samples.pop_front();
+            }
+            samples.front().and_then(|(at, completed)| {
+                let seconds = (now - at) / 1000.0;
+                (seconds >= 1.0).then(|| progress.completed.saturating_sub(*completed) as f64 / seconds)
+            })
+        });
         let whole = progress.duration.filter(|duration| *duration > 0.0);
         let average = whole.map(|duration| progress.completed as f64 / duration);
-        let recent = samples.front().and_then(|(at, completed)| {
-            let seconds = (now - at) / 1000.0;
-            (seconds >= 1.0).then(|| progress.completed.saturating_sub(*completed) as f64 / seconds)
-        });
         let speed = match progress.status.is_final() {
             true => average,
-            false => recent.or(average),
+            false => recent.flatten().or(average),
         };
         self.speed.set(speed.unwrap_or(0.0));
         self.progress.set(Some(without_documents(progress)));
     }
 
-    async fn watch_errors(self, console: Console) {
+    async fn watch_errors(self, console: Console, path: StatusPath) {
         while self.is_alive() {
             // Whether this look is the last one is decided before it: what fails in between is seen.
-            let ended = self.progress.with_untracked(|progress| {
-                progress
-                    .as_ref()
-                    .is_some_and(|progress| progress.status.is_final())
-            });
-            let answer = console.client().crawl_errors(self.id).await;
+            let ended = self.ended_untracked();
+            let answer = console.client().job_errors(path, self.id).await;
             if !self.is_alive() {
                 return;
             }
@@ -223,34 +418,36 @@ impl JobFeed {
         }
     }
 
-    /// Whether the job has ended, or nobody looks any more; without subscribing.
-    pub fn ended_untracked(self) -> bool {
-        self.progress
-            .try_with_untracked(|progress| {
-                progress
-                    .as_ref()
-                    .is_some_and(|progress| progress.status.is_final())
-            })
-            .unwrap_or(true)
-    }
-
     /// The whole document of a page.
     pub async fn document(self, console: Console, index: u64) -> Result<Option<Document>, ClientError> {
+        let Some(path) = self.path() else { return Ok(None) };
         let query = StatusQuery {
             skip: index,
             limit: Some(1),
         };
-        let mut answer = console.client().crawl_status(self.id, query).await?;
+        let mut answer: JobProgress = console.client().job_status(path, self.id, query).await?;
         Ok(answer.data.pop())
     }
 
     /// Cancels the job; the next status shows it.
     pub async fn cancel(self, console: Console) -> Result<(), ClientError> {
-        console.client().cancel_crawl(self.id).await.map(drop)
+        match self.path() {
+            Some(path) => console.client().cancel_job(path, self.id).await.map(drop),
+            None => Ok(()),
+        }
     }
 }
 
-fn without_documents(progress: JobProgress) -> JobProgress<()> {
+/// Where the status of a kind of job is read.
+pub fn path_of(kind: &str) -> Option<StatusPath> {
+    match kind {
+        "crawl" => Some(StatusPath::Crawl),
+        "batch_scrape" => Some(StatusPath::BatchScrape),
+        _ => None,
+    }
+}
+
+fn without_documents<D>(progress: &JobProgress<D>) -> JobProgress<()> {
     JobProgress {
         success: progress.success,
         status: progress.status,
@@ -261,9 +458,9 @@ fn without_documents(progress: JobProgress) -> JobProgress<()> {
         created_at: progress.created_at,
         completed_at: progress.completed_at,
         duration: progress.duration,
-        next: progress.next,
-        warning: progress.warning,
-        error: progress.error,
+        next: progress.next.clone(),
+        warning: progress.warning.clone(),
+        error: progress.error.clone(),
         data: Vec::new(),
     }
 }

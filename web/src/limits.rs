@@ -44,3 +44,33 @@ pub const CHARS_PER_TOKEN: usize = 4;
 pub const TOAST_MS: u32 = 2_400;
 /// Time for the letter after `g`, ms.
 pub const CHORD_MS: f64 = 1_200.0;
+/// Pause between looks at an open session, ms.
+pub const SESSION_MS: u32 = 2_000;
+/// Sessions whose calls are remembered on this device.
+pub const REMEMBERED_SESSIONS: usize = 5;
+/// Calls that are remembered of a session.
+pub const REMEMBERED_CALLS: usize = 30;
+/// Characters that are remembered of each text that a call answered.
+pub const KEPT_CHARS: usize = 4_000;
+/// Rows of a tree that are open at first.
+pub const TREE_ROWS: usize = 60;
+/// Pause between looks at the numbers of a job whose pages come by socket, ms.
+pub const NUMBERS_MS: u32 = 1_000;
+/// Pages that the socket tells within this time are shown together, ms.
+pub const GATHER_MS: u32 = 150;
+/// Sockets that may close without a page before the job is only polled.
+pub const SOCKET_FAILURES: u32 = 3;
+/// Links that are drawn besides the ways from the first page.
+pub const GRAPH_LINES: usize = 6_000;
+/// Documents asked for with one request of an export.
+pub const EXPORT_DOCUMENTS: u64 = 100;
+/// Errors, and refusals of robots.txt, that are shown.
+pub const SHOWN_ERRORS: usize = 500;
+/// Addresses of a sitemap that a look at a site asks for.
+pub const PREVIEW_ADDRESSES: u64 = 5_000;
+/// Addresses of it that are shown, each of those that belong and those that do not.
+pub const PREVIEW_SHOWN: usize = 50;
+/// Bytes of a source text that are shown; copying and saving take all of it.
+pub const SOURCE_BYTES: usize = 1024 * 1024;
+/// Addresses of a page that are shown.
+pub const SHOWN_ADDRESSES: usize = 2_000;

@@ -11,18 +11,24 @@
 
 mod app;
 mod browser;
+mod calls;
+mod clock;
 mod components;
 mod console;
+mod csv;
 mod draft;
 mod fields;
 mod figures;
+mod graph_layout;
 mod highlight;
 mod history;
 mod job_feed;
+mod job_socket;
 mod limits;
 mod markdown;
 mod package;
 mod pages;
+mod path_tree;
 mod request_form;
 mod route;
 mod shortcuts;
@@ -31,6 +37,7 @@ mod storage;
 mod text;
 mod theme;
 mod typed;
+mod zip;
 
 fn main() {
     browser::remove_boot_outline();

@@ -30,6 +30,9 @@ pub fn RequestForm(
     action: &'static str,
     /// The verb while busy.
     busy_action: &'static str,
+    /// What follows the address.
+    #[prop(optional, into)]
+    after_url: ViewFn,
 ) -> impl IntoView {
     let chosen = RwSignal::new("form");
     let tabs = vec![tab("form", "Form"), tab("json", "JSON")];
@@ -51,7 +54,7 @@ pub fn RequestForm(
             <div role="tabpanel" id="request-panel" aria-labelledby=move || format!("request-{}", chosen.get())>
                 {move || match chosen.get() {
                     "json" => view! { <JsonEditor draft/> }.into_any(),
-                    _ => view! { <Fields draft/> }.into_any(),
+                    _ => view! { <Fields draft after_url=after_url.clone()/> }.into_any(),
                 }}
             </div>
             <div class="pad">
@@ -85,17 +88,18 @@ pub fn RequestForm(
 }
 
 #[component]
-fn Fields(draft: Draft) -> impl IntoView {
+fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
     let first = fields::first(draft.endpoint)
         .map(|group| view! { <div class="first-fields"><FieldRows draft group/></div> });
     let subject = match draft.endpoint {
-        Endpoint::Scrape | Endpoint::Crawl => view! { <UrlField draft/> }.into_any(),
+        Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => view! { <UrlField draft/> }.into_any(),
         Endpoint::Search => view! { <QueryField draft/> }.into_any(),
         Endpoint::Extract => ().into_any(),
     };
     let own = match draft.endpoint {
         Endpoint::Extract => view! { <SchemaEditor draft path="schema"/> }.into_any(),
         Endpoint::Scrape | Endpoint::Crawl => view! { <FormatChips draft/> }.into_any(),
+        Endpoint::Map => ().into_any(),
         Endpoint::Search => view! {
             <div class="field">
                 <FormatChips draft/>
@@ -110,6 +114,7 @@ fn Fields(draft: Draft) -> impl IntoView {
     view! {
         <div class="pad gap">
             {subject}
+            {after_url.run()}
             {first}
             {own}
             <div>{groups.collect_view()}</div>

@@ -28,6 +28,10 @@ pub enum Screen {
     Ask,
     /// What needs no server.
     Tools,
+    /// The addresses of a site.
+    Map,
+    /// Live browsers.
+    Sessions,
     /// Choices of this device.
     Settings,
 }
@@ -52,9 +56,11 @@ const TABLE: &[Entry] = &[
     Entry(Screen::Overview, "Overview", "/", "o", Picture::Overview, Place::First),
     Entry(Screen::Scrape, "Scrape", "/scrape", "s", Picture::Scrape, Place::First),
     Entry(Screen::Crawl, "Crawl", "/crawl", "c", Picture::Crawl, Place::First),
+    Entry(Screen::Map, "Map", "/map", "m", Picture::Map, Place::Work),
     Entry(Screen::Search, "Search", "/search", "f", Picture::Search, Place::Work),
     Entry(Screen::Extract, "Extract", "/extract", "x", Picture::Extract, Place::Work),
-    Entry(Screen::Activity, "Activity", "/activity", "a", Picture::Activity, Place::First),
+    Entry(Screen::Sessions, "Sessions", "/sessions", "b", Picture::Sessions, Place::First),
+    Entry(Screen::Activity, "Activity", "/activity", "a", Picture::Activity, Place::Team),
     Entry(Screen::Usage, "Usage", "/usage", "u", Picture::Usage, Place::Team),
     Entry(Screen::Keys, "Keys", "/keys", "k", Picture::Keys, Place::Team),
     Entry(Screen::Ask, "Ask", "/ask", "q", Picture::Ask, Place::Team),
@@ -122,6 +128,16 @@ pub fn job_path(id: &impl std::fmt::Display) -> String {
     format!("/jobs/{id}")
 }
 
+/// Path of a session's screen under the base; the id is the session's or its scrape's.
+pub fn session_path(id: &impl std::fmt::Display) -> String {
+    format!("{}/{id}", Screen::Sessions.path())
+}
+
+/// Address of a session's screen.
+pub fn session_href(id: &impl std::fmt::Display) -> String {
+    format!("{BASE}{}", session_path(id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +151,7 @@ mod tests {
             "/console/scrape",
             "/console/crawl",
             "/console/jobs/x",
+            "/console/sessions/x",
             "/console/settings",
         ] {
             assert_eq!(owner(address), 1, "{address}");

@@ -47,6 +47,7 @@ pub fn sign_out(console: Console) {
     }
     console.key.set(None);
     console.active.set(Vec::new());
+    console.sessions.set(Vec::new());
     console.access.set(Access::SignedOut(None));
 }
 
@@ -148,6 +149,12 @@ pub async fn look(console: Console) {
                 }
             }
             Err(error) => console.note(&error),
+        }
+        if let Ok(mut answer) = client.console_sessions().await {
+            answer.sessions.retain(|one| one.ended_at.is_none());
+            if console.sessions.with_untracked(|known| *known != answer.sessions) {
+                console.sessions.set(answer.sessions);
+            }
         }
         if let Ok(info) = client.console_info().await
             && console.info.with_untracked(|known| *known != info)

@@ -56,7 +56,7 @@ pub const SENT_AGAIN: &str = "The event is sent again";
 /// Nothing selected.
 pub const NO_SELECTION: &str = "Choose a page to read it here.";
 /// Cancel dialog.
-pub const CANCEL_TITLE: &str = "Cancel this crawl?";
+pub const CANCEL_TITLE: &str = "Cancel this job?";
 /// Cancel dialog.
 pub const CANCEL_TEXT: &str = "Pages that are waiting are dropped. Pages that are done stay readable.";
 /// Forget dialog.
@@ -144,3 +144,89 @@ pub const TOOL_SITEMAP_EMPTY: &str = "Paste a sitemap: the addresses in it will 
 /// Empty tool.
 pub const TOOL_WEBHOOK_EMPTY: &str =
     "Paste a delivery and its secret: whether its signature fits will be here.";
+/// Heading of sessions.
+pub const SESSIONS_INTRO: &str =
+    "Live browsers: watch them, take them over, run code or plain words in them.";
+/// No live session.
+pub const NO_SESSIONS: &str = "No browser is open. A session begins when you interact with a scraped page, or with a browser of its own.";
+/// Stop dialog.
+pub const STOP_TITLE: &str = "Stop this session?";
+/// Stop dialog.
+pub const STOP_TEXT: &str = "Its browser is closed and cannot be opened again. What it cost is charged now.";
+/// After control was taken.
+pub const CONTROL_TAKEN: &str = "You have control of the browser";
+/// After control was given back.
+pub const CONTROL_GIVEN: &str = "Control given back; the view is read-only";
+/// Above a live view that takes input.
+pub const IN_CONTROL: &str = "Clicks and keys go to this page.";
+/// Above a live view that takes none.
+pub const READ_ONLY: &str = "You watch; nothing you do here reaches the page.";
+/// A session without live views.
+pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
+/// A scrape whose browser was not opened.
+pub const NOT_OPENED: &str = "No browser is open for this page yet. Opening one does the scrape again and leaves the page as it was then.";
+/// A session that is over.
+pub const SESSION_OVER: &str = "Its browser is closed; what was run in it is in the history.";
+/// Session without a scrape.
+pub const NO_PROMPTS: &str =
+    "A browser of its own takes code. Prompts need a session that continues a scraped page.";
+/// Nothing to run.
+pub const NOTHING_TO_RUN: &str = "Write something to run first.";
+/// Timeout that the API refuses.
+pub const WRONG_TIMEOUT: &str = "The timeout must be 1 to 300 seconds.";
+/// Help of code.
+pub const CODE_HELP: &str = "node and python have the session's page as page and may await; bash takes browser commands, one a line, such as click, fill, get text.";
+/// Help of prompts.
+pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\", type \"shoes\" into Search. A model, where one is configured, takes any task.";
+/// Example of a prompt.
+pub const PROMPT_EXAMPLE: &str = "Click the link \"Pricing\" and tell me what the cheapest plan costs";
+/// Session without a call.
+pub const NO_CALLS: &str = "Nothing was run from this device yet.";
+/// Heading of map.
+pub const MAP_INTRO: &str = "List the addresses of a site before anything of it is scraped.";
+/// Result card of map.
+pub const NO_MAP: &str =
+    "The addresses will be here, as a list and as a tree. Tick some to scrape or crawl them.";
+/// A site without addresses.
+pub const NOTHING_FOUND: &str =
+    "No address was found. A site without a sitemap whose start page has no links looks like this.";
+/// Foot of the list of addresses.
+pub const TICK_SOME: &str = "Tick addresses to scrape or crawl them.";
+/// When the browser refuses to save.
+pub const NOT_SAVED: &str = "The browser does not allow saving";
+/// A job that is no list of pages.
+pub const NO_LIST: &str = "It has no list of pages; its answer went to whoever asked for it.";
+/// Below the graph.
+pub const GRAPH_HELP: &str = "Drag to move, Shift and wheel or + and - to zoom, click a page to read it.";
+/// Foot of a graph with too many links.
+pub const GRAPH_CUT: &str = " (more are not drawn)";
+/// After an export.
+pub const EXPORTED: &str = "Saved";
+/// An archive that would be too large.
+pub const ARCHIVE_FULL: &str =
+    "That is more than a ZIP archive holds (65,535 files, 4 GiB). Take JSONL instead.";
+/// Plan without an address.
+pub const PLAN_NEEDS_URL: &str = "Give the start page first: the plan is made for it.";
+/// Plan without words.
+pub const PLAN_NEEDS_WORDS: &str = "Say in words what shall be crawled.";
+/// Below the plan.
+pub const PLAN_HELP: &str = "Options from a sentence, to look at before they count.";
+/// Below the proposals.
+pub const YOURS_WINS: &str = "What you set yourself wins.";
+/// Example of a plan.
+pub const PLAN_EXAMPLE: &str = "Only the blog, at most 50 pages, two levels deep, skip the tag pages";
+/// Card of a look at a site.
+pub const PREVIEW_HELP: &str = "What robots.txt says to this server, and which pages of the sitemaps belong to the crawl. Costs a scrape and a map.";
+/// Product token that this server is in robots.txt unless its operator or the form says otherwise.
+pub const ROBOTS_AGENT: &str = "Harvestman";
+/// robots.txt that could not be fetched.
+pub const ROBOTS_UNREAD: &str = "It could not be read:";
+/// A site without robots.txt.
+pub const ROBOTS_NONE: &str = "There is none: everything is allowed.";
+/// A site without a sitemap.
+pub const SITEMAP_NONE: &str = "No sitemap names a page; the crawl follows links alone.";
+/// The part of a source text that is not shown.
+pub const CUT_SOURCE: &str =
+    "This is very long: only its beginning is shown. Copying and saving take all of it.";
+/// A graph of pages that were kept without their list of links.
+pub const GRAPH_MARKDOWN: &str = "Drawn from the links in the pages' Markdown, which leaves out navigation. With the format links the graph has all of them.";

@@ -38,12 +38,11 @@ impl Client {
 
     /// Stops a batch; documents so far stay readable.
     pub async fn cancel_batch_scrape(&self, id: JobId) -> Result<JobCancelled, ClientError> {
-        self.delete(&StatusPath::BatchScrape.url("", id)).await
+        self.cancel_job(StatusPath::BatchScrape, id).await
     }
 
     /// Pages that failed and addresses that robots.txt kept out.
     pub async fn batch_scrape_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
-        self.get(&format!("{}/errors", StatusPath::BatchScrape.url("", id)))
-            .await
+        self.job_errors(StatusPath::BatchScrape, id).await
     }
 }

@@ -1,6 +1,8 @@
 //! `/console/api/...`: the few things that the console needs beside the public API.
 
-use harvestman_core::ids::{JobId, WebhookId};
+use harvestman_core::api::browser::BrowserSession;
+use harvestman_core::ids::{JobId, ScrapeId, WebhookId};
+use harvestman_core::link_graph::LinkGraph;
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 use serde::Deserialize;
@@ -77,9 +79,87 @@ pub struct ConsoleJob {
     /// End.
     #[serde(default)]
     pub completed_at: Option<Timestamp>,
+    /// Until when its results can be read.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
     /// The body that started it.
     #[serde(default)]
     pub request: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct OneJob {
+    job: ConsoleJob,
+}
+
+/// A page of a job without its bodies.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PageLine {
+    /// Address after redirects.
+    pub url: String,
+    /// Its title; may be empty.
+    pub title: String,
+    /// HTTP status of the page.
+    pub status: Option<u16>,
+    /// What went wrong, if anything did.
+    pub error: Option<String>,
+    /// Size of its content, bytes.
+    pub size: usize,
+}
+
+/// A part of the list of a job's pages, in order of completion.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PageLines {
+    /// The pages.
+    pub pages: Vec<PageLine>,
+    /// `skip` of the next part; none when there is no more at the moment.
+    pub next: Option<u64>,
+}
+
+/// The links among the first pages of a job.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct JobLinks {
+    /// Who links to whom.
+    #[serde(flatten)]
+    pub graph: LinkGraph,
+    /// Every page was kept with its list of links; otherwise the links in its Markdown stand in.
+    pub listed: bool,
+}
+
+/// Browser sessions of the team, newest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ConsoleSessions {
+    /// The sessions.
+    pub sessions: Vec<ConsoleSession>,
+}
+
+/// A browser session with its cost and its end.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConsoleSession {
+    /// What every caller is told of it.
+    pub session: BrowserSession,
+    /// The scrape that it continues.
+    #[serde(default)]
+    pub scrape_id: Option<ScrapeId>,
+    /// Address of that scrape.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// When it ended; none while it lives.
+    #[serde(default)]
+    pub ended_at: Option<Timestamp>,
+    /// When it ends unless something happens in it before; none when it is over.
+    #[serde(default)]
+    pub ends_at: Option<Timestamp>,
+    /// When it ends at the latest.
+    pub expires_at: Timestamp,
+    /// What it cost, so far.
+    #[serde(default)]
+    pub credits: u64,
 }
 
 /// A part of a job's delivery log, and how many of its events stand where.
@@ -156,6 +236,28 @@ impl Client {
     /// So many recent jobs of the team, 1 to 100.
     pub async fn console_jobs_up_to(&self, limit: u64) -> Result<ConsoleJobs, ClientError> {
         self.get(&format!("/console/api/jobs?limit={limit}")).await
+    }
+
+    /// One job of the team, with its request.
+    pub async fn console_job(&self, id: JobId) -> Result<ConsoleJob, ClientError> {
+        let answer: OneJob = self.get(&format!("/console/api/jobs/{id}")).await?;
+        Ok(answer.job)
+    }
+
+    /// Pages of a job without their bodies, from `skip` on.
+    pub async fn job_pages(&self, id: JobId, skip: u64) -> Result<PageLines, ClientError> {
+        self.get(&format!("/console/api/jobs/{id}/pages?skip={skip}"))
+            .await
+    }
+
+    /// Who links to whom among the first pages of a job.
+    pub async fn job_links(&self, id: JobId) -> Result<JobLinks, ClientError> {
+        self.get(&format!("/console/api/jobs/{id}/links")).await
+    }
+
+    /// Browser sessions of the last 24 hours, with what they cost and when they end.
+    pub async fn console_sessions(&self) -> Result<ConsoleSessions, ClientError> {
+        self.get("/console/api/sessions").await
     }
 
     /// The delivery log of a job from the event after this number on, also only what is in a state.

@@ -40,7 +40,8 @@ impl Client {
         self.job_status(StatusPath::Crawl, id, query).await
     }
 
-    pub(crate) async fn job_status<D: DeserializeOwned>(
+    /// Numbers and documents of a job, read at its path.
+    pub async fn job_status<D: DeserializeOwned>(
         &self,
         path: StatusPath,
         id: JobId,
@@ -60,12 +61,22 @@ impl Client {
 
     /// Stops a crawl; documents so far stay readable.
     pub async fn cancel_crawl(&self, id: JobId) -> Result<JobCancelled, ClientError> {
-        self.delete(&format!("/v2/crawl/{id}")).await
+        self.cancel_job(StatusPath::Crawl, id).await
+    }
+
+    /// Stops a job; documents so far stay readable.
+    pub async fn cancel_job(&self, path: StatusPath, id: JobId) -> Result<JobCancelled, ClientError> {
+        self.delete(&path.url("", id)).await
     }
 
     /// Pages that failed and addresses that robots.txt kept out.
     pub async fn crawl_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
-        self.get(&format!("/v2/crawl/{id}/errors")).await
+        self.job_errors(StatusPath::Crawl, id).await
+    }
+
+    /// The same of any job.
+    pub async fn job_errors(&self, path: StatusPath, id: JobId) -> Result<JobErrors, ClientError> {
+        self.get(&format!("{}/errors", path.url("", id))).await
     }
 
     /// Running crawls of the team, newest first.

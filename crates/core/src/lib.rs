@@ -13,6 +13,7 @@ pub mod host;
 pub mod ids;
 pub mod interact;
 pub mod limits;
+pub mod link_graph;
 pub mod map;
 pub mod month;
 pub mod page_version;

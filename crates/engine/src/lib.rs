@@ -38,4 +38,4 @@ pub use engine::{Engine, EngineConfig, UploadedFile};
 pub use file_reader::{FileAnswer, READ_FILE_COMMAND};
 pub use llm::{Llm, LlmConfig};
 pub use plans::{Limits, Plans};
-pub use sessions::{DoorAccess, SessionDoor};
+pub use sessions::{DoorAccess, SessionDoor, SessionOverview};

@@ -19,8 +19,10 @@ use harvestman_core::api::browser::{
 };
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded, Task};
+use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::interact::Refusal;
+use harvestman_core::time::Timestamp;
 use harvestman_store::{Principal, SessionRow};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +46,25 @@ pub struct SessionDoor {
     pub access: DoorAccess,
     /// Cancelled when the session is over.
     pub ended: CancellationToken,
+}
+
+/// A session as who looks after sessions wants to see it.
+#[derive(Clone, Debug)]
+pub struct SessionOverview {
+    /// What every caller is told of it.
+    pub session: BrowserSession,
+    /// The scrape that it continues.
+    pub scrape: Option<ScrapeId>,
+    /// Address of that scrape.
+    pub url: Option<String>,
+    /// When it ended; none while it lives.
+    pub ended_at: Option<Timestamp>,
+    /// When it ends unless something happens in it before; none when it is over.
+    pub ends_at: Option<Timestamp>,
+    /// When it ends at the latest.
+    pub expires_at: Timestamp,
+    /// What it cost, so far.
+    pub credits: u64,
 }
 
 /// What a token of a session allows.
@@ -171,6 +192,45 @@ impl Engine {
             success: true,
             sessions: sessions.filter(wanted).collect(),
         })
+    }
+
+    /// The newest sessions of the team within the last day, at most this many, with what they cost and when they end.
+    pub async fn session_overviews(
+        &self,
+        who: &Principal,
+        most: usize,
+        base: &str,
+    ) -> Result<Vec<SessionOverview>, ApiError> {
+        let store = &self.inner.store;
+        let rows = store.sessions(who.team, None, clock::now()).await;
+        let rows = rows.map_err(|error| unavailable(&error))?;
+        let mut overviews = Vec::new();
+        for row in rows.into_iter().take(most) {
+            let origin = match row.scrape {
+                Some(scrape) => store
+                    .scrape_origin(scrape)
+                    .await
+                    .map_err(|error| unavailable(&error))?,
+                None => None,
+            };
+            let origin = origin.filter(|origin| !origin.zero_data_retention);
+            let live = self.inner.sessions.registry.get(row.id);
+            let credits = match (row.end, &live) {
+                (Some(end), _) => end.credits,
+                (None, Some(live)) => billing::browser_session(live.created, clock::now()),
+                (None, None) => billing::browser_session(row.created_at, row.last_activity_at),
+            };
+            overviews.push(SessionOverview {
+                session: self.described(&row, base),
+                scrape: row.scrape,
+                url: origin.map(|origin| origin.url),
+                ended_at: row.end.map(|end| end.at),
+                ends_at: live.map(|live| live.lifetime.ends_at(live.created, live.last_activity())),
+                expires_at: row.expires_at,
+                credits,
+            });
+        }
+        Ok(overviews)
     }
 
     fn described(&self, row: &SessionRow, base: &str) -> BrowserSession {

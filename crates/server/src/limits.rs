@@ -81,6 +81,14 @@ pub const CLOSE_REASON_BYTES: usize = 123;
 pub const SIGN_IN_TIME: Duration = Duration::from_secs(600);
 /// Largest number of jobs in the console's overview.
 pub const OVERVIEW_JOBS: u64 = 100;
+/// Browser sessions in the console's list.
+pub const OVERVIEW_SESSIONS: usize = 50;
+/// Pages of a job in one answer of the console's list of pages.
+pub const PAGE_LINES: u64 = 2_000;
+/// Pages of a job whose links are told.
+pub const GRAPH_PAGES: u64 = 2_000;
+/// Links that are told besides those that lead from the first page to every other.
+pub const GRAPH_LINKS: usize = 10_000;
 /// Jobs in the console's overview when not asked otherwise.
 pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
 /// Largest number of events in one answer of a delivery log.

@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, files, health, interact, keys, live, map, operator, parse, scrape, team,
-    webhooks,
+    batch, browser, console, crawl, files, health, interact, job_pages, keys, live, map, operator, parse,
+    scrape, team, webhooks,
 };
 
 mod not_offered;
@@ -123,6 +123,10 @@ pub fn routes() -> Vec<Route> {
         Public POST "/console/api/start" => console::start;
         Key GET "/console/api/info" => console::info;
         Key GET "/console/api/jobs" => console::jobs;
+        Key GET "/console/api/jobs/{id}" => job_pages::job;
+        Key GET "/console/api/jobs/{id}/pages" => job_pages::list;
+        Key GET "/console/api/jobs/{id}/links" => job_pages::links;
+        Key GET "/console/api/sessions" => console::sessions;
         Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;
         Key POST "/console/api/jobs/{id}/webhooks" => webhooks::resend;
         Key GET "/console/api/keys" => keys::list;

@@ -29,13 +29,22 @@ const POLICY: u16 = 1008;
 const FAULT: u16 = 1011;
 const UNAUTHORIZED: u16 = 3000;
 
+/// What a caller wants to be told of.
+pub(crate) struct Asked {
+    /// Which kind of job.
+    pub(crate) path: StatusPath,
+    /// The job, as it stands in the path.
+    pub(crate) id: String,
+    /// Documents that the caller has already (`?skip=`), or what is wrong with the query.
+    pub(crate) skip: Result<u64, Failure>,
+}
+
 /// Answers the upgrade; the rest happens on the socket. A key offered as subprotocol is echoed.
 pub(crate) fn open(
     app: App,
     upgrade: WebSocketUpgrade,
     headers: &HeaderMap,
-    path: StatusPath,
-    id: String,
+    asked: Asked,
     base: String,
 ) -> Response {
     let offered = headers
@@ -58,7 +67,7 @@ pub(crate) fn open(
             app,
             socket,
             key,
-            path,
+            path: asked.path,
             base,
             pinged: Instant::now(),
             heard: Instant::now(),
@@ -67,9 +76,9 @@ pub(crate) fn open(
             auth::count(&watcher.app, &who)?;
             Ok(who)
         });
-        let (code, reason) = match (who, job_id(&id)) {
-            (Err(failure), _) | (_, Err(failure)) => refusal(&failure),
-            (Ok(who), Ok(id)) => match watcher.watch(&who, id).await {
+        let (code, reason) = match (who, job_id(&asked.id), asked.skip) {
+            (Err(failure), ..) | (_, Err(failure), _) | (.., Err(failure)) => refusal(&failure),
+            (Ok(who), Ok(id), Ok(skip)) => match watcher.watch(&who, id, skip).await {
                 Ok(end) => end,
                 Err(End::Gone) => return,
                 Err(End::Failed(failure)) => refusal(&failure),
@@ -118,14 +127,15 @@ impl Watcher {
         auth::authenticate_key(&self.app, self.key.as_deref()).await
     }
 
-    /// Tells everything about the job until it ends; the result is the close frame.
-    async fn watch(&mut self, who: &Principal, id: JobId) -> Result<(u16, String), End> {
-        let page = StatusPage::read(&self.app, who, self.path, id, StatusQuery::default()).await?;
+    /// Tells everything about the job after the first `skip` documents until it ends; the result is the close frame.
+    async fn watch(&mut self, who: &Principal, id: JobId, skip: u64) -> Result<(u16, String), End> {
+        let query = StatusQuery { skip, limit: None };
+        let page = StatusPage::read(&self.app, who, self.path, id, query).await?;
         let status = page.json(&self.base, harvestman_engine::now());
         self.say(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
             .await?;
         let mut told = page.next_skip;
-        forget(&self.app, &page.row, 0, told).await?;
+        forget(&self.app, &page.row, skip, told).await?;
         drop(page);
         loop {
             self.caller().await?;

@@ -47,6 +47,11 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
 }
 
+/// Makes a `dist/` to look at: neither small nor compressed. The next [`build`] makes it anew.
+pub(crate) fn build_dev(project: &Project, tools: &Tools) -> Result<()> {
+    run::run(trunk(project, tools)?.args(["build", "--offline=false"]))
+}
+
 /// Serves the console while it is worked on, rebuilt at every change; the API comes from a server that runs beside.
 pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = trunk(project, tools)?;

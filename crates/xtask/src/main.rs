@@ -37,7 +37,7 @@ usage: cargo xtask <task>
                     live-view, site;
                     or of the content crate beside its peers: content [CORPUS]
   check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
-  console           build the console into dist/
+  console [--dev]   build the console into dist/; --dev: quickly, as large as it may be, to look at it
   console-check     size, axe and Lighthouse of every screen of the console
   dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
   npm               build the npm package into <target>/npm/harvestman
@@ -69,7 +69,11 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         return Ok(());
     }
     let project = Project::find()?;
-    if !matches!(task.as_str(), "serve" | "test" | "score" | "bench" | "fuzz") && !rest.is_empty() {
+    if !matches!(
+        task.as_str(),
+        "serve" | "test" | "score" | "bench" | "fuzz" | "console"
+    ) && !rest.is_empty()
+    {
         bail!("`{task}` takes no arguments\n{USAGE}");
     }
     match task.as_str() {
@@ -77,7 +81,11 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" => test::test(&project, &Tools::open()?, rest),
         "bench" => bench::bench(&project, rest),
         "check" => check::check(&project, &Tools::open()?),
-        "console" => console::build(&project, &Tools::open()?),
+        "console" => match rest {
+            [] => console::build(&project, &Tools::open()?),
+            [dev] if dev == "--dev" => console::build_dev(&project, &Tools::open()?),
+            _ => bail!("`console` takes `--dev` or nothing\n{USAGE}"),
+        },
         "console-check" => console_check::check(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),

@@ -27,6 +27,10 @@ pub enum Picture {
     Ask,
     /// A wrench.
     Tools,
+    /// A folded sheet.
+    Map,
+    /// A window with a pointer.
+    Sessions,
     /// Three dots.
     More,
     /// Sliders.
@@ -71,6 +75,12 @@ impl Picture {
             }
             Picture::Tools => {
                 r#"<path d="M13.500 4.500 11 7 9 5l2.500-2.500A3.500 3.500 0 0 0 7 7L2.500 11.500a1.400 1.400 0 0 0 2 2L9 9a3.500 3.500 0 0 0 4.500-4.500z"/>"#
+            }
+            Picture::Map => {
+                r#"<path d="M2 4l4-1.500 4 1.500 4-1.500v10L10 14l-4-1.500L2 14zM6 2.500v10M10 4v10"/>"#
+            }
+            Picture::Sessions => {
+                r#"<rect x="1.500" y="2.500" width="13" height="11" rx="1.500"/><path d="M1.500 6h13M7 8.500l4 1.500-1.700.7L8.600 12.500z"/>"#
             }
             Picture::More => {
                 r#"<g fill="currentColor" stroke="none"><circle cx="3" cy="8" r="1.300"/><circle cx="8" cy="8" r="1.300"/><circle cx="13" cy="8" r="1.300"/></g>"#

@@ -23,6 +23,7 @@ pub fn Nav() -> impl IntoView {
     let is_here = move |screen: Screen| path.with(|path| screen.owns(path)).then_some("page");
     let running = move |screen: Screen| match screen {
         Screen::Crawl => console.active.with(Vec::len),
+        Screen::Sessions => console.sessions.with(Vec::len),
         _ => 0,
     };
     let link = move |screen: Screen, class: &'static str| {

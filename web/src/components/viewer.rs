@@ -13,8 +13,9 @@ use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::figures;
 use crate::highlight::{escape, json};
-use crate::limits::CHARS_PER_TOKEN;
+use crate::limits::{CHARS_PER_TOKEN, SHOWN_ADDRESSES, SOURCE_BYTES};
 use crate::markdown::{is_safe_link, render};
+use crate::route;
 use crate::storage;
 use crate::text;
 
@@ -191,11 +192,25 @@ fn body(document: &Document, open: &'static str) -> AnyView {
         "summary" | "answer" | "highlights" => {
             view! { <div class="prose" tabindex="0" inner_html=render(&text).html></div> }.into_any()
         }
-        "json" | "extracted" | "attributes" | "changes" => {
-            view! { <Code html=json(&text) label="JSON" wrap=true/> }.into_any()
+        kind => {
+            let (shown, cut) = beginning(&text);
+            let html = match kind {
+                "json" | "extracted" | "attributes" | "changes" => json(shown),
+                _ => escape(shown),
+            };
+            view! {
+                {cut.then(|| view! { <p class="notice warn">{text::CUT_SOURCE}</p> })}
+                <Code html label="Source" wrap=true/>
+            }
+            .into_any()
         }
-        _ => view! { <Code html=escape(&text) label="Source" wrap=true/> }.into_any(),
     }
+}
+
+/// As much of a text as a page shows without stopping for breath, and whether that is not all.
+fn beginning(text: &str) -> (&str, bool) {
+    let end = text.floor_char_boundary(SOURCE_BYTES);
+    (&text[..end], end < text.len())
 }
 
 /// A picture that the server made; one from elsewhere stays a link.
@@ -211,7 +226,15 @@ fn picture(address: String) -> AnyView {
 }
 
 fn addresses(list: &[String]) -> AnyView {
-    let items = list.iter().map(|address| {
+    let rest = list.len().saturating_sub(SHOWN_ADDRESSES);
+    let rest = (rest > 0).then(|| {
+        let words = format!(
+            "and {} more; copying and saving take all of them",
+            figures::count(rest as u64)
+        );
+        view! { <p class="hint">{words}</p> }
+    });
+    let items = list.iter().take(SHOWN_ADDRESSES).map(|address| {
         let address = address.clone();
         match is_safe_link(&address) {
             true => view! {
@@ -228,6 +251,7 @@ fn addresses(list: &[String]) -> AnyView {
     view! {
         <div class="scroll pad" tabindex="0" role="region" aria-label="Addresses">
             <ul class="links">{items.collect_view()}</ul>
+            {rest}
         </div>
     }
     .into_any()
@@ -288,35 +312,28 @@ fn foot(document: &Document) -> AnyView {
             </a>
         }
     });
+    let interact = metadata.scrape_id.map(|id| {
+        view! {
+            <a class="btn small" href=route::session_href(&id)>
+                <Icon picture=Picture::Sessions/>
+                "Interact with this page"
+            </a>
+        }
+    });
     let warning = document
         .warning
         .clone()
         .map(|warning| view! { <p class="notice warn">{warning}</p> });
     view! {
         {warning.map(|warning| view! { <div class="pad">{warning}</div> })}
-        <div class="card-foot">{size} {facts.collect_view()} <span class="grow"></span> {open}</div>
+        <div class="card-foot">{size} {facts.collect_view()} <span class="grow"></span> {open} {interact}</div>
     }
     .into_any()
 }
 
 /// Host and path as a file name.
 fn file_name(document: &Document) -> String {
-    let url = document
-        .metadata
-        .url
-        .as_deref()
-        .or(document.metadata.source_url.as_deref())
-        .unwrap_or("page");
-    let name: String = figures::short_url(url)
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '.' {
-                c
-            } else {
-                '-'
-            }
-        })
-        .take(80)
-        .collect();
-    name.trim_matches(['-', '.']).to_owned()
+    let metadata = &document.metadata;
+    let url = metadata.url.as_deref().or(metadata.source_url.as_deref());
+    browser::file_name(url.unwrap_or("page"))
 }

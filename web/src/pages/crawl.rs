@@ -1,4 +1,4 @@
-//! A site: form and code; the start leads to the job.
+//! A site: form with a plan in words, a look at the site, code; the start leads to the job.
 
 use harvestman_core::api::CrawlRequest;
 use leptos::prelude::*;
@@ -12,6 +12,12 @@ use crate::draft::{Draft, Endpoint};
 use crate::pages::settings::default_formats;
 use crate::request_form::RequestForm;
 use crate::{browser, history, route, text};
+
+mod plan;
+mod preview;
+
+use plan::Plan;
+use preview::Preview;
 
 /// Shows the screen.
 #[component]
@@ -62,8 +68,16 @@ pub fn CrawlPage() -> impl IntoView {
     view! {
         <PageHead title="Crawl".to_owned() intro=|| view! { <p>{text::CRAWL_INTRO}</p> }/>
         <div class="two">
-            <RequestForm draft run busy action="Start crawl" busy_action="Starting"/>
-            <div class="stick">
+            <RequestForm
+                draft
+                run
+                busy
+                action="Start crawl"
+                busy_action="Starting"
+                after_url=move || view! { <Plan draft/> }
+            />
+            <div class="stack stick">
+                <Preview draft/>
                 <CodeCard draft/>
             </div>
         </div>

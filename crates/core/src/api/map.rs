@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
@@ -65,6 +66,29 @@ impl MapRequest {
             regex_on_full_url: false,
             headers: BTreeMap::new(),
             caller: Caller::default(),
+        }
+    }
+}
+
+impl MapRequest {
+    /// Every option with its value, also where that is the default.
+    pub fn filled_options(&self) -> Map<String, Value> {
+        let mut body = Body::default();
+        body.some("search", &self.search);
+        body.put("sitemap", &self.sitemap);
+        body.put("includeSubdomains", &self.include_subdomains);
+        body.put("ignoreQueryParameters", &self.ignore_query_parameters);
+        body.put("ignoreCache", &self.ignore_cache);
+        body.put("limit", &self.limit);
+        body.some("timeout", &self.timeout);
+        body.put("location", &self.location);
+        body.put("includePaths", &self.include_paths);
+        body.put("excludePaths", &self.exclude_paths);
+        body.put("regexOnFullURL", &self.regex_on_full_url);
+        body.put("headers", &self.headers);
+        match serde_json::to_value(&body) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
         }
     }
 }

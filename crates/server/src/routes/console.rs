@@ -1,5 +1,5 @@
 //! The console's files and the few calls it has beside the public API: sign-in, facts about the
-//! server and the key, recent jobs.
+//! server and the key, recent jobs, browser sessions.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -7,14 +7,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::query::Query;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Answer, Failure, json_answer};
-use crate::routes::health;
+use crate::links::Base;
 use crate::routes::keys::webhook_secret_source;
+use crate::routes::{health, job_pages};
 use crate::{bootstrap, keys, limits};
 
 /// The key that a sign-in makes.
@@ -100,25 +101,35 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) 
         .store()
         .recent_jobs(who.team, limit as u32, harvestman_engine::now())
         .await?;
-    let jobs: Vec<_> = rows
+    let jobs: Vec<_> = rows.iter().map(job_pages::entry).collect();
+    Ok(json_answer(
+        StatusCode::OK,
+        json!({ "success": true, "jobs": jobs }).to_string(),
+    ))
+}
+
+/// The team's browser sessions of the last day, newest first, with what they cost and when they end.
+pub(crate) async fn sessions(State(app): State<App>, Caller(who): Caller, Base(base): Base) -> Answer {
+    let overviews = app
+        .engine()
+        .session_overviews(&who, limits::OVERVIEW_SESSIONS, &base)
+        .await?;
+    let sessions: Vec<_> = overviews
         .into_iter()
-        .map(|row| {
+        .map(|overview| {
             json!({
-                "id": row.id,
-                "kind": row.kind.as_str(),
-                "url": row.url,
-                "status": row.status.as_str(),
-                "completed": row.completed,
-                "total": row.total(),
-                "creditsUsed": row.credits,
-                "createdAt": row.created_at,
-                "completedAt": row.completed_at,
-                "request": serde_json::from_str::<Value>(&row.request).ok(),
+                "session": overview.session,
+                "scrapeId": overview.scrape,
+                "url": overview.url,
+                "endedAt": overview.ended_at,
+                "endsAt": overview.ends_at,
+                "expiresAt": overview.expires_at,
+                "credits": overview.credits,
             })
         })
         .collect();
     Ok(json_answer(
         StatusCode::OK,
-        json!({ "success": true, "jobs": jobs }).to_string(),
+        json!({ "success": true, "sessions": sessions }).to_string(),
     ))
 }

@@ -32,7 +32,12 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
             .unwrap_or_default();
         let Ok(base) = parts.extract_with_state::<Base, App>(&app).await;
         return match parts.extract::<WebSocketUpgrade>().await {
-            Ok(upgrade) => socket::open(app, upgrade, &parts.headers, path, id, base.0),
+            Ok(upgrade) => {
+                let query = StatusQuery::parse(parts.uri.query().unwrap_or_default());
+                let skip = query.map(|query| query.skip).map_err(Failure::from);
+                let asked = socket::Asked { path, id, skip };
+                socket::open(app, upgrade, &parts.headers, asked, base.0)
+            }
             Err(rejection) => {
                 Failure::new(ErrorCode::BadRequest, format!("not a WebSocket: {rejection}")).into_response()
             }

@@ -5,7 +5,7 @@ use axum::http::Method;
 use serde_json::json;
 
 use crate::app::{Answer, TestApp};
-use crate::crawl::ALLOW;
+use crate::crawl::{ALLOW, start, until};
 use crate::site::Site;
 
 async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> Answer {
@@ -187,4 +187,52 @@ async fn the_overview_lists_jobs_of_the_team_newest_first() {
     )
     .await;
     assert_eq!(listed(&theirs), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_pages_of_a_job_are_told_without_their_bodies_and_with_their_links() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(2).await;
+    let formats = json!({"formats": ["markdown", "links"]});
+    let body = json!({"url": site.url("/"), "limit": 10, "scrapeOptions": formats});
+    let id = start(&app, body).await;
+    until(&app, &id, |status| status["status"] == "completed").await;
+
+    let job = app.get(&format!("/console/api/jobs/{id}")).await.json();
+    assert_eq!(job["job"]["kind"], "crawl");
+    assert_eq!(job["job"]["request"]["limit"], 10);
+
+    let first = app
+        .get(&format!("/console/api/jobs/{id}/pages?limit=2"))
+        .await
+        .json();
+    assert_eq!(
+        (first["pages"].as_array().unwrap().len(), &first["next"]),
+        (2, &json!(2))
+    );
+    assert_eq!(first["pages"][0]["url"], site.url("/"));
+    assert_eq!(first["pages"][0]["status"], 200);
+    assert!(first["pages"][0].get("markdown").is_none() && first["pages"][0]["size"].as_u64() > Some(0));
+    let rest = app
+        .get(&format!("/console/api/jobs/{id}/pages?skip=2"))
+        .await
+        .json();
+    assert_eq!(
+        (rest["pages"].as_array().unwrap().len(), &rest["next"]),
+        (1, &json!(null))
+    );
+
+    let links = app.get(&format!("/console/api/jobs/{id}/links")).await.json();
+    assert_eq!(
+        (&links["parents"], &links["links"], &links["cut"]),
+        (&json!([null, 0, 0]), &json!([[0, 1], [0, 2]]), &json!(false))
+    );
+    assert_eq!(links["listed"], true);
+
+    let other = app.other_key("other").await;
+    for path in ["", "/pages", "/links"] {
+        let path = format!("/console/api/jobs/{id}{path}");
+        let answer = with(&app, &path, "authorization", &format!("Bearer {other}")).await;
+        answer.is_error(404, "NOT_FOUND");
+    }
 }

@@ -1,0 +1,172 @@
+//! The pages of a job without their bodies, and the links among them, for the console: a list of ten thousand pages is
+//! read in a few small answers. It never tells what a job without data retention keeps for one reader.
+
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use harvestman_core::api::fields::Slot;
+use harvestman_core::api::query::Query;
+use harvestman_core::ids::JobId;
+use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
+use harvestman_core::paging::MAX_DATA_BYTES;
+use harvestman_store::{JobRow, Principal, StoreError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::{Answer, Failure, json_answer};
+use crate::limits;
+use crate::routes::PathId;
+
+/// The job as the console lists it, with the request that started it.
+pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
+    let row = row(&app, &who, id).await?;
+    let body = json!({ "success": true, "job": entry(&row) });
+    Ok(json_answer(StatusCode::OK, body.to_string()))
+}
+
+/// A job as the console lists it.
+pub(crate) fn entry(row: &JobRow) -> Value {
+    json!({
+        "id": row.id,
+        "kind": row.kind.as_str(),
+        "url": row.url,
+        "status": row.status.as_str(),
+        "completed": row.completed,
+        "total": row.total(),
+        "creditsUsed": row.credits,
+        "createdAt": row.created_at,
+        "completedAt": row.completed_at,
+        "expiresAt": row.expires_at,
+        "request": serde_json::from_str::<Value>(&row.request).ok(),
+    })
+}
+
+/// One line for each page from `skip` on, at most `limit` of them.
+pub(crate) async fn list(
+    State(app): State<App>,
+    Caller(who): Caller,
+    PathId(id): PathId,
+    uri: Uri,
+) -> Answer {
+    let query = Query::parse(uri.query().unwrap_or_default());
+    let skip = query.integer("skip", 0..=Slot::UNBOUNDED)?.unwrap_or(0);
+    let limit = query
+        .integer("limit", 1..=limits::PAGE_LINES)?
+        .unwrap_or(limits::PAGE_LINES);
+    let row = row(&app, &who, id).await?;
+    let (pages, next, more) = read(&app, &row, skip, limit, |document| Sketch::of(document).line()).await?;
+    let body = json!({ "success": true, "pages": pages, "next": more.then_some(next) });
+    Ok(json_answer(StatusCode::OK, body.to_string()))
+}
+
+/// The links among the first pages of a job.
+pub(crate) async fn links(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
+    let row = row(&app, &who, id).await?;
+    let (sketches, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
+        let sketch = Sketch::of(document);
+        (sketch.links.is_some(), sketch.links())
+    })
+    .await?;
+    let (listed, pages): (Vec<bool>, Vec<_>) = sketches.into_iter().unzip();
+    let work = move || LinkGraph::of(&pages, limits::GRAPH_LINKS);
+    let graph = tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)?;
+    let body = json!({
+        "success": true,
+        "pages": graph.parents.len(),
+        "parents": graph.parents,
+        "links": graph.links,
+        "cut": graph.cut,
+        "listed": listed.into_iter().all(|listed| listed),
+    });
+    Ok(json_answer(StatusCode::OK, body.to_string()))
+}
+
+async fn row(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
+    let row = app.store().job(who.team, id, harvestman_engine::now()).await?;
+    row.ok_or_else(Failure::no_job)
+}
+
+/// What `sketch` makes of each document, where the next one begins, and whether there is one.
+async fn read<T: Send + 'static>(
+    app: &App,
+    row: &JobRow,
+    skip: u64,
+    limit: u64,
+    sketch: fn(&str) -> T,
+) -> Result<(Vec<T>, u64, bool), Failure> {
+    let (mut sketches, mut next) = (Vec::new(), skip);
+    loop {
+        let left = limit.saturating_sub(next - skip);
+        // A reader of such a job makes it forget; this one must not.
+        if left == 0 || row.zero_data_retention {
+            return Ok((sketches, next, next < row.completed && !row.zero_data_retention));
+        }
+        let chunk = app
+            .store()
+            .documents(row.id, next, Some(left), MAX_DATA_BYTES)
+            .await?;
+        let documents = chunk.documents;
+        let work = move || documents.iter().map(|text| sketch(text)).collect::<Vec<_>>();
+        let part = tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| StoreError::Closed)?;
+        next = chunk.next_skip;
+        sketches.extend(part);
+        if !chunk.more {
+            return Ok((sketches, next, false));
+        }
+    }
+}
+
+/// What is read of a stored document.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Sketch {
+    markdown: Option<String>,
+    html: Option<String>,
+    raw_html: Option<String>,
+    links: Option<Vec<String>>,
+    metadata: Facts,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Facts {
+    url: Option<String>,
+    #[serde(rename = "sourceURL")]
+    source_url: Option<String>,
+    title: Option<String>,
+    status_code: Option<u16>,
+    error: Option<String>,
+}
+
+impl Sketch {
+    fn of(document: &str) -> Self {
+        serde_json::from_str(document).unwrap_or_default()
+    }
+
+    fn line(self) -> Value {
+        let texts = [&self.markdown, &self.html, &self.raw_html];
+        let facts = self.metadata;
+        json!({
+            "url": facts.url.or(facts.source_url).unwrap_or_default(),
+            "title": facts.title.unwrap_or_default(),
+            "status": facts.status_code,
+            "error": facts.error,
+            "size": texts.into_iter().flatten().map(String::len).max().unwrap_or(0),
+        })
+    }
+
+    /// Where the page leads: by its list of links, else by what its Markdown has.
+    fn links(self) -> PageLinks {
+        let facts = self.metadata;
+        let found = || markdown_links(self.markdown.as_deref().unwrap_or_default());
+        PageLinks {
+            addresses: [facts.url, facts.source_url].into_iter().flatten().collect(),
+            links: self.links.unwrap_or_else(found),
+        }
+    }
+}

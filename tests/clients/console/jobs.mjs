@@ -1,0 +1,116 @@
+// Maps, crawls and batches in the console: from the form to the list, the tree, the graph, the errors, the files, and
+// the same again.
+// Usage: jobs.mjs SIGN_IN_LINK SITE_URL PAGES SLOW_URL, where the site has PAGES pages and a sitemap, links to a page
+// that is not there and to one that robots.txt forbids; the slow site takes its time.
+
+import assert from "node:assert/strict";
+import { close, fitsThePhone, heading, open, saved } from "./page.mjs";
+
+const [link, site, pages, slow] = process.argv.slice(2);
+const session = await open(link);
+const { page, origin } = session;
+const tab = (name) => page.getByRole("tab", { name }).click();
+const status = (word) => page.locator("h1 .badge").getByText(word, { exact: true }).waitFor({ timeout: 120_000 });
+const jobId = () => new URL(page.url()).pathname.split("/").pop();
+const form = async (screen, url) => {
+  await page.goto(`${origin}/console/${screen}?url=${encodeURIComponent(url)}`);
+  assert.equal(await page.locator("input.big").inputValue(), url);
+};
+
+// A plan in words, and a look before the start.
+await form("crawl", site);
+await page.getByLabel(/^Plan in words/).fill("at most 500 pages");
+await page.getByRole("button", { name: "Suggest options" }).click();
+await page.locator(".proposals").getByText("limit", { exact: true }).waitFor({ timeout: 60_000 });
+assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "500");
+await page.locator(".proposals").getByLabel(/^limit/).uncheck();
+assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "");
+await page.locator(".proposals").getByLabel(/^limit/).check();
+await page.getByRole("button", { name: "Look at the site" }).click();
+await page.getByText("The start page is allowed.").waitFor({ timeout: 60_000 });
+await page.getByText(/belong to this crawl/).waitFor();
+await fitsThePhone(page);
+
+// The crawl and what is seen of it.
+await page.getByRole("button", { name: "Start crawl" }).click();
+await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
+const crawl = jobId();
+await status("completed");
+await page.getByRole("tab", { name: new RegExp(`^Pages\\s*${pages}$`) }).waitFor();
+await page.getByLabel("Filter pages").fill("no such page");
+await page.getByText("No page matches the filter.").waitFor();
+await page.getByLabel("Filter pages").fill("");
+await tab("Tree");
+const tree = page.getByRole("tree", { name: "Pages by path" });
+await tree.getByRole("treeitem").first().waitFor();
+await tree.focus();
+for (const key of ["End", "Enter"]) await page.keyboard.press(key);
+await page.locator("#open-page [role=tabpanel]").waitFor();
+await fitsThePhone(page);
+await tab("Graph");
+const picture = page.getByRole("img", { name: new RegExp(`^${pages} pages and \\d+ links`) });
+await picture.waitFor();
+await picture.scrollIntoViewIfNeeded();
+const box = await picture.boundingBox();
+await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+await page.locator("#open-page .card-foot a").filter({ hasText: new URL(site).host }).first().waitFor();
+await tab(/^Errors/);
+await page.getByText("Kept out by robots.txt", { exact: true }).locator("visible=true").last().waitFor();
+await page.getByText("/forbidden/page").waitFor();
+
+// The files.
+const take = (name) => saved(page, () => page.getByRole("button", { name: new RegExp(`^${name}`) }).click());
+const files = {};
+for (const name of ["JSONL", "ZIP of Markdown", "One Markdown file", "CSV of links"]) {
+  await page.getByRole("button", { name: "Export", exact: true }).click();
+  files[name] = await take(name);
+}
+const lines = files["JSONL"].bytes.toString().trim().split("\n").map((line) => JSON.parse(line));
+assert.equal(lines.length, Number(pages));
+assert.ok(lines.every((line) => line.markdown && line.metadata.sourceURL));
+const zip = files["ZIP of Markdown"].bytes;
+assert.equal(zip.readUInt32LE(0), 0x04034b50);
+assert.equal(zip.readUInt16LE(zip.length - 12), Number(pages) + 1, "a file for each page, and the index");
+assert.ok(files["One Markdown file"].bytes.toString().split("<!-- http").length - 1 === Number(pages));
+const table = files["CSV of links"].bytes.toString().trim().split("\r\n");
+assert.equal(table[0], "from,to");
+assert.ok(table.length > Number(pages));
+
+// The same again.
+await tab("Request");
+await page.getByRole("button", { name: "Run again", exact: true }).click();
+await page.waitForURL((url) => /\/jobs\//.test(url.pathname) && !url.pathname.endsWith(crawl));
+await status("completed");
+await page.getByRole("button", { name: "Edit and run again" }).click();
+await heading(page, "Crawl");
+assert.equal(await page.locator("input.big").inputValue(), site);
+
+// A map, and some of it as a batch.
+await form("map", site);
+await page.getByRole("button", { name: "Map the site" }).click();
+await page.getByRole("listbox").getByRole("option").first().waitFor({ timeout: 60_000 });
+await fitsThePhone(page);
+const map = await saved(page, () => page.getByRole("button", { name: "CSV" }).click());
+assert.ok(map.bytes.toString().startsWith("url,title,description\r\n"));
+await tab("Tree");
+await page.getByRole("tree", { name: "Addresses by path" }).getByRole("treeitem").first().waitFor();
+await tab(/^Addresses/);
+const options = page.getByRole("listbox").getByRole("option");
+for (const at of [0, 1, 2]) await options.nth(at).click();
+await page.getByRole("button", { name: "Scrape 3 as a batch" }).click();
+await page.waitForURL(/\/console\/jobs\//);
+await status("completed");
+await page.getByRole("tab", { name: /^Pages\s*3$/ }).waitFor();
+await tab("Request");
+await page.getByRole("button", { name: "Edit", exact: true }).click();
+await page.getByRole("button", { name: "Run this" }).waitFor();
+
+// A crawl that is stopped.
+await form("crawl", slow);
+await page.getByRole("button", { name: "Start crawl" }).click();
+await status("scraping");
+await page.getByRole("button", { name: "Cancel", exact: true }).click();
+await page.getByRole("button", { name: "Cancel it" }).click();
+await status("cancelled");
+
+await close(session, "jobs: ok");

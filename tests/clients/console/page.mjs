@@ -1,0 +1,63 @@
+// The console in Chromium: signed in, with an eye on what must never happen in it. Used by the scripts beside it.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+
+// The packages stand in a folder of their own, named by NODE_PATH.
+const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
+
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+/** Signs in by the link of a server's start. `complaints` fills with what must not happen. */
+export async function open(link) {
+  const origin = new URL(link).origin;
+  const browser = await chromium.launch({
+    executablePath: process.env.HARVESTMAN_CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+  });
+  const context = await browser.newContext({ viewport: DESKTOP, acceptDownloads: true });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) complaints.push(`request to ${url}`);
+  });
+  await page.goto(link);
+  await heading(page, "Overview");
+  return { browser, page, origin, complaints };
+}
+
+/** Waits for a screen. */
+export async function heading(page, name) {
+  await page.getByRole("heading", { level: 1, name }).waitFor({ timeout: 60_000 });
+}
+
+/** Nothing scrolls sideways on a phone. */
+export async function fitsThePhone(page) {
+  await page.setViewportSize(PHONE);
+  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(content <= window, `${page.url()} scrolls sideways at 390 px: ${content}`);
+  await page.setViewportSize(DESKTOP);
+}
+
+/** The text of what a click saves. */
+export async function saved(page, click) {
+  const [download] = await Promise.all([page.waitForEvent("download"), click()]);
+  const chunks = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+  return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
+
+/** Ends the browser; fails when something happened that must not. */
+export async function close({ browser, complaints }, done) {
+  assert.deepEqual(complaints, []);
+  await browser.close();
+  console.log(done);
+}

@@ -1,0 +1,93 @@
+// A browser session in the console, with a real one: from the scraped page to its live view, code, words, control,
+// history and end.
+// Usage: sessions.mjs SIGN_IN_LINK FORM_URL, where the page has an input, a button "Send" and an output.
+
+import assert from "node:assert/strict";
+import { close, fitsThePhone, heading, open } from "./page.mjs";
+
+const [link, form] = process.argv.slice(2);
+const session = await open(link);
+const { page, origin } = session;
+
+async function run(text, language) {
+  if (language) await page.getByLabel("Language").selectOption(language);
+  await page.getByLabel(language ? "Code" : "Prompt", { exact: true }).locator("visible=true").last().fill(text);
+  await page.keyboard.press("Control+Enter");
+}
+const answered = (text) => page.locator(".answer").first().getByText(text).first().waitFor({ timeout: 60_000 });
+
+// From the page to its browser.
+await page.goto(`${origin}/console/scrape?url=${encodeURIComponent(form)}`);
+await heading(page, "Scrape");
+await page.keyboard.press("Control+Enter");
+await page.getByRole("link", { name: "Interact with this page" }).click();
+await page.getByText("not opened", { exact: true }).waitFor();
+await fitsThePhone(page);
+await page.getByRole("button", { name: "Open the browser" }).click();
+await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
+const view = page.frameLocator("iframe.live-frame");
+await view.locator("#state").getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
+assert.equal(await page.locator("iframe.live-frame").getAttribute("title"), "Live view, read-only");
+await fitsThePhone(page);
+
+// Code, then words.
+await run("get title", "bash");
+await answered("Form");
+await page.getByRole("tab", { name: "Prompt" }).click();
+await run('Type "Ada" into name, then click "Send"');
+await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
+await page.getByRole("tab", { name: "Code" }).click();
+await run('eval "document.querySelector(\'output\').textContent"', "bash");
+await answered("Hello Ada");
+
+// Control: what is typed into the view reaches the page.
+await run("click input", "bash");
+await page.locator(".answer .badge.ok").first().waitFor();
+await page.getByRole("button", { name: "Take control" }).click();
+await page.locator(".live.control iframe").waitFor();
+assert.equal(await page.locator("iframe.live-frame").getAttribute("title"), "Live view; you have control");
+await view.locator("#mode").getByText("You have control").waitFor({ timeout: 60_000 });
+await view.locator("#keys").focus();
+await page.keyboard.type("!");
+for (const patience = Date.now() + 60_000; ; ) {
+  await run('eval "document.querySelector(\'input\').value"', "bash");
+  await page.locator("form button[data-run][aria-disabled=false]").waitFor();
+  if ((await page.locator(".answer").first().textContent()).includes("!")) break;
+  assert.ok(Date.now() < patience, "what is typed into the view does not reach the page");
+}
+await page.getByRole("button", { name: "Give back" }).click();
+await page.locator("iframe[title='Live view, read-only']").waitFor();
+
+// What was run before, once more.
+await page.getByRole("tab", { name: /^History/ }).click();
+const calls = page.locator("details.call");
+const before = await calls.count();
+assert.ok(before >= 5, `only ${before} calls are remembered`);
+await calls.first().locator("summary").click();
+await calls.first().getByRole("button", { name: "Run again" }).click();
+await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
+await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 1}$`) }).waitFor();
+
+// The list knows it; its end is told and charged.
+await page.getByRole("link", { name: /^Sessions/ }).first().click();
+await heading(page, "Sessions");
+await page.locator(".session-row .badge.run").waitFor();
+await fitsThePhone(page);
+await page.getByRole("button", { name: /^Stop the session of/ }).click();
+await page.getByRole("button", { name: "Stop session" }).click();
+await page.getByText("Ended in the last 24 hours").waitFor({ timeout: 60_000 });
+await page.locator(".session-row a").first().click();
+await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor();
+await page.getByText("This session ended").waitFor();
+
+// A browser of its own.
+await page.goto(`${origin}/console/sessions`);
+await page.getByRole("button", { name: "Open a browser" }).click();
+await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
+await run("get url", "bash");
+await answered("about:blank");
+await page.getByRole("button", { name: "Stop", exact: true }).click();
+await page.getByRole("button", { name: "Stop session" }).click();
+await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });
+
+await close(session, "sessions: ok");

@@ -1,0 +1,129 @@
+//! What was run in browser sessions from this device, so that a session's screen can show it and run it again. Long
+//! texts are kept in part only.
+
+use harvestman_core::api::interact::{ExecuteAnswer, Language, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{KEPT_CHARS, REMEMBERED_CALLS, REMEMBERED_SESSIONS};
+use crate::storage;
+
+const NAME: &str = "calls";
+
+/// One call and what came of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// When it began, ms since 1970.
+    pub at: f64,
+    /// How long it took, ms.
+    pub took_ms: f64,
+    /// A language, or `prompt`.
+    pub kind: String,
+    /// Code or prompt.
+    pub text: String,
+    /// How long it was allowed to take, seconds.
+    pub timeout: f64,
+    /// What the server answered, or why it did not.
+    pub outcome: Result<ExecuteAnswer, String>,
+}
+
+impl Call {
+    /// The name of a task's kind, and its text.
+    pub fn parts(task: &Task) -> (&'static str, &str) {
+        match task {
+            Task::Code { code, language } => (language.as_str(), code),
+            Task::Prompt(prompt) => ("prompt", prompt),
+        }
+    }
+
+    /// What was to be done.
+    pub fn task(&self) -> Task {
+        match Language::parse(&self.kind) {
+            Some(language) => Task::Code {
+                code: self.text.clone(),
+                language,
+            },
+            None => Task::Prompt(self.text.clone()),
+        }
+    }
+
+    /// Whether it did what it should.
+    pub fn is_good(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(|answer| answer.success)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct OfSession {
+    session: String,
+    calls: Vec<Call>,
+}
+
+/// The calls of a session, newest first.
+pub fn of(session: &str) -> Vec<Call> {
+    let all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
+    let found = all.into_iter().find(|one| one.session == session);
+    found.map(|one| one.calls).unwrap_or_default()
+}
+
+/// Remembers the calls of a session, newest first.
+pub fn remember(session: &str, calls: &[Call]) {
+    let mut all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
+    all.retain(|one| one.session != session);
+    let calls = calls.iter().take(REMEMBERED_CALLS).map(shortened).collect();
+    all.insert(
+        0,
+        OfSession {
+            session: session.to_owned(),
+            calls,
+        },
+    );
+    all.truncate(REMEMBERED_SESSIONS);
+    storage::write(NAME, &all);
+}
+
+fn shortened(call: &Call) -> Call {
+    let mut call = call.clone();
+    if let Ok(answer) = &mut call.outcome {
+        // Addresses with their secrets end with the session; what they show is not kept either.
+        answer.live_view_url = None;
+        answer.interactive_live_view_url = None;
+        answer.cdp_url = None;
+        for text in [
+            &mut answer.output,
+            &mut answer.stdout,
+            &mut answer.stderr,
+            &mut answer.result,
+        ] {
+            *text = text.take().map(|text| text.chars().take(KEPT_CHARS).collect());
+        }
+    }
+    call
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_and_secrets_are_not_kept() {
+        let task = Task::Prompt("x".to_owned());
+        let (kind, text) = Call::parts(&task);
+        let call = Call {
+            at: 0.0,
+            took_ms: 1.0,
+            kind: kind.to_owned(),
+            text: text.to_owned(),
+            timeout: 30.0,
+            outcome: Ok(ExecuteAnswer {
+                success: true,
+                stdout: Some("é".repeat(2 * KEPT_CHARS)),
+                cdp_url: Some("ws://e.com/cdp/secret".to_owned()),
+                ..ExecuteAnswer::default()
+            }),
+        };
+        assert_eq!(call.task(), task);
+        let kept = shortened(&call).outcome.unwrap();
+        assert_eq!(kept.stdout.unwrap().chars().count(), KEPT_CHARS);
+        assert_eq!(kept.cdp_url, None);
+    }
+}

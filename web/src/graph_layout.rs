@@ -1,0 +1,142 @@
+//! Where the pages of a link graph stand: the first page in the middle, around it in rings the pages on the way from
+//! it, each below the one that leads to it. Pure, in time proportional to the pages.
+
+use std::f64::consts::TAU;
+
+/// Distance of two rings at least.
+const RING: f64 = 90.0;
+/// Room of a page on its ring.
+const ROOM: f64 = 11.0;
+/// Pages of a crowded ring stand on so many lines of it.
+const LINES: usize = 6;
+/// Distance of those lines.
+const LINE: f64 = 14.0;
+
+/// A place for each page; `parents` has the page before it on its way, if any.
+pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
+    let count = parents.len();
+    let mut children = vec![Vec::new(); count];
+    let mut roots = Vec::new();
+    for (page, parent) in parents.iter().enumerate() {
+        match parent {
+            Some(parent) => children[*parent as usize].push(page),
+            None => roots.push(page),
+        }
+    }
+    // From the outside in: how many pages at the end of a way lie below each.
+    let order = from_roots(&roots, &children);
+    let mut ends = vec![0.0_f64; count];
+    for page in order.iter().rev() {
+        ends[*page] = children[*page]
+            .iter()
+            .map(|child| ends[*child])
+            .sum::<f64>()
+            .max(1.0);
+    }
+    // A single way begins in the middle; several stand around it.
+    let alone = roots.len() == 1;
+    let mut depth = vec![0_usize; count];
+    let mut span = vec![(0.0, TAU); count];
+    let whole: f64 = roots.iter().map(|root| ends[*root]).sum();
+    let mut from = 0.0;
+    for root in &roots {
+        let share = TAU * ends[*root] / whole.max(1.0);
+        span[*root] = (from, from + share);
+        depth[*root] = usize::from(!alone);
+        from += share;
+    }
+    for page in &order {
+        let (mut from, to) = span[*page];
+        let share = (to - from)
+            / children[*page]
+                .iter()
+                .map(|child| ends[*child])
+                .sum::<f64>()
+                .max(1.0);
+        for child in &children[*page] {
+            let next = from + share * ends[*child];
+            span[*child] = (from, next);
+            depth[*child] = depth[*page] + 1;
+            from = next;
+        }
+    }
+    let rings = rings(&depth);
+    let mut seen = vec![0_usize; rings.len()];
+    let mut places = vec![(0.0, 0.0); count];
+    for page in &order {
+        let (radius, crowded) = rings[depth[*page]];
+        let line = if crowded { seen[depth[*page]] % LINES } else { 0 };
+        seen[depth[*page]] += 1;
+        let radius = radius + line as f64 * LINE;
+        let angle = (span[*page].0 + span[*page].1) / 2.0;
+        places[*page] = (radius * angle.cos(), radius * angle.sin());
+    }
+    places
+}
+
+/// Every page after the one that leads to it.
+fn from_roots(roots: &[usize], children: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = roots.to_vec();
+    let mut at = 0;
+    while at < order.len() {
+        let page = order[at];
+        order.extend_from_slice(&children[page]);
+        at += 1;
+    }
+    order
+}
+
+/// Radius of each ring, and whether it is crowded.
+fn rings(depth: &[usize]) -> Vec<(f64, bool)> {
+    let deepest = depth.iter().copied().max().unwrap_or_default();
+    let mut counts = vec![0_usize; deepest + 1];
+    depth.iter().for_each(|depth| counts[*depth] += 1);
+    let mut rings = Vec::with_capacity(counts.len());
+    let mut inner = -RING;
+    for (depth, count) in counts.into_iter().enumerate() {
+        let crowded = count > 4 * LINES;
+        let lines = if crowded { LINES } else { 1 };
+        let needed = count as f64 * ROOM / lines as f64 / TAU;
+        let radius = match depth {
+            0 => 0.0,
+            _ => needed.max(inner + RING),
+        };
+        inner = radius + (lines - 1) as f64 * LINE;
+        rings.push((radius, crowded));
+    }
+    rings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn radius((x, y): (f64, f64)) -> f64 {
+        (x * x + y * y).sqrt()
+    }
+
+    #[test]
+    fn pages_stand_around_the_first_in_rings() {
+        let places = places(&[None, Some(0), Some(0), Some(1)]);
+        let radii: Vec<f64> = places.iter().map(|place| radius(*place).round()).collect();
+        assert_eq!(radii, [0.0, RING, RING, 2.0 * RING]);
+    }
+
+    #[test]
+    fn no_two_pages_of_a_star_stand_at_the_same_place() {
+        let parents: Vec<_> = std::iter::once(None).chain((1..2_000).map(|_| Some(0))).collect();
+        let mut places: Vec<_> = places(&parents)
+            .into_iter()
+            .map(|(x, y)| ((x * 10.0) as i64, (y * 10.0) as i64))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 2_000);
+    }
+
+    #[test]
+    fn pages_without_a_way_and_no_pages_at_all_have_places() {
+        assert!(places(&[]).is_empty());
+        assert!(places(&[None; 3]).iter().all(|place| radius(*place) > 1.0));
+    }
+}

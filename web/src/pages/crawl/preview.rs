@@ -1,0 +1,217 @@
+//! A look at a site before it is crawled: what its robots.txt says to this server, how many pages its sitemaps name, and
+//! which of them belong to the crawl as the form has it. The rules are the core's own.
+
+use harvestman_client::ClientError;
+use harvestman_core::api::crawl::SitemapMode;
+use harvestman_core::api::format::FormatKind;
+use harvestman_core::api::map::MapLink;
+use harvestman_core::api::{CrawlRequest, MapRequest, ScrapeRequest, TargetUrl, Wire};
+use harvestman_core::robots::{Robots, path_and_query};
+use harvestman_core::scope::{Scope, Verdict};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::json;
+use url::Url;
+
+use crate::browser;
+use crate::components::code::Code;
+use crate::console::Console;
+use crate::draft::Draft;
+use crate::highlight::escape;
+use crate::limits::{PREVIEW_ADDRESSES, PREVIEW_SHOWN};
+use crate::{figures, text};
+
+/// What a look found.
+#[derive(Clone, PartialEq)]
+struct Seen {
+    url: Url,
+    /// The text of robots.txt; none when there is none.
+    robots: Result<Option<String>, String>,
+    links: Result<Vec<MapLink>, String>,
+}
+
+/// Shows the card.
+#[component]
+pub fn Preview(draft: Draft) -> impl IntoView {
+    let console = Console::get();
+    let seen = RwSignal::new(None::<Seen>);
+    let busy = RwSignal::new(false);
+    let look = move |_| {
+        let url = draft
+            .value("url")
+            .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
+        let Some(target) = url else {
+            draft.asked.set(true);
+            browser::focus_soon("[data-url]");
+            return;
+        };
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        spawn_local(async move {
+            let url = target.url.clone();
+            let robots = robots_of(console, &url).await;
+            let request = MapRequest {
+                sitemap: SitemapMode::Only,
+                limit: PREVIEW_ADDRESSES,
+                ..MapRequest::new(target)
+            };
+            let links = console.client().map(&request).await;
+            let links = links.map(|answer| answer.links).map_err(|error| {
+                console.note(&error);
+                error.to_string()
+            });
+            seen.try_set(Some(Seen { url, robots, links }));
+            busy.try_set(false);
+        });
+    };
+    view! {
+        <section class="card" aria-label="Preview">
+            <div class="card-head">
+                <h2>"Before it starts"</h2>
+                <span class="grow"></span>
+                <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=look>
+                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                    {move || if busy.get() { "Looking" } else { "Look at the site" }}
+                </button>
+            </div>
+            {move || match seen.get() {
+                None => view! { <p class="pad quiet-text">{text::PREVIEW_HELP}</p> }.into_any(),
+                Some(seen) => view! { <div class="pad gap">{robots_part(draft, &seen)} {sitemap_part(draft, &seen)}</div> }.into_any(),
+            }}
+        </section>
+    }
+    .into_any()
+}
+
+/// The site's robots.txt, fetched by the server as any page.
+async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String> {
+    let address = url.join("/robots.txt").map_err(|error| error.to_string())?;
+    let body = json!({ "url": address.as_str(), "formats": [FormatKind::RawHtml.as_str()], "maxAge": 0 });
+    let request = ScrapeRequest::from_value(body).map_err(|error| error.message)?;
+    match console.client().scrape(&request).await {
+        Ok(answer) => {
+            let document = answer.data.unwrap_or_default();
+            let found = document.metadata.status_code.is_some_and(|status| status < 300);
+            Ok(document.raw_html.filter(|_| found))
+        }
+        Err(error @ (ClientError::Network(_) | ClientError::Aborted)) => {
+            console.note(&error);
+            Err(error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn robots_part(draft: Draft, seen: &Seen) -> AnyView {
+    let text = match &seen.robots {
+        Err(problem) => {
+            return view! {
+                <p><span class="badge warn">"robots.txt"</span> " " {format!("{} {problem}", text::ROBOTS_UNREAD)}</p>
+            }
+            .into_any();
+        }
+        Ok(None) => {
+            return view! { <p><span class="badge ok">"robots.txt"</span> " " {text::ROBOTS_NONE}</p> }
+                .into_any();
+        }
+        Ok(Some(text)) => text.clone(),
+    };
+    let own = draft
+        .value("robotsUserAgent")
+        .and_then(|agent| agent.as_str().map(str::to_owned));
+    let robots = Robots::parse(text.as_bytes(), own.as_deref().unwrap_or(text::ROBOTS_AGENT));
+    let allowed = robots.allows(&path_and_query(seen.url.as_str()));
+    let (class, words) = match allowed {
+        true => ("badge ok", "The start page is allowed."),
+        false => (
+            "badge bad",
+            "The start page is not allowed: nothing would be crawled.",
+        ),
+    };
+    let delay = robots.crawl_delay_ms().map(|ms| {
+        format!(
+            " It asks for {} between fetches.",
+            figures::span(ms as f64 / 1000.0)
+        )
+    });
+    let sitemaps = robots.sitemaps().len() as u64;
+    let named =
+        (sitemaps > 0).then(|| format!(" It names {}.", figures::counted(sitemaps, "sitemap", "sitemaps")));
+    view! {
+        <p><span class=class>"robots.txt"</span> " " {words} {delay} {named}</p>
+        <details class="seen">
+            <summary>"Read it"</summary>
+            <Code html=escape(&text) label="robots.txt" wrap=true/>
+        </details>
+    }
+    .into_any()
+}
+
+fn sitemap_part(draft: Draft, seen: &Seen) -> AnyView {
+    let links = match &seen.links {
+        Err(problem) => {
+            return view! { <p><span class="badge warn">"Sitemap"</span> " " {problem.clone()}</p> }
+                .into_any();
+        }
+        Ok(links) if links.is_empty() => {
+            return view! { <p><span class="badge">"Sitemap"</span> " " {text::SITEMAP_NONE}</p> }.into_any();
+        }
+        Ok(links) => StoredValue::new(links.clone()),
+    };
+    let count = links.with_value(|links| links.len() as u64);
+    // Judged anew as the form changes.
+    let judged = Memo::new(move |_| {
+        draft.body.track();
+        let request = draft.request::<CrawlRequest>()?;
+        let scope = Scope::compile(&request).ok()?;
+        let (mut inside, mut outside) = (Vec::new(), Vec::new());
+        links.with_value(|links| {
+            for link in links {
+                let Ok(url) = Url::parse(&link.url) else { continue };
+                match scope.judge(&url, 0) {
+                    Verdict::Admit => inside.push(link.url.clone()),
+                    Verdict::Reject(reason) => outside.push((link.url.clone(), reason.sentence())),
+                }
+            }
+        });
+        Some((inside, outside))
+    });
+    let most = if count == PREVIEW_ADDRESSES {
+        " or more"
+    } else {
+        ""
+    };
+    let found = format!("{}{most} named.", figures::counted(count, "page", "pages"));
+    let belong = move || {
+        judged.with(|judged| {
+            let (inside, outside) = judged.as_ref()?;
+            Some(format!(
+                " {} belong to this crawl, {} do not.",
+                figures::count(inside.len() as u64),
+                figures::count(outside.len() as u64)
+            ))
+        })
+    };
+    let list = move || {
+        judged.with(|judged| {
+            let (inside, outside) = judged.as_ref()?;
+            let inside = inside.iter().take(PREVIEW_SHOWN).map(|url| {
+                view! { <li><code>{figures::path_of(url).to_owned()}</code></li> }
+            });
+            let outside = outside.iter().take(PREVIEW_SHOWN).map(|(url, why)| {
+                view! { <li class="out"><code>{figures::path_of(url).to_owned()}</code> <span class="hint">{*why}</span></li> }
+            });
+            Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })
+        })
+    };
+    view! {
+        <p><span class="badge ok">"Sitemap"</span> " " {found} {belong}</p>
+        <details class="seen">
+            <summary>"Which, as the form is now"</summary>
+            {list}
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,65 @@
+//! What a job could not have: pages that failed, and apart from them what robots.txt keeps out.
+
+use leptos::prelude::*;
+
+use crate::components::scroll::Scroll;
+use crate::job_feed::JobFeed;
+use crate::limits::SHOWN_ERRORS;
+use crate::{figures, text};
+
+/// Shows the errors.
+#[component]
+pub fn Errors(feed: JobFeed) -> impl IntoView {
+    move || {
+        let errors = feed.errors.get();
+        if errors.errors.is_empty() && errors.robots_blocked.is_empty() {
+            return view! { <p class="empty">{text::NO_ERRORS}</p> }.into_any();
+        }
+        let failed = Scroll::visible(0..SHOWN_ERRORS, &errors.errors)
+            .into_iter()
+            .map(|(_, entry)| {
+                view! {
+                    <li class="error-row">
+                        <code>{entry.url}</code>
+                        <span class="what">{entry.error} " " <code>{entry.code.as_str()}</code></span>
+                    </li>
+                }
+            });
+        let failed = (!errors.errors.is_empty()).then(|| {
+            view! {
+                <h2 class="error-head">"Failed" <span class="count bad">{figures::count(errors.errors.len() as u64)}</span></h2>
+                <ul class="rows">{failed.collect_view()}</ul>
+                {rest(errors.errors.len())}
+            }
+        });
+        let blocked = (!errors.robots_blocked.is_empty()).then(|| {
+            let addresses = errors.robots_blocked.iter().take(SHOWN_ERRORS);
+            let addresses = addresses.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
+            view! {
+                <h2 class="error-head">
+                    "Kept out by robots.txt" <span class="count">{figures::count(errors.robots_blocked.len() as u64)}</span>
+                </h2>
+                <ul class="rows">{addresses.collect_view()}</ul>
+                {rest(errors.robots_blocked.len())}
+            }
+        });
+        view! {
+            <div class="scroll" tabindex="0" role="region" aria-label="Errors">
+                {failed}
+                {blocked}
+            </div>
+        }
+        .into_any()
+    }
+}
+
+/// What is said of a list that is longer than what is shown.
+fn rest(count: usize) -> Option<AnyView> {
+    (count > SHOWN_ERRORS).then(|| {
+        let words = format!(
+            "and {} more, which the errors of the API have",
+            figures::count((count - SHOWN_ERRORS) as u64)
+        );
+        view! { <p class="pad hint">{words}</p> }.into_any()
+    })
+}

@@ -1,0 +1,247 @@
+//! A job as files: every document as JSON lines, its Markdown as a ZIP archive or as one file, its links as a table.
+//! Documents are read in parts and handed to the browser as they come.
+
+use harvestman_core::api::Document;
+use harvestman_core::api::job::{JobProgress, StatusQuery};
+use harvestman_core::link_graph::markdown_links;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser::{self, Parts};
+use crate::components::dialog::Dialog;
+use crate::console::Console;
+use crate::csv::csv_line;
+use crate::job_feed::JobFeed;
+use crate::limits::EXPORT_DOCUMENTS;
+use crate::zip::Zip;
+use crate::{figures, text};
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lines,
+    Archive,
+    Markdown,
+    Links,
+}
+
+const KINDS: [(Kind, &str, &str); 4] = [
+    (Kind::Lines, "JSONL", "Every document whole, one a line"),
+    (
+        Kind::Archive,
+        "ZIP of Markdown",
+        "A file for each page, in folders as on the site",
+    ),
+    (
+        Kind::Markdown,
+        "One Markdown file",
+        "All pages one after the other, each under its address",
+    ),
+    (Kind::Links, "CSV of links", "From which page to which address"),
+];
+
+impl Kind {
+    fn file(self, name: &str) -> (String, &'static str) {
+        match self {
+            Kind::Lines => (format!("{name}.jsonl"), "application/jsonl"),
+            Kind::Archive => (format!("{name}.zip"), "application/zip"),
+            Kind::Markdown => (format!("{name}.md"), "text/markdown"),
+            Kind::Links => (format!("{name}-links.csv"), "text/csv"),
+        }
+    }
+}
+
+/// A file that is being written.
+struct File {
+    kind: Kind,
+    parts: Parts,
+    zip: Zip,
+    index: String,
+}
+
+impl File {
+    fn new(kind: Kind) -> Self {
+        let parts = Parts::default();
+        if kind == Kind::Links {
+            parts.push_text(&csv_line(["from", "to"]));
+        }
+        Self {
+            kind,
+            parts,
+            zip: Zip::default(),
+            index: csv_line(["file", "url", "title", "status"]),
+        }
+    }
+
+    /// Adds documents; false when no more fit.
+    fn add(&mut self, documents: &[Document]) -> bool {
+        let mut out = String::new();
+        for document in documents {
+            let metadata = &document.metadata;
+            let url = metadata
+                .url
+                .as_deref()
+                .or(metadata.source_url.as_deref())
+                .unwrap_or_default();
+            let markdown = document.markdown.as_deref().unwrap_or_default();
+            match self.kind {
+                Kind::Lines => {
+                    out.push_str(&serde_json::to_string(document).unwrap_or_default());
+                    out.push('\n');
+                }
+                Kind::Markdown => out.push_str(&format!(
+                    "<!-- {} -->\n\n{markdown}\n\n",
+                    url.replace("--", "%2D%2D")
+                )),
+                Kind::Links => {
+                    let found = || markdown_links(markdown);
+                    for link in document.links.clone().unwrap_or_else(found) {
+                        out.push_str(&csv_line([url, link.as_str()]));
+                    }
+                }
+                Kind::Archive => {
+                    let name = figures::short_url(url);
+                    let name = if name.contains('/') {
+                        format!("{name}.md")
+                    } else {
+                        format!("{name}/index.md")
+                    };
+                    let title = metadata.title.as_deref().unwrap_or_default();
+                    let status = metadata
+                        .status_code
+                        .map(|status| status.to_string())
+                        .unwrap_or_default();
+                    match self.zip.add(&name, markdown) {
+                        Some(name) => self.index.push_str(&csv_line([&name, url, title, &status])),
+                        None => return false,
+                    }
+                }
+            }
+        }
+        match self.kind {
+            Kind::Archive => self.parts.push_bytes(&self.zip.take()),
+            _ => self.parts.push_text(&out),
+        }
+        true
+    }
+
+    fn finish(mut self) -> Option<Parts> {
+        if self.kind == Kind::Archive {
+            let index = std::mem::take(&mut self.index);
+            self.zip.add("index.csv", &index)?;
+            self.parts.push_bytes(&self.zip.take());
+            self.parts.push_bytes(&self.zip.finish()?);
+        }
+        Some(self.parts)
+    }
+}
+
+/// How far an export is.
+#[derive(Clone, Copy, PartialEq)]
+struct Progress {
+    done: u64,
+    of: u64,
+}
+
+/// Asks what to write, and writes it.
+#[component]
+pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
+    let console = Console::get();
+    let progress = RwSignal::new(None::<Progress>);
+    let problem = RwSignal::new(None::<String>);
+    // Closing the dialog stops what is being written.
+    let write = move |kind: Kind| {
+        problem.set(None);
+        spawn_local(async move {
+            let ended = run(console, feed, kind, open, progress).await;
+            progress.try_set(None);
+            match ended {
+                Ok(true) => {
+                    open.try_set(false);
+                    console.say(text::EXPORTED);
+                }
+                Ok(false) => {}
+                Err(words) => _ = problem.try_set(Some(words)),
+            }
+        });
+    };
+    let kinds = KINDS.map(|(kind, name, about)| {
+        view! {
+            <li>
+                <button class="export" disabled=move || progress.with(Option::is_some) on:click=move |_| write(kind)>
+                    <b>{name}</b>
+                    <span>{about}</span>
+                </button>
+            </li>
+        }
+    });
+    let told = move || {
+        progress.get().map(|Progress { done, of }| {
+            let share = done as f64 / of.max(1) as f64;
+            view! {
+                <div class="gap" role="status">
+                    <div class="bar thin"><i style:transform=format!("scaleX({share:.4})")></i></div>
+                    <p class="hint">{format!("{} of {}", figures::count(done), figures::counted(of, "page", "pages"))}</p>
+                </div>
+            }
+        })
+    };
+    view! {
+        <Dialog open title="Export">
+            <ul class="exports">{kinds.collect_view()}</ul>
+            {told}
+            {move || problem.get().map(|words| view! { <div class="notice bad" role="alert">{words}</div> })}
+            <div class="dialog-foot">
+                <button class="btn" on:click=move |_| open.set(false)>
+                    {move || if progress.with(Option::is_some) { "Stop" } else { "Close" }}
+                </button>
+            </div>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// Reads every page and saves the file; false when it was stopped.
+async fn run(
+    console: Console,
+    feed: JobFeed,
+    kind: Kind,
+    open: RwSignal<bool>,
+    progress: RwSignal<Option<Progress>>,
+) -> Result<bool, String> {
+    let (Some(path), Some(of)) = (
+        feed.path(),
+        feed.rows.try_with_untracked(|rows| rows.len() as u64),
+    ) else {
+        return Ok(false);
+    };
+    let (mut file, mut done) = (File::new(kind), 0);
+    while done < of {
+        progress.try_set(Some(Progress { done, of }));
+        let query = StatusQuery {
+            skip: done,
+            limit: Some(EXPORT_DOCUMENTS.min(of - done)),
+        };
+        let answer: Result<JobProgress, _> = console.client().job_status(path, feed.id, query).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        if open.try_get_untracked() != Some(true) {
+            return Ok(false);
+        }
+        if answer.data.is_empty() {
+            break;
+        }
+        done += answer.data.len() as u64;
+        if !file.add(&answer.data) {
+            return Err(text::ARCHIVE_FULL.to_owned());
+        }
+    }
+    let name = feed
+        .job
+        .try_with_untracked(|job| job.as_ref().map(|job| browser::file_name(&job.url)));
+    let (name, kind) = kind.file(&name.flatten().unwrap_or_else(|| "job".to_owned()));
+    let parts = file.finish().ok_or(text::ARCHIVE_FULL)?;
+    match parts.save(&name, kind) {
+        Some(()) => Ok(true),
+        None => Err(text::NOT_SAVED.to_owned()),
+    }
+}

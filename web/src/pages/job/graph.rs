@@ -1,0 +1,406 @@
+//! Who links to whom, drawn: pages in ink, the open one in the accent, links as hairlines. Dragging moves, the wheel and
+//! the buttons zoom, a click opens a page. The tree tab is its text form.
+
+use std::sync::Arc;
+
+use harvestman_client::JobLinks;
+use harvestman_core::link_graph::LinkGraph;
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
+
+use crate::console::Console;
+use crate::graph_layout::places;
+use crate::job_feed::JobFeed;
+use crate::limits::GRAPH_LINES;
+use crate::{figures, text};
+
+/// How near to a page a click must be, CSS px.
+const NEAR: f64 = 10.0;
+const ZOOM_STEP: f64 = 1.3;
+const ZOOMS: std::ops::RangeInclusive<f64> = 0.02..=6.0;
+/// Pixels that an arrow key moves.
+const PAN: f64 = 60.0;
+
+/// A graph with its places.
+struct Drawing {
+    graph: LinkGraph,
+    /// Every page told all its links.
+    listed: bool,
+    places: Vec<(f64, f64)>,
+    /// Distance of the outermost page from the middle.
+    radius: f64,
+}
+
+/// What part of the drawing is in sight: `screen = place * scale + offset`.
+#[derive(Clone, Copy, PartialEq)]
+struct Sight {
+    scale: f64,
+    x: f64,
+    y: f64,
+}
+
+impl Sight {
+    fn to_screen(self, (x, y): (f64, f64)) -> (f64, f64) {
+        (x * self.scale + self.x, y * self.scale + self.y)
+    }
+
+    /// Zooms so that what is at a point of the screen stays there.
+    fn zoomed(self, factor: f64, (x, y): (f64, f64)) -> Self {
+        let scale = (self.scale * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
+        let factor = scale / self.scale;
+        Self {
+            scale,
+            x: x - (x - self.x) * factor,
+            y: y - (y - self.y) * factor,
+        }
+    }
+}
+
+/// Shows the graph; `open` is the page that is read beside it.
+#[component]
+pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
+    let console = Console::get();
+    let drawing = RwSignal::new(None::<Arc<Drawing>>);
+    let problem = RwSignal::new(None::<String>);
+    // Asked for again when half as many pages have come, and at the end.
+    let asked = StoredValue::new(None::<(usize, bool)>);
+    Effect::new(move |_| {
+        let (rows, ended) = (feed.rows.with(Vec::len), !feed.is_running());
+        let stale = asked
+            .get_value()
+            .is_none_or(|(known, known_end)| rows * 2 > known * 3 || (ended && !known_end));
+        if !stale || rows == 0 {
+            return;
+        }
+        asked.set_value(Some((rows, ended)));
+        spawn_local(async move {
+            match console.client().job_links(feed.id).await {
+                Ok(JobLinks { graph, listed }) => {
+                    let places = places(&graph.parents);
+                    let radius = places.iter().map(|(x, y)| x.hypot(*y)).fold(1.0, f64::max);
+                    problem.try_set(None);
+                    drawing.try_set(Some(Arc::new(Drawing {
+                        graph,
+                        listed,
+                        places,
+                        radius,
+                    })));
+                }
+                Err(error) => {
+                    console.note(&error);
+                    problem.try_set(Some(error.to_string()));
+                }
+            }
+        });
+    });
+    move || match (problem.get(), drawing.get()) {
+        (Some(problem), _) => {
+            view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
+        }
+        (None, None) if feed.rows.with(Vec::is_empty) => {
+            view! { <p class="empty">{text::NO_PAGES}</p> }.into_any()
+        }
+        (None, None) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+        (None, Some(drawing)) => view! { <Picture feed open drawing/> }.into_any(),
+    }
+}
+
+#[component]
+fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) -> impl IntoView {
+    let console = Console::get();
+    let node: NodeRef<html::Canvas> = NodeRef::new();
+    let sight = RwSignal::new(None::<Sight>);
+    let hovered = RwSignal::new(None::<usize>);
+    let dragged = StoredValue::new(None::<(f64, f64, bool)>);
+    let (pages, links) = (drawing.places.len(), drawing.graph.links.len());
+    let (cut, listed) = (drawing.graph.cut, drawing.listed);
+    let drawing = StoredValue::new(drawing);
+    let waiting = StoredValue::new(false);
+    let fit = move || {
+        let canvas = node.get_untracked()?;
+        let (width, height) = (
+            f64::from(canvas.client_width()),
+            f64::from(canvas.client_height()),
+        );
+        let radius = drawing.with_value(|drawing| drawing.radius);
+        let scale = (width.min(height) / 2.0 - 24.0).max(20.0) / radius;
+        Some(Sight {
+            scale: scale.clamp(*ZOOMS.start(), 1.4),
+            x: width / 2.0,
+            y: height / 2.0,
+        })
+    };
+    let draw = move || {
+        let (Some(canvas), Some(sight)) = (
+            node.try_get_untracked().flatten(),
+            sight.try_get_untracked().flatten(),
+        ) else {
+            return;
+        };
+        let open = open.try_get_untracked().flatten().map(|open| open as usize);
+        let hovered = hovered.try_get_untracked().flatten();
+        drawing.try_with_value(|drawing| paint(&canvas, drawing, sight, open, hovered));
+    };
+    Effect::new(move |_| {
+        node.track();
+        console.theme.track();
+        (sight.track(), open.track(), hovered.track());
+        if sight.with_untracked(Option::is_none) {
+            sight.set(fit());
+        }
+        // Many changes within a frame are one picture.
+        if !waiting.get_value() {
+            waiting.set_value(true);
+            request_animation_frame(move || {
+                waiting.try_set_value(false);
+                draw();
+            });
+        }
+    });
+    let resized = window_event_listener(leptos::ev::resize, move |_| sight.set(fit()));
+    on_cleanup(move || resized.remove());
+    let zoom = move |factor: f64, at: Option<(f64, f64)>| {
+        let middle = node.get_untracked().map(|canvas| {
+            (
+                f64::from(canvas.client_width()) / 2.0,
+                f64::from(canvas.client_height()) / 2.0,
+            )
+        });
+        let Some(at) = at.or(middle) else { return };
+        sight.update(|sight| *sight = sight.map(|sight| sight.zoomed(factor, at)));
+    };
+    let pan = move |x: f64, y: f64| {
+        sight.update(|sight| {
+            if let Some(sight) = sight {
+                sight.x += x;
+                sight.y += y;
+            }
+        });
+    };
+    let find = move |x: f64, y: f64| {
+        let sight = sight.get_untracked()?;
+        let near = drawing.with_value(|drawing| {
+            let distances = drawing.places.iter().enumerate().map(|(page, place)| {
+                let (px, py) = sight.to_screen(*place);
+                (page, (px - x).hypot(py - y))
+            });
+            distances.min_by(|a, b| a.1.total_cmp(&b.1))
+        });
+        near.filter(|(_, distance)| *distance <= NEAR)
+            .map(|(page, _)| page)
+    };
+    let at = |event: &PointerEvent| (f64::from(event.offset_x()), f64::from(event.offset_y()));
+    let on_down = move |event: PointerEvent| {
+        let (x, y) = at(&event);
+        dragged.set_value(Some((x, y, false)));
+        if let Some(canvas) = node.get_untracked() {
+            let _ = canvas.set_pointer_capture(event.pointer_id());
+        }
+    };
+    let on_move = move |event: PointerEvent| {
+        let (x, y) = at(&event);
+        match dragged.get_value() {
+            Some((from_x, from_y, moved)) => {
+                let far = (x - from_x).hypot(y - from_y) > 3.0;
+                if moved || far {
+                    pan(x - from_x, y - from_y);
+                    dragged.set_value(Some((x, y, true)));
+                }
+            }
+            None => {
+                let found = find(x, y);
+                if hovered.get_untracked() != found {
+                    hovered.set(found);
+                }
+            }
+        }
+    };
+    let on_up = move |event: PointerEvent| {
+        let (x, y) = at(&event);
+        let was_click = dragged.get_value().is_some_and(|(_, _, moved)| !moved);
+        dragged.set_value(None);
+        if was_click && let Some(page) = find(x, y) {
+            open.set(Some(page as u64));
+        }
+    };
+    let on_wheel = move |event: WheelEvent| {
+        // A page that scrolls stays scrollable over the picture.
+        if event.ctrl_key() || event.meta_key() || event.shift_key() {
+            event.prevent_default();
+            let at = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+            zoom((-event.delta_y() / 240.0).exp(), Some(at));
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        match event.key().as_str() {
+            "+" | "=" => zoom(ZOOM_STEP, None),
+            "-" => zoom(1.0 / ZOOM_STEP, None),
+            "0" => sight.set(fit()),
+            "ArrowLeft" => pan(PAN, 0.0),
+            "ArrowRight" => pan(-PAN, 0.0),
+            "ArrowUp" => pan(0.0, PAN),
+            "ArrowDown" => pan(0.0, -PAN),
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    let label = format!(
+        "{} and {} between them. The tree has the pages as text.",
+        figures::counted(pages as u64, "page", "pages"),
+        figures::counted(links as u64, "link", "links")
+    );
+    let told = move || {
+        let page = hovered.get().or_else(|| open.get().map(|open| open as usize));
+        page.and_then(|page| {
+            feed.rows
+                .with(|rows| rows.get(page).map(|row| figures::path_of(&row.url).to_owned()))
+        })
+        .unwrap_or_else(|| text::GRAPH_HELP.to_owned())
+    };
+    let all = move || feed.rows.with(Vec::len);
+    let part = move || {
+        (all() > pages).then(|| {
+            let (shown, all) = (figures::count(pages as u64), figures::count(all() as u64));
+            format!("The first {shown} of {all} pages. ")
+        })
+    };
+    view! {
+        <div class="graph">
+            <canvas
+                node_ref=node
+                class="graph-picture"
+                tabindex="0"
+                role="img"
+                aria-label=label
+                on:pointerdown=on_down
+                on:pointermove=on_move
+                on:pointerup=on_up
+                on:pointerleave=move |_| hovered.set(None)
+                on:wheel=on_wheel
+                on:keydown=on_key
+            ></canvas>
+            <div class="graph-zoom">
+                <button class="btn icon" aria-label="Zoom in" on:click=move |_| zoom(ZOOM_STEP, None)>"+"</button>
+                <button class="btn icon" aria-label="Zoom out" on:click=move |_| zoom(1.0 / ZOOM_STEP, None)>"\u{2212}"</button>
+                <button class="btn small" on:click=move |_| sight.set(fit())>"Fit"</button>
+            </div>
+        </div>
+        {(!listed).then(|| view! { <p class="card-foot">{text::GRAPH_MARKDOWN}</p> })}
+        <div class="card-foot">
+            <span class="mono cut">{told}</span>
+            <span class="grow"></span>
+            <span>
+                {part}
+                {figures::counted(pages as u64, "page", "pages")} ", "
+                {figures::counted(links as u64, "link", "links")}
+                {cut.then_some(text::GRAPH_CUT)}
+            </span>
+        </div>
+    }
+    .into_any()
+}
+
+/// The colours of the style sheet, as the picture needs them.
+struct Colours {
+    ink: String,
+    line: String,
+    accent: String,
+}
+
+impl Colours {
+    /// The canvas carries them in properties that are resolved for whichever scheme is on.
+    fn of(canvas: &HtmlCanvasElement) -> Option<Self> {
+        let style = window().get_computed_style(canvas).ok().flatten()?;
+        let colour = |name: &str| style.get_property_value(name).ok();
+        Some(Self {
+            ink: colour("color")?,
+            line: colour("border-top-color")?,
+            accent: colour("caret-color")?,
+        })
+    }
+}
+
+fn paint(
+    canvas: &HtmlCanvasElement,
+    drawing: &Drawing,
+    sight: Sight,
+    open: Option<usize>,
+    hovered: Option<usize>,
+) -> Option<()> {
+    let (width, height) = (
+        f64::from(canvas.client_width()),
+        f64::from(canvas.client_height()),
+    );
+    let ratio = window().device_pixel_ratio();
+    let (wide, high) = ((width * ratio) as u32, (height * ratio) as u32);
+    if (canvas.width(), canvas.height()) != (wide, high) {
+        canvas.set_width(wide);
+        canvas.set_height(high);
+    }
+    let context: CanvasRenderingContext2d = canvas.get_context("2d").ok().flatten()?.dyn_into().ok()?;
+    let colours = Colours::of(canvas)?;
+    context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
+    context.clear_rect(0.0, 0.0, width, height);
+    let is_way = |from: u32, to: u32| drawing.graph.parents[to as usize] == Some(from);
+    let place = |page: u32| sight.to_screen(drawing.places[page as usize]);
+    let line = |from: u32, to: u32| {
+        let ((x0, y0), (x1, y1)) = (place(from), place(to));
+        context.move_to(x0, y0);
+        context.line_to(x1, y1);
+    };
+    let all = &drawing.graph.links;
+    // All the other links together are a hairline each, and the more there are the fainter they are.
+    context.set_line_width(0.5);
+    context.set_stroke_style_str(&colours.line);
+    context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));
+    context.begin_path();
+    let others = all.iter().filter(|(from, to)| !is_way(*from, *to));
+    others.take(GRAPH_LINES).for_each(|(from, to)| line(*from, *to));
+    context.stroke();
+    context.set_global_alpha(0.75);
+    context.set_line_width(0.8);
+    context.begin_path();
+    all.iter()
+        .filter(|(from, to)| is_way(*from, *to))
+        .for_each(|(from, to)| line(*from, *to));
+    context.stroke();
+    context.set_global_alpha(1.0);
+    let focus = hovered.or(open).filter(|page| *page < drawing.places.len());
+    if let Some(page) = focus {
+        let is_its = |(from, to): &&(u32, u32)| *from as usize == page || *to as usize == page;
+        context.set_stroke_style_str(&colours.accent);
+        context.set_line_width(1.2);
+        context.begin_path();
+        all.iter().filter(is_its).for_each(|(from, to)| line(*from, *to));
+        context.stroke();
+    }
+    let size = (2.6 * sight.scale.sqrt()).clamp(1.4, 5.0);
+    context.set_fill_style_str(&colours.ink);
+    context.begin_path();
+    for (page, spot) in drawing.places.iter().enumerate() {
+        let (x, y) = sight.to_screen(*spot);
+        if x < -9.0 || y < -9.0 || x > width + 9.0 || y > height + 9.0 {
+            continue;
+        }
+        let size = if page == 0 { size * 1.8 } else { size };
+        context.move_to(x + size, y);
+        context.arc(x, y, size, 0.0, std::f64::consts::TAU).ok()?;
+    }
+    context.fill();
+    context.set_fill_style_str(&colours.accent);
+    for page in [open, hovered].into_iter().flatten() {
+        let Some(spot) = drawing.places.get(page) else {
+            continue;
+        };
+        let (x, y) = sight.to_screen(*spot);
+        context.begin_path();
+        context
+            .arc(x, y, size * 1.8 + 1.0, 0.0, std::f64::consts::TAU)
+            .ok()?;
+        context.fill();
+    }
+    Some(())
+}

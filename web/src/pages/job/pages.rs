@@ -1,0 +1,90 @@
+//! The pages of a job as a list with a filter, and the one that is open.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser;
+use crate::components::page_list::PageList;
+use crate::components::viewer::{Shown, Viewer};
+use crate::console::Console;
+use crate::job_feed::JobFeed;
+use crate::text;
+
+/// Shows the list.
+#[component]
+pub fn Pages(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
+    let filter = RwSignal::new(String::new());
+    let rows = Memo::new(move |_| {
+        let filter = filter.with(|filter| filter.trim().to_lowercase());
+        feed.rows.with(|rows| match filter.is_empty() {
+            true => rows.clone(),
+            false => rows.iter().filter(|row| row.matches(&filter)).cloned().collect(),
+        })
+    });
+    let is_empty = move || rows.with(Vec::is_empty);
+    let nothing = move || match (
+        feed.rows.with(Vec::is_empty),
+        feed.progress.with(Option::is_none) || feed.is_running(),
+    ) {
+        (false, _) => text::NO_MATCH,
+        (true, true) => text::NO_PAGES,
+        (true, false) => text::NO_PAGES_EVER,
+    };
+    view! {
+        <div class="filter">
+            <input
+                class="input"
+                type="text"
+                aria-label="Filter pages"
+                placeholder="Filter by path, title, status or error"
+                prop:value=move || filter.get()
+                on:input=move |event| filter.set(event_target_value(&event))
+            />
+        </div>
+        <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{nothing}</p> }>
+            <PageList rows chosen=open/>
+        </Show>
+    }
+    .into_any()
+}
+
+/// Shows the open page; its body is asked for now.
+#[component]
+pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
+    let console = Console::get();
+    let document = RwSignal::new(None::<Shown>);
+    let problem = RwSignal::new(None::<String>);
+    Effect::new(move |_| {
+        let Some(index) = open.get() else { return };
+        spawn_local(async move {
+            let answer = feed.document(console, index).await;
+            // Another page may have been opened meanwhile.
+            if open.try_get_untracked().flatten() != Some(index) {
+                return;
+            }
+            match answer {
+                Ok(found) => {
+                    problem.try_set(None);
+                    document.try_set(found.map(Arc::new));
+                    browser::reveal_soon("#open-page");
+                }
+                Err(error) => {
+                    console.note(&error);
+                    problem.try_set(Some(error.to_string()));
+                }
+            }
+        });
+    });
+    let shown = Memo::new(move |_| document.get());
+    view! {
+        {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
+        {move || match (open.get(), shown.with(Option::is_some)) {
+            (None, _) => view! { <p class="empty">{text::NO_SELECTION}</p> }.into_any(),
+            (Some(_), false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+            (Some(_), true) => view! { <Viewer document=shown/> }.into_any(),
+        }}
+    }
+    .into_any()
+}

@@ -1,0 +1,101 @@
+//! The numbers of a job: pages, speed, errors, credits, time left; and what its caller should know.
+
+use harvestman_core::api::job::{JobProgress, JobStatus};
+use leptos::prelude::*;
+
+use crate::console::Console;
+use crate::job_feed::JobFeed;
+use crate::{figures, text};
+
+/// What the caller should know: why it failed, a warning, a lost server.
+pub fn notices(feed: JobFeed) -> AnyView {
+    let told = feed.progress.with(|progress| {
+        let progress = progress.as_ref()?;
+        Some((progress.error.clone(), progress.warning.clone()))
+    });
+    let (error, warning) = told.unwrap_or_default();
+    let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
+    let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
+    // A server that does not answer at all has its banner.
+    let lost = feed.lost.get() && !Console::get().lost.get();
+    let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::TRYING_AGAIN}</div> });
+    view! {
+        {lost}
+        {error}
+        {warning}
+    }
+    .into_any()
+}
+
+/// Shows the numbers.
+#[component]
+pub fn Figures(feed: JobFeed) -> impl IntoView {
+    let number =
+        move |of: fn(&JobProgress<()>) -> u64| feed.progress.with(|progress| progress.as_ref().map_or(0, of));
+    let completed = move || number(|progress| progress.completed);
+    let total = move || number(|progress| progress.total);
+    let share = move || match (total(), status_is_completed(feed)) {
+        (_, true) => 1.0,
+        (0, false) => 0.0,
+        (total, false) => (completed() as f64 / total as f64).min(1.0),
+    };
+    let errors = move || feed.errors.with(|errors| errors.errors.len() as u64);
+    let robots = move || feed.errors.with(|errors| errors.robots_blocked.len() as u64);
+    let left = move || match (feed.is_running(), feed.seconds_left()) {
+        (true, Some(seconds)) => (figures::span(seconds), "left"),
+        (true, None) => ("-".to_owned(), "left"),
+        (false, _) => {
+            let took = feed.progress.with(|progress| progress.as_ref()?.duration);
+            (took.map_or_else(|| "-".to_owned(), figures::span), "in all")
+        }
+    };
+    view! {
+        <section class="card" aria-label="Progress">
+            <div
+                class="bar"
+                role="progressbar"
+                aria-label="Pages"
+                aria-valuenow=move || completed().to_string()
+                aria-valuemin="0"
+                aria-valuemax=move || total().max(1).to_string()
+            >
+                <i style:transform=move || format!("scaleX({:.4})", share())></i>
+            </div>
+            <dl class="figures">
+                <div class="figure">
+                    <dt>"pages"</dt>
+                    <dd>{move || figures::count(completed())}<small>"/ "{move || figures::count(total())}</small></dd>
+                </div>
+                <div class="figure">
+                    <dt>"pages per second"</dt>
+                    <dd>{move || figures::rate(feed.speed.get())}</dd>
+                </div>
+                <div class="figure" class:bad=move || { errors() > 0 }>
+                    <dt>"errors"</dt>
+                    <dd>{move || figures::count(errors())}</dd>
+                </div>
+                <div class="figure">
+                    <dt>"kept out by robots.txt"</dt>
+                    <dd>{move || figures::count(robots())}</dd>
+                </div>
+                <div class="figure">
+                    <dt>"credits"</dt>
+                    <dd>{move || figures::count(number(|progress| progress.credits_used))}</dd>
+                </div>
+                <div class="figure">
+                    <dt>{move || left().1}</dt>
+                    <dd>{move || left().0}</dd>
+                </div>
+            </dl>
+        </section>
+    }
+    .into_any()
+}
+
+fn status_is_completed(feed: JobFeed) -> bool {
+    feed.progress.with(|progress| {
+        progress
+            .as_ref()
+            .is_some_and(|progress| progress.status == JobStatus::Completed)
+    })
+}

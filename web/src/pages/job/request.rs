@@ -1,0 +1,159 @@
+//! The request of a job, and how to send it again: as it was, or changed.
+
+use harvestman_client::ClientError;
+use harvestman_core::api::job::StatusPath;
+use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_navigate;
+use serde_json::Value;
+
+use crate::components::code::{Code, copy};
+use crate::console::Console;
+use crate::draft::Endpoint;
+use crate::job_feed::JobFeed;
+use crate::route::{self, Screen};
+use crate::{highlight, history, storage, text};
+
+/// Starts a job with a body; its id.
+async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
+    let client = console.client();
+    let refused = |error: ApiError| match error.details {
+        Some(details) => format!("{} {details}", error.message),
+        None => error.message,
+    };
+    let failed = |error: ClientError| {
+        console.note(&error);
+        error.to_string()
+    };
+    let id = match path {
+        StatusPath::Crawl => {
+            let request = CrawlRequest::from_value(body.clone()).map_err(refused)?;
+            client.start_crawl(&request).await.map_err(failed)?.id.to_string()
+        }
+        StatusPath::BatchScrape => {
+            let request = BatchScrapeRequest::from_value(body.clone()).map_err(refused)?;
+            let started = client.start_batch_scrape(&request).await.map_err(failed)?;
+            started.id.to_string()
+        }
+    };
+    history::remember(&id, body.clone());
+    Ok(id)
+}
+
+/// Leads to the form of a crawl with the request in it. A batch has no form: its request is changed as JSON.
+#[component]
+pub fn EditAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
+    let navigate = StoredValue::new_local(use_navigate());
+    let is_crawl = Memo::new(move |_| {
+        feed.job
+            .with(|job| job.as_ref().is_some_and(|job| job.kind == "crawl"))
+    });
+    let again = move |_| {
+        if let Some(body) = request.get_untracked() {
+            storage::write(Endpoint::Crawl.draft_name(), &body);
+            navigate.with_value(|navigate| navigate(Screen::Crawl.path(), Default::default()));
+        }
+    };
+    view! {
+        <Show when=move || is_crawl.get() && request.with(Option::is_some)>
+            <button class="btn" on:click=again>
+                "Edit and run again"
+            </button>
+        </Show>
+    }
+    .into_any()
+}
+
+/// Shows the request.
+#[component]
+pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
+    let console = Console::get();
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let problem = RwSignal::new(None::<String>);
+    // The text while it is changed; none while it is only shown.
+    let edited = RwSignal::new(None::<String>);
+    let written = Memo::new(move |_| {
+        let body = request.get()?;
+        Some(serde_json::to_string_pretty(&body).unwrap_or_default())
+    });
+    let run = move |_| {
+        let Some(path) = feed.path() else { return };
+        let text = edited
+            .get_untracked()
+            .or_else(|| written.get_untracked())
+            .unwrap_or_default();
+        let body = match serde_json::from_str::<Value>(&text) {
+            Ok(body) => body,
+            Err(error) => {
+                problem.set(Some(format!(
+                    "Line {}, column {}: {error}",
+                    error.line(),
+                    error.column()
+                )));
+                return;
+            }
+        };
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problem.set(None);
+        spawn_local(async move {
+            match start(console, path, &body).await {
+                Ok(id) => {
+                    console.say("Started");
+                    navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
+                }
+                Err(words) => _ = problem.try_set(Some(words)),
+            }
+            busy.try_set(false);
+        });
+    };
+    let html =
+        Signal::derive(move || written.with(|text| highlight::json(text.as_deref().unwrap_or_default())));
+    let shown = move || match edited.with(Option::is_some) {
+        false => view! { <Code html label="Request body" wrap=true/> }.into_any(),
+        true => view! {
+            <textarea
+                class="input mono code-edit"
+                rows="16"
+                spellcheck="false"
+                aria-label="Request body as JSON"
+                prop:value=move || edited.get().unwrap_or_default()
+                on:input=move |event| edited.set(Some(event_target_value(&event)))
+            ></textarea>
+        }
+        .into_any(),
+    };
+    let turn = move |_| {
+        problem.set(None);
+        edited.update(|edited| {
+            *edited = match edited {
+                Some(_) => None,
+                None => written.get_untracked(),
+            }
+        });
+    };
+    view! {
+        <Show when=move || written.with(Option::is_some) fallback=|| view! { <p class="empty">{text::NO_REQUEST}</p> }>
+            {shown}
+            {move || problem.get().map(|words| view! { <div class="pad"><div class="notice bad" role="alert">{words}</div></div> })}
+            <div class="card-foot">
+                <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=run>
+                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                    {move || if edited.with(Option::is_some) { "Run this" } else { "Run again" }}
+                </button>
+                <button class="btn small quiet" on:click=turn>
+                    {move || if edited.with(Option::is_some) { "Leave it as it was" } else { "Edit" }}
+                </button>
+                <span class="grow"></span>
+                <button class="btn small quiet" on:click=move |_| copy(console, written.get_untracked().unwrap_or_default())>
+                    "Copy"
+                </button>
+            </div>
+        </Show>
+    }
+    .into_any()
+}

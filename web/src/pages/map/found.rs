@@ -1,0 +1,299 @@
+//! What a map found: a table with a filter and a tick for each address, the same as a tree, and where the ticked ones
+//! can go.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use harvestman_core::api::TargetUrl;
+use harvestman_core::api::batch::BatchScrapeRequest;
+use harvestman_core::api::map::MapLink;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_navigate;
+use web_sys::KeyboardEvent;
+
+use crate::components::code::copy;
+use crate::components::scroll::Scroll;
+use crate::components::tabs::{Tab, Tabs, tab};
+use crate::components::tree::Tree;
+use crate::console::Console;
+use crate::csv::csv_line;
+use crate::limits::ROW_PX;
+use crate::path_tree::PathTree;
+use crate::route::{self, Screen};
+use crate::{browser, figures, history, text};
+
+/// Shows the addresses.
+#[component]
+pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
+    let console = Console::get();
+    let links = StoredValue::new(links);
+    let total = links.with_value(|links| links.len());
+    let filter = RwSignal::new(String::new());
+    let ticked = RwSignal::new(HashSet::<usize>::new());
+    // Places of the addresses that the filter finds.
+    let rows = Memo::new(move |_| {
+        let filter = filter.with(|filter| filter.trim().to_lowercase());
+        links.with_value(|links| {
+            let all = links.iter().enumerate();
+            let found = all.filter(|(_, link)| filter.is_empty() || matches(link, &filter));
+            found.map(|(at, _)| at).collect::<Vec<_>>()
+        })
+    });
+    let tree = Memo::new(move |_| {
+        links.with_value(|links| {
+            rows.with(|rows| Arc::new(PathTree::of(rows.iter().map(|at| links[*at].url.as_str()))))
+        })
+    });
+    let in_tree = RwSignal::new(None::<u64>);
+    // A branch that ends at an address ticks it.
+    Effect::new(move |_| {
+        if let Some(item) = in_tree.get() {
+            in_tree.set(None);
+            if let Some(at) = rows.with_untracked(|rows| rows.get(item as usize).copied()) {
+                toggle(ticked, at);
+            }
+        }
+    });
+    let chosen = RwSignal::new("table");
+    let tabs = Signal::derive(move || {
+        vec![
+            Tab {
+                id: "table",
+                label: "Addresses",
+                count: Some(figures::count(rows.with(Vec::len) as u64)),
+            },
+            tab("tree", "Tree"),
+        ]
+    });
+    let all_ticked = move || {
+        rows.with(|rows| !rows.is_empty() && ticked.with(|ticked| rows.iter().all(|at| ticked.contains(at))))
+    };
+    let tick_all = move |_| {
+        let all = all_ticked();
+        ticked.update(|ticked| {
+            rows.with_untracked(|rows| match all {
+                true => rows.iter().for_each(|at| _ = ticked.remove(at)),
+                false => ticked.extend(rows.iter().copied()),
+            });
+        });
+    };
+    // The ticked addresses, or all that are shown.
+    let wanted = move || {
+        links.with_value(|links| {
+            let mut places: Vec<usize> = ticked.with(|ticked| ticked.iter().copied().collect());
+            places.sort_unstable();
+            if places.is_empty() {
+                places = rows.get();
+            }
+            places.into_iter().map(|at| links[at].clone()).collect::<Vec<_>>()
+        })
+    };
+    let copy_all = move |_| {
+        let urls: Vec<String> = untrack(wanted).into_iter().map(|link| link.url).collect();
+        copy(console, urls.join("\n"));
+    };
+    let save = move |_| {
+        let mut table = csv_line(["url", "title", "description"]);
+        for link in untrack(wanted) {
+            let (title, description) = (
+                link.title.unwrap_or_default(),
+                link.description.unwrap_or_default(),
+            );
+            table.push_str(&csv_line([link.url.as_str(), &title, &description]));
+        }
+        if browser::download("map.csv", "text/csv", &table).is_none() {
+            console.say(text::NOT_SAVED);
+        }
+    };
+    view! {
+        <div class="card-head">
+            <h2>"Found"</h2>
+            <span class="grow"></span>
+            <span class="hint nowrap">
+                {figures::counted(total as u64, "address", "addresses")} {format!(" in {seconds:.1} s")}
+            </span>
+        </div>
+        <Tabs name="found" label="How to show them" tabs chosen/>
+        <div class="filter send">
+            <label class="tick">
+                <input type="checkbox" aria-label="Tick all that are shown" prop:checked=all_ticked on:change=tick_all/>
+            </label>
+            <input
+                class="input"
+                type="text"
+                aria-label="Filter addresses"
+                placeholder="Filter by address or title"
+                prop:value=move || filter.get()
+                on:input=move |event| filter.set(event_target_value(&event))
+            />
+        </div>
+        <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
+            {move || match (rows.with(Vec::is_empty), chosen.get()) {
+                (true, _) => view! { <p class="empty">{if total == 0 { text::NOTHING_FOUND } else { text::NO_MATCH }}</p> }.into_any(),
+                (false, "tree") => view! { <Tree tree chosen=in_tree label="Addresses by path"/> }.into_any(),
+                (false, _) => view! { <Table links rows ticked/> }.into_any(),
+            }}
+        </div>
+        <div class="card-foot found-foot">
+            <Sent ticked links/>
+            <span class="grow"></span>
+            <button class="btn small quiet" on:click=copy_all>
+                "Copy"
+            </button>
+            <button class="btn small quiet" on:click=save>
+                "CSV"
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+fn matches(link: &MapLink, filter: &str) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(filter);
+    has(&link.url) || link.title.as_deref().is_some_and(has)
+}
+
+fn toggle(ticked: RwSignal<HashSet<usize>>, at: usize) {
+    ticked.update(|ticked| {
+        if !ticked.remove(&at) {
+            ticked.insert(at);
+        }
+    });
+}
+
+#[component]
+fn Table(
+    links: StoredValue<Arc<Vec<MapLink>>>,
+    rows: Memo<Vec<usize>>,
+    ticked: RwSignal<HashSet<usize>>,
+) -> impl IntoView {
+    let scroll = Scroll::new(false);
+    let range = scroll.range();
+    let here = RwSignal::new(None::<usize>);
+    let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
+    let on_key = move |event: KeyboardEvent| {
+        let position =
+            rows.with_untracked(|rows| rows.iter().position(|at| Some(*at) == here.get_untracked()));
+        let last = rows.with_untracked(Vec::len).saturating_sub(1);
+        if event.key() == " " {
+            event.prevent_default();
+            here.get_untracked().into_iter().for_each(|at| toggle(ticked, at));
+        } else if let Some(next) = scroll.step(&event.key(), position, last) {
+            event.prevent_default();
+            here.set(rows.with_untracked(|rows| rows.get(next).copied()));
+            scroll.reveal(next);
+        }
+    };
+    let row = move |(place, at): (usize, usize)| {
+        let link = links.with_value(|links| links[at].clone());
+        let is_on = move || ticked.with(|ticked| ticked.contains(&at));
+        view! {
+            <div
+                class="tree-row found-row"
+                class:at=move || here.get() == Some(at)
+                role="option"
+                id=format!("found-{at}")
+                aria-selected=move || is_on().to_string()
+                aria-posinset=(place + 1).to_string()
+                aria-setsize=move || rows.with(Vec::len).to_string()
+                title=link.url.clone()
+                style:top=format!("{}px", place as f64 * ROW_PX)
+                on:click=move |_| {
+                    here.set(Some(at));
+                    toggle(ticked, at);
+                }
+            >
+                <span class="box" class:on=is_on aria-hidden="true"></span>
+                <span class="cut mono">{figures::path_of(&link.url).to_owned()}</span>
+                <span class="cut quiet-text opt">{link.title}</span>
+            </div>
+        }
+    };
+    view! {
+        <div
+            class="tree"
+            role="listbox"
+            aria-multiselectable="true"
+            tabindex="0"
+            aria-label="Addresses; space ticks"
+            aria-activedescendant=move || here.get().map(|at| format!("found-{at}"))
+            node_ref=scroll.node
+            on:scroll=move |_| scroll.moved()
+            on:keydown=on_key
+        >
+            <div
+                class="grid-space"
+                role="presentation"
+                style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW_PX)
+            >
+                <For each=visible key=|row| *row children=row/>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Where the ticked addresses can go.
+#[component]
+fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>) -> impl IntoView {
+    let console = Console::get();
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let count = move || ticked.with(HashSet::len);
+    let one = move || {
+        let at = ticked.with(|ticked| {
+            (ticked.len() == 1)
+                .then(|| ticked.iter().next().copied())
+                .flatten()
+        });
+        at.map(|at| links.with_value(|links| links[at].url.clone()))
+    };
+    let go = move |screen: Screen, url: String| {
+        let url = String::from(js_sys::encode_uri_component(&url));
+        format!("{}?url={url}", screen.href())
+    };
+    let batch = move |_| {
+        if busy.get_untracked() {
+            return;
+        }
+        let mut places: Vec<usize> = ticked.with_untracked(|ticked| ticked.iter().copied().collect());
+        places.sort_unstable();
+        let urls = links.with_value(|links| {
+            let urls = places.iter().map(|at| links[*at].url.as_str());
+            urls.filter_map(|url| TargetUrl::parse(url).ok())
+                .collect::<Vec<_>>()
+        });
+        busy.set(true);
+        spawn_local(async move {
+            let request = BatchScrapeRequest::new(urls);
+            match console.client().start_batch_scrape(&request).await {
+                Ok(started) => {
+                    let id = started.id.to_string();
+                    history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    console.say("Batch started");
+                    navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
+                }
+                Err(error) => {
+                    console.note(&error);
+                    console.say(error.to_string());
+                }
+            }
+            busy.try_set(false);
+        });
+    };
+    move || match (count(), one()) {
+        (0, _) => view! { <span>{text::TICK_SOME}</span> }.into_any(),
+        (1, Some(url)) => view! {
+            <a class="btn small" href=go(Screen::Scrape, url.clone())>"Scrape it"</a>
+            <a class="btn small" href=go(Screen::Crawl, url)>"Crawl from it"</a>
+        }
+        .into_any(),
+        (count, _) => view! {
+            <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=batch>
+                {format!("Scrape {} as a batch", figures::count(count as u64))}
+            </button>
+        }
+        .into_any(),
+    }
+}

@@ -1,0 +1,189 @@
+//! What runs: crawls with their progress, and live browsers.
+
+use std::collections::BTreeMap;
+
+use harvestman_client::ConsoleSession;
+use harvestman_core::api::crawl::ActiveCrawl;
+use harvestman_core::ids::JobId;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::clock;
+use crate::components::dialog::Confirm;
+use crate::console::Console;
+use crate::pages::sessions::name_of;
+use crate::route::{self, Screen};
+use crate::sign_in::numbers_only;
+use crate::{figures, text};
+
+/// Numbers of a running crawl.
+#[derive(Clone, Copy, PartialEq, Default)]
+struct Progress {
+    completed: u64,
+    total: u64,
+}
+
+/// Shows the crawls that run.
+#[component]
+pub fn Crawls() -> impl IntoView {
+    let console = Console::get();
+    let progress = RwSignal::new(BTreeMap::<JobId, Progress>::new());
+    Effect::new(move |_| {
+        console.pulse.track();
+        for crawl in console.active.get_untracked() {
+            spawn_local(async move {
+                if let Ok(status) = console
+                    .client()
+                    .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, numbers_only())
+                    .await
+                {
+                    let numbers = Progress {
+                        completed: status.completed,
+                        total: status.total,
+                    };
+                    progress.try_update(|progress| progress.insert(crawl.id, numbers));
+                }
+            });
+        }
+    });
+    let asking = RwSignal::new(false);
+    let doomed = RwSignal::new(None::<JobId>);
+    let on_confirm = Callback::new(move |()| {
+        let Some(id) = doomed.get_untracked() else { return };
+        spawn_local(async move {
+            match console.client().cancel_crawl(id).await {
+                Ok(_) => {
+                    console
+                        .active
+                        .update(|active| active.retain(|crawl| crawl.id != id));
+                    console.say("Crawl cancelled");
+                }
+                Err(error) => {
+                    console.note(&error);
+                    console.say(error.to_string());
+                }
+            }
+        });
+    });
+    let row = move |crawl: ActiveCrawl| {
+        let id = crawl.id;
+        let numbers =
+            Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
+        let share = move || {
+            numbers.with(|n| {
+                if n.total == 0 {
+                    0.0
+                } else {
+                    n.completed as f64 / n.total as f64
+                }
+            })
+        };
+        view! {
+            <li class="live-row">
+                <div class="live-line">
+                    <a class="mono cut" href=route::job_href(&id)>{figures::short_url(&crawl.url).to_owned()}</a>
+                    <span class="grow"></span>
+                    <span class="mono nowrap">
+                        {move || figures::count(numbers.get().completed)}
+                        " / "
+                        {move || figures::count(numbers.get().total)}
+                    </span>
+                    <button
+                        class="btn small danger"
+                        aria-label=format!("Cancel the crawl of {}", crawl.url)
+                        on:click=move |_| {
+                            doomed.set(Some(id));
+                            asking.set(true);
+                        }
+                    >
+                        "Cancel"
+                    </button>
+                </div>
+                <div
+                    class="bar thin"
+                    role="progressbar"
+                    aria-label="Pages"
+                    aria-valuenow=move || numbers.get().completed.to_string()
+                    aria-valuemin="0"
+                    aria-valuemax=move || numbers.get().total.to_string()
+                >
+                    <i style:transform=move || format!("scaleX({:.4})", share())></i>
+                </div>
+            </li>
+        }
+    };
+    view! {
+        <section class="card" aria-label="Running crawls">
+            <div class="card-head">
+                <h2>"Running crawls"</h2>
+                {move || {
+                    let count = console.active.with(Vec::len);
+                    (count > 0).then(|| view! { <span class="count">{count}</span> })
+                }}
+            </div>
+            <ul class="rows">
+                <For each=move || console.active.get() key=|crawl| crawl.id children=row/>
+            </ul>
+            <Show when=move || console.active.with(Vec::is_empty)>
+                <p class="pad quiet-text">{text::NO_ACTIVE}</p>
+            </Show>
+        </section>
+        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel crawl" keep="Keep crawling" on_confirm/>
+    }
+    .into_any()
+}
+
+/// Shows the browsers that live; nothing when there is none.
+#[component]
+pub fn Browsers() -> impl IntoView {
+    let console = Console::get();
+    let row = |one: ConsoleSession| view! { <Browser id=one.session.id/> };
+    view! {
+        <Show when=move || console.sessions.with(|sessions| !sessions.is_empty())>
+            <section class="card" aria-label="Live sessions">
+                <div class="card-head">
+                    <h2>"Live sessions"</h2>
+                    <span class="count">{move || console.sessions.with(Vec::len)}</span>
+                    <span class="grow"></span>
+                    <a class="btn small quiet" href=Screen::Sessions.href()>"All sessions"</a>
+                </div>
+                <ul class="rows">
+                    <For each=move || console.sessions.get() key=|one| one.session.id.clone() children=row/>
+                </ul>
+            </section>
+        </Show>
+    }
+    .into_any()
+}
+
+#[component]
+fn Browser(id: String) -> impl IntoView {
+    let console = Console::get();
+    let now = clock::ticking();
+    let href = route::session_href(&id);
+    let one = Memo::new(move |_| {
+        console
+            .sessions
+            .with(|sessions| sessions.iter().find(|one| one.session.id == id).cloned())
+    });
+    let words = move || {
+        let one = one.get()?;
+        let left = one
+            .ends_at
+            .map_or(0.0, |at| ((at.0 as f64 - now.get()) / 1000.0).max(0.0));
+        Some(format!("stops in {}", figures::span(left)))
+    };
+    view! {
+        <li>
+            <a class="job-row" href=href>
+                <span class="cut mono">{move || one.with(|one| one.as_ref().map(name_of))}</span>
+                <span class="badge run">"live"</span>
+                <span class="num">
+                    {move || one.with(|one| one.as_ref().map(|one| figures::counted(one.credits, "credit", "credits")))}
+                </span>
+                <span class="when">{words}</span>
+            </a>
+        </li>
+    }
+    .into_any()
+}

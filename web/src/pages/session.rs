@@ -1,0 +1,308 @@
+//! One browser session: its live view, who has control, what is run in it and what came of that, its clock.
+
+use std::str::FromStr;
+
+use harvestman_client::{ClientError, ConsoleSession};
+use harvestman_core::api::browser::ExecuteRequest;
+use harvestman_core::api::caller::Caller;
+use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, Language, Task};
+use harvestman_core::ids::{ScrapeId, SessionId};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_params_map;
+
+use crate::calls::{self, Call};
+use crate::components::dialog::Confirm;
+use crate::components::head::PageHead;
+use crate::console::Console;
+use crate::limits::SESSION_MS;
+use crate::pages::sessions::{name_of, stop};
+use crate::{browser, clock, figures, text};
+
+mod answer;
+mod run;
+mod view;
+
+use run::RunCard;
+use view::LiveView;
+
+/// Opens the browser of a scrape and does nothing in it.
+const OPEN: &str = "get url";
+/// Time for a browser to open, seconds.
+const OPEN_TIMEOUT_S: f64 = 60.0;
+
+/// Shows the screen of the session in the address; its id is the session's or its scrape's.
+#[component]
+pub fn SessionPage() -> impl IntoView {
+    let params = use_params_map();
+    let id = Memo::new(move |_| params.with(|params| params.get("id").unwrap_or_default()));
+    move || match ScrapeId::from_str(&id.get()) {
+        Ok(id) => view! { <Session id/> }.into_any(),
+        Err(_) => view! { <crate::pages::not_found::NotFound/> }.into_any(),
+    }
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Nobody has looked yet.
+    Unknown,
+    /// No browser was opened for the scrape.
+    NotOpened,
+    /// It lives.
+    Live,
+    /// It is over.
+    Ended,
+}
+
+/// The signals of one session.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    console: Console,
+    /// As it stands in the address.
+    id: ScrapeId,
+    /// The session, once there is one.
+    found: RwSignal<Option<ConsoleSession>>,
+    /// Where it stands.
+    state: Memo<State>,
+    looked: RwSignal<bool>,
+    /// What was run, newest first.
+    calls: RwSignal<Vec<Call>>,
+    /// A call runs since then, ms since 1970.
+    busy: RwSignal<Option<f64>>,
+    /// The interactive view is shown.
+    control: RwSignal<bool>,
+}
+
+impl Shown {
+    fn new(console: Console, id: ScrapeId) -> Self {
+        let found = RwSignal::new(None::<ConsoleSession>);
+        let looked = RwSignal::new(false);
+        let state = Memo::new(move |_| {
+            match (
+                found.with(|one| one.as_ref().map(|one| one.ended_at.is_some())),
+                looked.get(),
+            ) {
+                (Some(true), _) => State::Ended,
+                (Some(false), _) => State::Live,
+                (None, true) => State::NotOpened,
+                (None, false) => State::Unknown,
+            }
+        });
+        Self {
+            console,
+            id,
+            found,
+            state,
+            looked,
+            calls: RwSignal::new(calls::of(&id.to_string())),
+            busy: RwSignal::new(None),
+            control: RwSignal::new(false),
+        }
+    }
+
+    /// Looks for the session. Of several that continue the same scrape the newest is shown.
+    async fn look(self) {
+        match self.console.client().console_sessions().await {
+            Ok(answer) => {
+                let id = self.id.to_string();
+                let mine = |one: &ConsoleSession| one.session.id == id || one.scrape_id == Some(self.id);
+                let one = answer.sessions.into_iter().find(mine);
+                let is_news = self.found.try_with_untracked(|known| *known != one) == Some(true);
+                if is_news {
+                    if one.as_ref().is_none_or(|one| one.ended_at.is_some()) {
+                        self.control.try_set(false);
+                    }
+                    self.found.set(one);
+                }
+                self.looked.try_set(true);
+            }
+            Err(error) => self.console.note(&error),
+        }
+    }
+
+    async fn watch(self) {
+        while let Some(state) = self.state.try_get_untracked() {
+            if state != State::Ended && !browser::is_hidden() {
+                self.look().await;
+            }
+            browser::sleep(SESSION_MS).await;
+        }
+    }
+
+    /// Whether it is a browser of its own, which takes code but no prompts.
+    fn is_own(self) -> bool {
+        self.found
+            .with(|one| one.as_ref().is_some_and(|one| one.scrape_id.is_none()))
+    }
+
+    /// Runs a task; the first one of a scrape opens its browser.
+    async fn run(self, task: Task, timeout: f64) {
+        if self.busy.try_get_untracked() != Some(None) {
+            return;
+        }
+        let at = browser::now_ms();
+        self.busy.set(Some(at));
+        let answer = self.send(task.clone(), timeout).await;
+        if let Err(error) = &answer {
+            self.console.note(error);
+        }
+        let (kind, text) = Call::parts(&task);
+        let call = Call {
+            at,
+            took_ms: browser::now_ms() - at,
+            kind: kind.to_owned(),
+            text: text.to_owned(),
+            timeout,
+            outcome: answer.map_err(|error| error.to_string()),
+        };
+        self.console.say(if call.is_good() {
+            "Done"
+        } else {
+            "It did not succeed"
+        });
+        self.calls.try_update(|calls| {
+            calls.insert(0, call);
+            calls::remember(&self.id.to_string(), calls);
+        });
+        self.busy.try_set(None);
+        self.look().await;
+    }
+
+    async fn send(self, task: Task, timeout: f64) -> Result<ExecuteAnswer, ClientError> {
+        let client = self.console.client();
+        let scrape = self
+            .found
+            .with_untracked(|one| one.as_ref().map(|one| one.scrape_id));
+        match (scrape, task) {
+            (Some(None), Task::Code { code, language }) => {
+                let request = ExecuteRequest {
+                    code,
+                    language,
+                    timeout,
+                    caller: Caller::default(),
+                };
+                client.browser_execute(SessionId(self.id.0), &request).await
+            }
+            (scrape, task) => {
+                let request = InteractRequest {
+                    timeout,
+                    ..InteractRequest::new(task)
+                };
+                client
+                    .interact(scrape.flatten().unwrap_or(self.id), &request)
+                    .await
+            }
+        }
+    }
+
+    fn open(self) {
+        let task = Task::Code {
+            code: OPEN.to_owned(),
+            language: Language::Bash,
+        };
+        spawn_local(self.run(task, OPEN_TIMEOUT_S));
+    }
+}
+
+#[component]
+fn Session(id: ScrapeId) -> impl IntoView {
+    let console = Console::get();
+    let shown = Shown::new(console, id);
+    spawn_local(shown.watch());
+    let title = Memo::new(move |_| {
+        shown
+            .found
+            .with(|one| one.as_ref().map_or_else(|| "Session".to_owned(), name_of))
+    });
+    let beside = move || {
+        move || match shown.state.get() {
+            State::Unknown => ().into_any(),
+            State::NotOpened => view! { <span class="badge">"not opened"</span> }.into_any(),
+            State::Live => view! { <span class="badge run">"live"</span> }.into_any(),
+            State::Ended => view! { <span class="badge">"ended"</span> }.into_any(),
+        }
+    };
+    view! {
+        <PageHead
+            title
+            beside
+            intro=move || view! { <Clock shown/> }
+            actions=move || view! { <Actions shown/> }
+        />
+        <div class="two session">
+            <LiveView shown/>
+            <RunCard shown/>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Clock(shown: Shown) -> impl IntoView {
+    let now = clock::ticking();
+    let words = move || {
+        let id = shown.id.to_string();
+        let parts = shown.found.with(|one| {
+            let one = one.as_ref()?;
+            let until = one.ended_at.map_or_else(|| now.get(), |at| at.0 as f64);
+            let lived = figures::span((until - one.session.created_at.0 as f64) / 1000.0);
+            let credits = figures::counted(one.credits, "credit", "credits");
+            let left = one.ends_at.map(|at| {
+                let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
+                format!("stops by itself in {}", figures::span(seconds))
+            });
+            Some([Some(lived), Some(credits), left])
+        });
+        let parts = parts.into_iter().flatten().flatten();
+        std::iter::once(id)
+            .chain(parts)
+            .collect::<Vec<_>>()
+            .join(" \u{b7} ")
+    };
+    view! { <p class="mono">{words}</p> }.into_any()
+}
+
+#[component]
+fn Actions(shown: Shown) -> impl IntoView {
+    let asking = RwSignal::new(false);
+    let has_view = move || {
+        shown.found.with(|one| {
+            one.as_ref()
+                .is_some_and(|one| !one.session.interactive_live_view_url.is_empty())
+        })
+    };
+    let is_live = move || shown.state.get() == State::Live;
+    let switch = move |_| {
+        shown.control.update(|control| *control = !*control);
+        shown.console.say(match shown.control.get_untracked() {
+            true => text::CONTROL_TAKEN,
+            false => text::CONTROL_GIVEN,
+        });
+    };
+    let on_confirm = Callback::new(move |()| {
+        let id = shown
+            .found
+            .with_untracked(|one| one.as_ref().map(|one| one.session.id.clone()));
+        spawn_local(async move {
+            if let Some(id) = id {
+                stop(shown.console, &id).await;
+                shown.look().await;
+            }
+        });
+    });
+    view! {
+        <Show when=move || is_live() && has_view()>
+            <button class="btn" on:click=switch>
+                {move || if shown.control.get() { "Give back" } else { "Take control" }}
+            </button>
+        </Show>
+        <Show when=is_live>
+            <button class="btn danger" on:click=move |_| asking.set(true)>
+                "Stop"
+            </button>
+        </Show>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep it" on_confirm/>
+    }
+    .into_any()
+}

@@ -1,0 +1,98 @@
+//! What came of a call: exit code, time, and each text that it gave.
+
+use leptos::prelude::*;
+
+use crate::calls::Call;
+use crate::components::code::copy;
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::figures;
+
+/// The outcome of a call as a word and the class of its badge.
+pub fn badge(call: &Call) -> (&'static str, String) {
+    match &call.outcome {
+        Err(_) => ("badge bad", "refused".to_owned()),
+        Ok(answer) if answer.killed == Some(true) => ("badge warn", "killed".to_owned()),
+        Ok(answer) => {
+            let class = if answer.success { "badge ok" } else { "badge bad" };
+            let word = match answer.exit_code {
+                Some(code) => format!("exit {code}"),
+                None if answer.success => "done".to_owned(),
+                None => "failed".to_owned(),
+            };
+            (class, word)
+        }
+    }
+}
+
+/// Shows the outcome of a call.
+#[component]
+pub fn Answer(call: Call) -> impl IntoView {
+    let (class, word) = badge(&call);
+    let took = match call.took_ms {
+        ms if ms < 10_000.0 => format!("{} ms", figures::count(ms as u64)),
+        ms => figures::span(ms / 1000.0),
+    };
+    let blocks = match call.outcome {
+        Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),
+        Ok(answer) => {
+            let killed = (answer.killed == Some(true))
+                .then(|| format!("It was stopped after {} s, as its timeout says.", call.timeout));
+            let problem = answer.error.or(killed);
+            let problem = problem.map(|text| view! { <div class="notice bad">{text}</div> });
+            let texts = [
+                ("output", answer.output),
+                ("result", answer.result),
+                ("stdout", answer.stdout),
+                ("stderr", answer.stderr),
+            ];
+            let texts = texts
+                .into_iter()
+                .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
+                .map(|(name, text)| view! { <Block name text/> });
+            let texts = texts.collect_view();
+            let silent = texts.is_empty() && problem.is_none();
+            view! {
+                {problem}
+                {texts}
+                {silent.then(|| view! { <p class="hint">"It gave no result and printed nothing."</p> })}
+            }
+            .into_any()
+        }
+    };
+    view! {
+        <div class="pad gap answer">
+            <p class="send">
+                <span class=class>{word}</span>
+                <span class="hint">{took}</span>
+            </p>
+            {blocks}
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Block(name: &'static str, text: String) -> impl IntoView {
+    let console = Console::get();
+    let to_copy = text.clone();
+    view! {
+        <div class="answer-block">
+            <div class="send">
+                <h3 class="field-name">{name}</h3>
+                <span class="grow"></span>
+                <button
+                    type="button"
+                    class="btn icon quiet"
+                    aria-label=format!("Copy {name}")
+                    title=format!("Copy {name}")
+                    on:click=move |_| copy(console, to_copy.clone())
+                >
+                    <Icon picture=Picture::Copy/>
+                </button>
+            </div>
+            <pre class="code wrap" tabindex="0" role="region" aria-label=name>{text}</pre>
+        </div>
+    }
+    .into_any()
+}

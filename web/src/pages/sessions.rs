@@ -1,0 +1,223 @@
+//! The browser sessions of the team: those that live, with a button to stop each, and those of the last day.
+
+use harvestman_client::ConsoleSession;
+use harvestman_core::api::browser::BrowserRequest;
+use harvestman_core::ids::SessionId;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_navigate;
+
+use crate::browser;
+use crate::clock;
+use crate::components::dialog::Confirm;
+use crate::components::head::PageHead;
+use crate::components::icon::{Icon, Picture};
+use crate::console::Console;
+use crate::route::{self, Screen};
+use crate::{figures, text};
+
+/// Shows the screen.
+#[component]
+pub fn Sessions() -> impl IntoView {
+    let console = Console::get();
+    let listed = RwSignal::new(None::<Result<Vec<ConsoleSession>, String>>);
+    let read = move || {
+        spawn_local(async move {
+            let answer = console.client().console_sessions().await;
+            if let Err(error) = &answer {
+                console.note(error);
+            }
+            let answer = answer
+                .map(|answer| answer.sessions)
+                .map_err(|error| error.to_string());
+            // What is known is better than a sentence about a look that failed.
+            let keep = answer.is_err()
+                && listed.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
+            if !keep {
+                listed.try_set(Some(answer));
+            }
+        });
+    };
+    Effect::new(move |_| {
+        console.pulse.track();
+        read();
+    });
+    let live = Memo::new(move |_| some(listed, |one| one.ended_at.is_none()));
+    let ended = Memo::new(move |_| some(listed, |one| one.ended_at.is_some()));
+    let doomed = RwSignal::new(None::<String>);
+    let asking = RwSignal::new(false);
+    let on_confirm = Callback::new(move |()| {
+        let Some(id) = doomed.get_untracked() else { return };
+        spawn_local(async move {
+            stop(console, &id).await;
+            read();
+        });
+    });
+    let ask = Callback::new(move |id: String| {
+        doomed.set(Some(id));
+        asking.set(true);
+    });
+    let state = move || match listed.get() {
+        None => Some(view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any()),
+        Some(Err(problem)) => Some(
+            view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any(),
+        ),
+        Some(Ok(_)) => live.with(Vec::is_empty).then(|| {
+            view! {
+                <div class="empty">
+                    <Icon picture=Picture::Sessions/>
+                    <p>{text::NO_SESSIONS}</p>
+                    <a class="btn" href=Screen::Scrape.href()>"Scrape a page"</a>
+                </div>
+            }
+            .into_any()
+        }),
+    };
+    view! {
+        <PageHead title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <Open/> }/>
+        <div class="stack">
+            <section class="card" aria-label="Live sessions">
+                <div class="card-head">
+                    <h2>"Live"</h2>
+                    {move || {
+                        let count = live.with(Vec::len);
+                        (count > 0).then(|| view! { <span class="count">{count}</span> })
+                    }}
+                </div>
+                <ul class="rows">
+                    <For each=move || live.get() key=|one| one.session.id.clone() let:one>
+                        <LiveRow live id=one.session.id ask/>
+                    </For>
+                </ul>
+                {state}
+            </section>
+            <Show when=move || ended.with(|ended| !ended.is_empty())>
+                <section class="card" aria-label="Ended sessions">
+                    <div class="card-head">
+                        <h2>"Ended in the last 24 hours"</h2>
+                    </div>
+                    <ul class="rows">{move || ended.get().iter().map(ended_row).collect_view()}</ul>
+                </section>
+            </Show>
+        </div>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep it" on_confirm/>
+    }
+    .into_any()
+}
+
+fn some(
+    listed: RwSignal<Option<Result<Vec<ConsoleSession>, String>>>,
+    wanted: fn(&ConsoleSession) -> bool,
+) -> Vec<ConsoleSession> {
+    listed.with(|listed| match listed {
+        Some(Ok(all)) => all.iter().filter(|one| wanted(one)).cloned().collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// Ends a session and says what it cost.
+pub async fn stop(console: Console, id: &str) {
+    let Ok(id) = id.parse::<SessionId>() else { return };
+    match console.client().delete_browser(id).await {
+        Ok(ended) => console.say(format!(
+            "Session stopped after {}, {}",
+            figures::span(ended.session_duration_ms as f64 / 1000.0),
+            figures::counted(ended.credits_billed, "credit", "credits")
+        )),
+        Err(error) => {
+            console.note(&error);
+            console.say(error.to_string());
+        }
+    }
+}
+
+/// Opens a browser that belongs to no scrape.
+#[component]
+fn Open() -> impl IntoView {
+    let console = Console::get();
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let open = move |_| {
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        spawn_local(async move {
+            match console.client().browser(&BrowserRequest::default()).await {
+                Ok(created) => navigate
+                    .with_value(|navigate| navigate(&route::session_path(&created.id), Default::default())),
+                Err(error) => {
+                    console.note(&error);
+                    console.say(error.to_string());
+                }
+            }
+            busy.try_set(false);
+        });
+    };
+    view! {
+        <button class="btn primary" aria-disabled=move || busy.get().to_string() on:click=open>
+            {move || busy.get().then(|| view! { <span class="spin"></span> })}
+            {move || if busy.get() { "Opening" } else { "Open a browser" }}
+        </button>
+    }
+    .into_any()
+}
+
+/// What a session is called: the page that it continues, or that it is a browser of its own.
+pub fn name_of(one: &ConsoleSession) -> String {
+    match &one.url {
+        Some(url) => figures::short_url(url).to_owned(),
+        None => "A browser of its own".to_owned(),
+    }
+}
+
+#[component]
+fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -> impl IntoView {
+    let now = clock::ticking();
+    let own = id.clone();
+    let one = Memo::new(move |_| live.with(|live| live.iter().find(|one| one.session.id == own).cloned()));
+    let facts = move || {
+        let one = one.get()?;
+        let lived = figures::span((now.get() - one.session.created_at.0 as f64) / 1000.0);
+        let left = one
+            .ends_at
+            .map(|at| figures::span(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
+        Some(view! {
+            <span class="num">{lived}</span>
+            <span class="num">{figures::counted(one.credits, "credit", "credits")}</span>
+            <span class="when">{left.map(|left| format!("stops in {left}"))}</span>
+        })
+    };
+    let name = one
+        .with_untracked(|one| one.as_ref().map(name_of))
+        .unwrap_or_default();
+    let label = format!("Stop the session of {name}");
+    view! {
+        <li class="session-row">
+            <a class="mono cut" href=route::session_href(&id)>{name}</a>
+            <span class="badge run">"live"</span>
+            {facts}
+            <button class="btn small danger" aria-label=label on:click=move |_| ask.run(id.clone())>
+                "Stop"
+            </button>
+        </li>
+    }
+    .into_any()
+}
+
+fn ended_row(one: &ConsoleSession) -> AnyView {
+    let ended = one.ended_at.map_or(0.0, |at| at.0 as f64);
+    let lived = figures::span((ended - one.session.created_at.0 as f64) / 1000.0);
+    let ago = figures::ago((browser::now_ms() - ended) / 1000.0);
+    view! {
+        <li class="session-row">
+            <a class="mono cut" href=route::session_href(&one.session.id)>{name_of(one)}</a>
+            <span class="badge">"ended"</span>
+            <span class="num">{lived}</span>
+            <span class="num">{figures::counted(one.credits, "credit", "credits")}</span>
+            <span class="when">{ago}</span>
+            <span></span>
+        </li>
+    }
+    .into_any()
+}

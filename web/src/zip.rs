@@ -1,0 +1,205 @@
+//! A ZIP archive of texts, stored as they are (APPNOTE 4.3). Names are made safe for every system that unpacks them.
+
+use std::collections::HashSet;
+
+/// Entries of an archive without the 64-bit extensions.
+const MOST_ENTRIES: usize = 65_535;
+
+const LOCAL: u32 = 0x0403_4b50;
+const CENTRAL: u32 = 0x0201_4b50;
+const END: u32 = 0x0605_4b50;
+/// Version 2.0 is needed to unpack.
+const VERSION: u16 = 20;
+/// The names are UTF-8.
+const UTF8: u16 = 1 << 11;
+/// 1980-01-01, the first day of the format.
+const FIRST_DAY: u16 = 0x21;
+/// Longest part of a name, characters.
+const NAME_CHARS: usize = 60;
+
+/// An archive that is being written.
+#[derive(Default)]
+pub struct Zip {
+    bytes: Vec<u8>,
+    central: Vec<u8>,
+    names: HashSet<String>,
+    /// Bytes that were handed out already.
+    sent: usize,
+}
+
+impl Zip {
+    /// Adds a file under a name like this one, which is the answer; none when the archive is full.
+    pub fn add(&mut self, name: &str, text: &str) -> Option<String> {
+        let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
+        let size = u32::try_from(text.len()).ok()?;
+        if self.names.len() == MOST_ENTRIES {
+            return None;
+        }
+        let name = self.own_name(name);
+        let facts = facts(&name, crc32(text.as_bytes()), size);
+        put(&mut self.bytes, &LOCAL.to_le_bytes());
+        put(&mut self.bytes, &facts);
+        put(&mut self.bytes, name.as_bytes());
+        put(&mut self.bytes, text.as_bytes());
+        put(&mut self.central, &CENTRAL.to_le_bytes());
+        put(&mut self.central, &VERSION.to_le_bytes());
+        put(&mut self.central, &facts);
+        // No comment, first disk, no attributes.
+        put(&mut self.central, &[0; 10]);
+        put(&mut self.central, &offset.to_le_bytes());
+        put(&mut self.central, name.as_bytes());
+        Some(name)
+    }
+
+    /// The bytes since the last call.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.sent += self.bytes.len();
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// The rest of the archive; none when it is too long for the format.
+    pub fn finish(mut self) -> Option<Vec<u8>> {
+        let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
+        let size = u32::try_from(self.central.len()).ok()?;
+        let count = u16::try_from(self.names.len()).ok()?.to_le_bytes();
+        self.bytes.append(&mut self.central);
+        put(&mut self.bytes, &END.to_le_bytes());
+        put(&mut self.bytes, &[0; 4]);
+        put(&mut self.bytes, &count);
+        put(&mut self.bytes, &count);
+        put(&mut self.bytes, &size.to_le_bytes());
+        put(&mut self.bytes, &offset.to_le_bytes());
+        put(&mut self.bytes, &[0; 2]);
+        Some(self.bytes)
+    }
+
+    /// A name that no other file has, also where case makes no difference.
+    fn own_name(&mut self, wanted: &str) -> String {
+        let (stem, ending) = wanted.rsplit_once('.').unwrap_or((wanted, "txt"));
+        let stem = safe(stem);
+        let mut name = format!("{stem}.{ending}");
+        let mut number = 2;
+        while !self.names.insert(name.to_lowercase()) {
+            name = format!("{stem}-{number}.{ending}");
+            number += 1;
+        }
+        name
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, more: &[u8]) {
+    bytes.extend_from_slice(more);
+}
+
+/// What the local and the central header have in common, from the version to the length of the extra field.
+fn facts(name: &str, crc: u32, size: u32) -> Vec<u8> {
+    let mut facts = Vec::with_capacity(26);
+    for number in [VERSION, UTF8, 0, 0, FIRST_DAY] {
+        put(&mut facts, &number.to_le_bytes());
+    }
+    for number in [crc, size, size] {
+        put(&mut facts, &number.to_le_bytes());
+    }
+    // A safe name is far shorter than 65,535 bytes.
+    put(&mut facts, &(name.len() as u16).to_le_bytes());
+    put(&mut facts, &[0; 2]);
+    facts
+}
+
+/// Folders and letters that every system takes; no way up, no hidden file.
+fn safe(name: &str) -> String {
+    let parts = name.split('/').map(|part| {
+        let part: String = part
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || matches!(c, '.' | '-' | '_') {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .take(NAME_CHARS)
+            .collect();
+        part.trim_matches(['.', '-']).to_owned()
+    });
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).take(12).collect();
+    match parts.is_empty() {
+        true => "index".to_owned(),
+        false => parts.join("/"),
+    }
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    static TABLE: [u32; 256] = table();
+    let step = |crc: u32, byte: &u8| TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8);
+    !bytes.iter().fold(!0, step)
+}
+
+const fn table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let (mut value, mut bit) = (at as u32, 0);
+        while bit < 8 {
+            value = if value & 1 == 1 {
+                0xedb8_8320 ^ (value >> 1)
+            } else {
+                value >> 1
+            };
+            bit += 1;
+        }
+        table[at] = value;
+        at += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_are_those_of_the_standard() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32(b""), 0);
+    }
+
+    #[test]
+    fn names_are_safe_and_each_is_there_once() {
+        let mut zip = Zip::default();
+        let names = [
+            "e.com/../../etc/passwd.md",
+            "e.com/A b.md",
+            "e.com/a-b.md",
+            ".md",
+            "e.com/ü.md",
+        ];
+        let names = names.map(|name| zip.own_name(name));
+        assert_eq!(
+            names,
+            [
+                "e.com/etc/passwd.md",
+                "e.com/A-b.md",
+                "e.com/a-b-2.md",
+                "index.md",
+                "e.com/ü.md"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_archive_has_its_parts_where_its_end_says() {
+        let mut zip = Zip::default();
+        assert_eq!(zip.add("a.md", "alpha").as_deref(), Some("a.md"));
+        assert_eq!(zip.add("b/c.md", "beta").as_deref(), Some("b/c.md"));
+        let mut bytes = zip.take();
+        bytes.extend(zip.finish().unwrap());
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+        let end = bytes.len() - 22;
+        assert_eq!(number(end), END as usize);
+        let (size, offset) = (number(end + 12), number(end + 16));
+        assert_eq!((offset + size, number(offset)), (end, CENTRAL as usize));
+        // The second local header follows the first file: 30 bytes, name, text.
+        assert_eq!(number(30 + 4 + 5), LOCAL as usize);
+    }
+}

@@ -34,13 +34,18 @@ impl Answer {
         self.json["error"].as_str().unwrap_or_default()
     }
 
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
     /// The JSON of an answer that must be a 200.
     ///
     /// # Panics
     /// When it is something else.
     #[track_caller]
     pub fn ok(self) -> Value {
-        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
+        assert_eq!(self.status, 200, "{}", self.text());
         self.json
     }
 }

@@ -168,7 +168,9 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Ful
         Said::Status(status, body) => return response(status, body.to_owned()),
         Said::Silence => std::future::pending().await,
     };
-    let body = json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] });
+    let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
+    let usage = json!({ "prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15 });
+    let body = json!({ "choices": [choice], "usage": usage });
     response(200, body.to_string())
 }
 

@@ -111,6 +111,16 @@ async fn run_files(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client's script of searches.
+async fn run_search(mut client: Command, done: &str) {
+    let server = TestServer::start().await;
+    let site = DocsSite::new(PAGES).build().serve().await;
+    client
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, &site.url("/")]);
+    tools::run(client, done, &server).await;
+}
+
 /// Runs a client's script of browser sessions.
 async fn run_sessions(mut client: Command, done: &str) {
     let form = "<!doctype html><title>Form</title><input><button
@@ -229,6 +239,16 @@ async fn the_python_client_sends_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_sends_files() {
     run_files(javascript("javascript_files.mjs"), "javascript files: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_searches() {
+    run_search(python("python_search.py"), "python search: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_searches() {
+    run_search(javascript("javascript_search.mjs"), "javascript search: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

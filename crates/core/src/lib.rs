@@ -8,6 +8,8 @@ pub mod api;
 pub mod billing;
 pub mod cache;
 pub mod crawl;
+#[cfg(feature = "render")]
+pub mod docs;
 pub mod frontier;
 pub mod host;
 pub mod ids;
@@ -23,6 +25,8 @@ pub mod politeness;
 pub mod robots;
 pub mod scope;
 pub mod scrape;
+#[cfg(feature = "render")]
+pub mod search;
 pub mod sitemap;
 pub mod time;
 pub mod url_key;

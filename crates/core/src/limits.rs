@@ -137,6 +137,12 @@ pub const DEFAULT_SEARCH_LIMIT: u64 = 10;
 pub const MAX_SEARCH_LIMIT: u64 = 100;
 /// Search timeout unless given, ms.
 pub const DEFAULT_SEARCH_TIMEOUT_MS: u64 = 60_000;
+/// Words of a search query that are looked for in stored pages.
+pub const MAX_SEARCH_WORDS: usize = 32;
+/// Bytes of the text of a stored page that are searched.
+pub const MAX_SEARCHED_BYTES: usize = 96 * 1024;
+/// Characters of the passage that describes a search result.
+pub const MAX_SEARCH_PASSAGE_CHARS: usize = 320;
 
 /// URLs of one extract request.
 pub const MAX_EXTRACT_URLS: usize = 10;
@@ -149,3 +155,7 @@ pub const AGENTS_PER_PAGE: usize = 20;
 pub const MAX_MONITOR_TARGETS: usize = 50;
 /// Distinct words of a query that passages are ranked by.
 pub const MAX_QUERY_WORDS: usize = 64;
+/// Passages of the documentation that answer a question.
+pub const MAX_DOCS_PASSAGES: usize = 3;
+/// Characters of one such passage.
+pub const MAX_DOCS_PASSAGE_CHARS: usize = 1800;

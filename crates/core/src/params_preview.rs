@@ -1,18 +1,23 @@
 //! Crawl options from a description in words, by rules (contract section 6.3): page counts, depths, paths,
 //! subdomains, the whole domain, sitemaps, pauses. What is not understood is left out; nothing is ever
-//! proposed that a crawl would refuse.
+//! proposed that a crawl would refuse, whoever proposes it.
 
+mod accepted;
 mod words;
 
 use serde_json::Value;
 use url::Url;
 
-use crate::api::crawl::{CrawlRequest, SitemapMode};
+pub use accepted::proposal_schema;
+
+use crate::api::crawl::{CrawlRequest, Enabled, SitemapMode};
 use crate::api::error::ApiError;
 use crate::api::fields::{Wire, parse};
 use crate::api::params_preview::{CrawlParams, ParamsPreview, ParamsPreviewRequest};
 use crate::limits::{MAX_CRAWL_DELAY_S, MAX_PATTERN_CHARS, MAX_PROPOSED_PATTERNS};
+use crate::scope::{Scope, site_of};
 
+use accepted::own_path;
 use words::{Word, words};
 
 const NOTHING_UNDERSTOOD: &str = "Nothing in the prompt was understood. Without a language model this server knows page counts (`at most 50 pages`), depths (`2 levels deep`), paths (`only /blog`, `not the news section`), `subdomains`, `external links`, `the whole domain`, `sitemap only` and pauses (`wait 2 seconds`).";
@@ -33,8 +38,10 @@ const NEGATIONS: &[&str] = &[
     "avoid",
     "avoiding",
     "omit",
-    "leave",
+    "nothing",
 ];
+/// What stands before a negation that is one only there: `everything but the blog`.
+const ALL_OF_IT: &[&str] = &["everything", "all", "anything"];
 const AFFIRMATIONS: &[&str] = &[
     "only",
     "just",
@@ -61,34 +68,91 @@ const PAGES: &[&str] = &[
 const LEVELS: &[&str] = &["level", "deep", "depth", "hop", "click", "layer"];
 const BOUNDS: &[&str] = &["limit", "max", "maximum", "most", "first", "up", "top", "only"];
 const SECTIONS: &[&str] = &["section", "director", "folder", "subfolder", "path"];
-const PLACES_BESIDE: &[&str] = &["page", "post", "section", "area", "director", "folder", "entries"];
+const PLACES_BESIDE: &[&str] = &[
+    "page", "post", "section", "area", "director", "folder", "entries", "center", "centre",
+];
+const EDITIONS: &[&str] = &[
+    "page",
+    "version",
+    "edition",
+    "site",
+    "part",
+    "content",
+    "translation",
+    "only",
+];
 const WHOLE: &[&str] = &["whole", "entire", "full", "complete", "all"];
 const SITES: &[&str] = &["domain", "site", "website", "host"];
 const PAUSES: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
 
 impl ParamsPreview {
-    /// The proposal for a description.
-    pub fn of(request: &ParamsPreviewRequest) -> Self {
-        let data = propose(&request.url.url, request.url.given(), &request.prompt);
-        let nothing = data == bare(request.url.given());
-        Self {
+    /// The proposal for a description, by rules.
+    pub fn of(request: &ParamsPreviewRequest, enabled: Enabled) -> Self {
+        let read = propose(&request.url.url, request.url.given(), &request.prompt);
+        let (mut data, refused) = match serde_json::to_value(&read) {
+            Ok(Value::Object(proposal)) => CrawlParams::accepted(&request.url, &proposal, enabled),
+            _ => (bare(request.url.given()), Vec::new()),
+        };
+        data.max_depth = read.max_depth;
+        let mut preview = Self {
             success: true,
-            warning: nothing.then(|| NOTHING_UNDERSTOOD.to_owned()),
+            warning: None,
             data,
+        };
+        preview.refuse(&refused);
+        if read == bare(request.url.given()) {
+            preview.warn(NOTHING_UNDERSTOOD);
+        }
+        preview
+    }
+
+    /// What is taken over of a model's proposal. `None` when it proposes nothing that could be.
+    pub fn proposed(request: &ParamsPreviewRequest, proposal: &Value, enabled: Enabled) -> Option<Self> {
+        let (data, refused) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
+        let mut preview = Self {
+            success: true,
+            warning: None,
+            data,
+        };
+        preview.refuse(&refused);
+        (preview.data != bare(request.url.given())).then_some(preview)
+    }
+
+    /// Adds a sentence for the caller.
+    pub fn warn(&mut self, sentence: &str) {
+        match &mut self.warning {
+            Some(warning) => {
+                warning.push(' ');
+                warning.push_str(sentence);
+            }
+            none => *none = Some(sentence.to_owned()),
+        }
+    }
+
+    fn refuse(&mut self, names: &[String]) {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let sentence = format!(
+                "Left out, because a crawl with it would be refused or find nothing: {}.",
+                names.join(", ")
+            );
+            self.warn(&sentence);
         }
     }
 }
 
 impl CrawlRequest {
-    /// Reads a request body; what its `prompt` asks for is filled in where the body sets nothing itself.
-    /// Errors: 400 with every problem in `details`.
-    pub fn from_json_with_prompt(bytes: &[u8]) -> Result<Self, ApiError> {
-        let request = Self::from_json(bytes)?;
-        let (Some(prompt), Value::Object(mut body)) = (&request.prompt, parse(bytes)?) else {
-            return Ok(request);
+    /// Reads a request body again, with what it leaves out as it was proposed; explicit fields win.
+    ///
+    /// Errors: 400 when both do not go together.
+    pub fn completed(bytes: &[u8], proposal: &CrawlParams) -> Result<Self, ApiError> {
+        let Value::Object(mut body) = parse(bytes)? else {
+            return Self::from_json(bytes);
         };
-        propose(&request.url.url, request.url.given(), prompt).fill(&mut body);
-        Self::from_value(Value::Object(body))
+        proposal.fill(&mut body);
+        let request = Self::from_value(Value::Object(body))?;
+        Scope::compile(&request)?;
+        Ok(request)
     }
 }
 
@@ -103,6 +167,7 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
     let words = words(prompt);
     let mut reading = Reading {
         words: &words,
+        start,
         params: bare(given),
         include: Vec::new(),
         exclude: Vec::new(),
@@ -111,19 +176,26 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
     for at in 0..words.len() {
         let word = &words[at];
         let before = at.checked_sub(1).map(|at| &words[at]);
-        if word.is(NEGATIONS) && !words.get(at + 1).is_some_and(|next| next.is(COMPARISONS)) {
+        let next_is = |list: &[&str]| words.get(at + 1).is_some_and(|next| next.is(list));
+        let is_but = word.is(&["but"]) && before.is_some_and(|before| before.is(ALL_OF_IT));
+        let leaves_out = word.begins(&["leav"]) && next_is(&["out"]);
+        if is_but || leaves_out || (word.is(NEGATIONS) && !next_is(COMPARISONS)) {
             negated = true;
+        } else if word.is(&["outside"]) {
+            // Nothing outside of it is what is in it.
+            negated = !negated;
         } else if word.is(AFFIRMATIONS) && !before.is_some_and(|before| before.is(NEGATIONS)) {
             negated = false;
         }
         reading.word(at, negated);
         negated &= !word.ends_sentence;
     }
-    reading.finish(start)
+    reading.finish()
 }
 
 struct Reading<'w> {
     words: &'w [Word],
+    start: &'w Url,
     params: CrawlParams,
     include: Vec<String>,
     exclude: Vec<String>,
@@ -156,37 +228,58 @@ impl<'w> Reading<'w> {
         if let Some(number) = word.number() {
             return self.number(at, number);
         }
+        if word.host().is_some_and(|host| self.is_other_host(&host)) {
+            self.params.allow_subdomains = Some(!negated);
+            return;
+        }
         if let Some(path) = word.path() {
-            let pattern = format!("^{}(/|$)", regex::escape(&path));
+            let anywhere = self.after(at, 3).any(|word| word.is(&["path", "url", "address"]));
+            let start = if anywhere { "" } else { "^" };
+            let pattern = format!("{start}{}(/|$)", regex::escape(&path));
             return self.pattern(pattern, negated);
         }
-        if word.begins(&["subdomain"]) {
+        if let Some(pattern) = word.language() {
+            if self.after(at, 3).any(|word| word.begins(EDITIONS)) {
+                self.pattern(pattern, negated);
+            }
+        } else if word.is(&["pdf", "pdfs"]) {
+            self.pattern("\\.pdf$".to_owned(), negated);
+        } else if word.begins(&["robots"]) {
+            self.params.ignore_robots_txt = negated.then_some(true);
+        } else if word.begins(&["link"]) && self.after(at, 3).any(|word| word.is(&["directly"])) {
+            self.params.max_discovery_depth = Some(1);
+        } else if word.begins(&["subdomain"]) {
             self.params.allow_subdomains = Some(!negated);
         } else if word.begins(&["external", "outbound"]) {
             self.params.allow_external_links = Some(!negated);
         } else if word.begins(&["sitemap"]) {
-            self.params.sitemap = match negated {
+            let is_skipped = negated || self.after(at, 1).any(|word| word.is(&["skip", "off"]));
+            self.params.sitemap = match is_skipped {
                 true => Some(SitemapMode::Skip),
                 false => self
                     .near(at, &["only", "just", "solely"])
                     .then_some(SitemapMode::Only),
             };
-        } else if word.begins(&["query"]) && negated {
-            self.params.ignore_query_parameters = Some(true);
+        } else if word.begins(&["query"]) {
+            let is_same = self.after(at, 5).any(|word| word.is(&["same", "identical"]));
+            if negated || is_same {
+                self.params.ignore_query_parameters = Some(true);
+            }
         } else if word.is(SITES) || word.is(&["sites", "domains", "websites"]) {
-            if self.before(at, 2).any(|word| word.is(&["other", "foreign"])) {
+            let is_outside = |word: &Word| word.is(&["other", "foreign"]) || word.begins(&["leav"]);
+            if self.before(at, 2).any(is_outside) {
                 self.params.allow_external_links = Some(!negated);
             } else if self.before(at, 1).any(|word| word.is(WHOLE)) && !negated {
                 self.params.crawl_entire_domain = Some(true);
             }
-        } else if word.begins(&["homepage", "start"])
-            && !negated
-            && self.before(at, 2).any(|word| word.is(&["only", "just"]))
-        {
-            self.params.limit = Some(1);
+        } else if self.is_front_page(at) && !negated {
+            if self.before(at, 2).any(|word| word.is(&["only", "just"])) {
+                self.params.limit = Some(1);
+            }
+        } else if word.is(&["release"]) && self.after(at, 1).any(|word| word.is(&["notes"])) {
+            self.pattern("/release-?notes(/|$)".to_owned(), negated);
         } else if let Some((pattern, alone)) = word.place() {
-            let beside = |word: &Word| word.begins(PLACES_BESIDE);
-            if alone || self.after(at, 1).any(beside) {
+            if self.is_place(at, alone) {
                 self.pattern(format!("/{pattern}(/|$)"), negated);
             }
         } else if word.begins(SECTIONS)
@@ -203,13 +296,47 @@ impl<'w> Reading<'w> {
         }
     }
 
+    /// Another host of the site that the crawl starts on.
+    fn is_other_host(&self, host: &str) -> bool {
+        let own = self.start.host_str().unwrap_or_default();
+        let site = site_of(self.start);
+        host != own && (host == site || host.ends_with(&format!(".{site}")))
+    }
+
+    fn is_front_page(&self, at: usize) -> bool {
+        let word = &self.words[at];
+        let before_page = self.after(at, 1).any(|word| word.begins(&["page"]));
+        word.begins(&["homepage"]) || (word.is(&["home", "start", "front"]) && before_page)
+    }
+
+    /// Whether a word that may name a part of a site does: some always do, some beside others.
+    fn is_place(&self, at: usize, alone: bool) -> bool {
+        let word = &self.words[at];
+        let is_counted = self.before(at, 2).any(|word| word.number().is_some());
+        let of_place = self.before(at, 1).any(|word| word.place().is_some());
+        if word.begins(PAGES) && (is_counted || of_place) {
+            // `20 articles`, `blog articles`: pages, wherever they are.
+            return false;
+        }
+        let ahead = self
+            .after(at, 4)
+            .find(|word| !word.is(&["and", "or"]) && word.place().is_none());
+        let is_beside = |word: &Word| word.begins(PLACES_BESIDE);
+        let of_api = (word.is(&["api"]) && self.after(at, 1).any(|word| word.is(&["reference", "docs"])))
+            || (word.is(&["reference"]) && self.before(at, 1).any(|word| word.is(&["api"])));
+        alone || ahead.is_some_and(is_beside) || of_api
+    }
+
     fn number(&mut self, at: usize, number: f64) {
         let following: Vec<&Word> = self
             .after(at, 3)
             .take_while(|word| word.number().is_none())
             .collect();
         let follows = |list: &[&str]| following.iter().position(|word| word.begins(list));
-        let led_by = |list: &[&str]| self.before(at, 3).any(|word| word.begins(list));
+        let led_by = |list: &[&str]| {
+            let mut before = self.before(at, 3).take_while(|word| word.number().is_none());
+            before.any(|word| word.begins(list))
+        };
         let whole = number.fract() == 0.0 && number >= 0.0;
         let unit = following.first();
         let seconds = match unit {
@@ -251,16 +378,16 @@ impl<'w> Reading<'w> {
     }
 
     /// The start page has to pass the patterns too, and what they name may lie beside it.
-    fn finish(mut self, start: &Url) -> CrawlParams {
+    fn finish(mut self) -> CrawlParams {
         if !self.include.is_empty() {
-            let path = start.path().trim_end_matches('/');
+            let path = self.start.path().trim_end_matches('/');
             let below = |pattern: &String| {
                 !path.is_empty() && pattern.starts_with(&format!("^{}", regex::escape(path)))
             };
             if !path.is_empty() && !self.include.iter().all(below) {
                 self.params.crawl_entire_domain.get_or_insert(true);
             }
-            let own = format!("^{}/?$", regex::escape(path));
+            let own = own_path(path);
             if own.chars().count() <= MAX_PATTERN_CHARS {
                 self.include.insert(0, own);
             }
@@ -273,5 +400,7 @@ impl<'w> Reading<'w> {
     }
 }
 
+#[cfg(test)]
+mod prompts;
 #[cfg(test)]
 mod tests;

@@ -10,11 +10,11 @@ mod derived;
 #[cfg(feature = "render")]
 mod file;
 #[cfg(feature = "render")]
-mod highlights;
+pub(crate) mod highlights;
 #[cfg(feature = "render")]
 mod kind;
 #[cfg(feature = "render")]
-mod passages;
+pub(crate) mod passages;
 #[cfg(feature = "render")]
 mod render;
 #[cfg(feature = "render")]

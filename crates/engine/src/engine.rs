@@ -37,6 +37,7 @@ use crate::new_job::new_job;
 use crate::plans::Plans;
 use crate::profiles::Profiles;
 use crate::scraper::Scraper;
+use crate::search::Search;
 use crate::sessions::{self, Sessions};
 use crate::single::SingleScrape;
 use crate::slots::Slots;
@@ -51,6 +52,8 @@ pub struct EngineConfig {
     pub plans: Plans,
     /// The language model; none: prompts are plain steps.
     pub llm: Option<Llm>,
+    /// The search provider; none: searches look through the team's own pages.
+    pub search: Option<Search>,
     /// Options that need the operator's consent.
     pub enabled: Enabled,
     /// Threads that convert pages.

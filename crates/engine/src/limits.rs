@@ -98,6 +98,8 @@ pub const LLM_RETRY_MAX: Duration = Duration::from_secs(20);
 pub const LLM_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
 /// Tool calls taken from one answer of the language model.
 pub const LLM_CALLS: usize = 16;
+/// Times that the language model is asked for JSON until it gives some.
+pub const LLM_JSON_ROUNDS: u32 = 2;
 /// Characters of an error of the language model that are told.
 pub const LLM_ERROR_CHARS: usize = 300;
 /// Steps of one prompt that a language model takes (contract: at most 25).
@@ -122,3 +124,23 @@ pub const LAST_LOOK: Duration = Duration::from_secs(3);
 pub const STEP_PATIENCE: Duration = Duration::from_secs(4);
 /// Between two looks for it.
 pub const STEP_POLL: Duration = Duration::from_millis(200);
+/// What is read of an answer of the search provider.
+pub const SEARCH_ANSWER_BYTES: u64 = 4 * 1024 * 1024;
+/// Pages of results that the search provider is asked for, for one source.
+pub const SEARCH_PAGES: usize = 12;
+/// Of these, pages beyond those that would be enough if every result fitted.
+pub const SEARCH_SPARE_PAGES: usize = 2;
+/// Pause before a search provider is asked again that names none.
+pub const SEARCH_RETRY: Duration = Duration::from_millis(500);
+/// Longest such pause; a provider that wants a longer one is not asked again.
+pub const SEARCH_RETRY_MAX: Duration = Duration::from_secs(5);
+/// Kept pages of which the best are shown as the results of a search.
+pub const SEARCH_CANDIDATES: u32 = 500;
+/// Time to read a kept page for the passage that describes it; without one its own description does.
+pub const SEARCH_PASSAGE_TIME: Duration = Duration::from_secs(5);
+/// Passages of the documentation that the language model is given.
+pub const DOCS_PASSAGES: usize = 6;
+/// Time for the language model to answer a question to the documentation.
+pub const DOCS_TIME: Duration = Duration::from_secs(45);
+/// Time for the language model to propose the options of a crawl.
+pub const CRAWL_PROMPT_TIME: Duration = Duration::from_secs(20);

@@ -1,14 +1,17 @@
 //! The operator's language model, behind any endpoint that speaks chat completions.
 //!
-//! [`Llm::chat`] sends one conversation and gives the model's next message: words, tool calls, or both. Passing
+//! [`Llm::chat`] sends one conversation and gives the model's next message: words, tool calls, or both;
+//! [`Llm::chat_json`] one that has the form of a JSON schema. Passing
 //! failures are repeated until the caller's deadline; what comes back is bounded and never trusted. Keys and
 //! conversations are never logged. What the model is asked, and what its calls lead to, is not known here.
 
+mod json;
 mod wire;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use harvestman_core::api::support::ModelUsage;
 use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -55,6 +58,8 @@ impl std::fmt::Debug for Llm {
         self.shared.config.fmt(f)
     }
 }
+
+pub(crate) use json::{JsonReply, Schema};
 
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Debug)]
@@ -151,11 +156,17 @@ impl Llm {
         tools: &[Tool],
         deadline: Instant,
     ) -> Result<Reply, LlmError> {
-        let body = wire::request(&self.shared.config.model, messages, tools).to_string();
+        let body = wire::request(&self.shared.config.model, messages, tools);
+        self.converse(&body, deadline).await.map(|(reply, _)| reply)
+    }
+
+    /// The answer to a request of the protocol, and what it used.
+    async fn converse(&self, body: &Value, deadline: Instant) -> Result<(Reply, ModelUsage), LlmError> {
+        let body = body.to_string();
         let mut pause = limits::LLM_RETRY;
         for attempt in 1.. {
             let failure = match self.attempt(&body, deadline).await {
-                Ok(reply) => return Ok(reply),
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             let wait = failure.wait.unwrap_or(pause);
@@ -170,7 +181,7 @@ impl Llm {
         Err(LlmError::Timeout)
     }
 
-    async fn attempt(&self, body: &str, deadline: Instant) -> Result<Reply, Failure> {
+    async fn attempt(&self, body: &str, deadline: Instant) -> Result<(Reply, ModelUsage), Failure> {
         let Shared {
             fetcher,
             config,

@@ -4,7 +4,6 @@ use harvestman_core::api::caller::Caller;
 use harvestman_core::api::error::ApiError;
 use harvestman_store::{JobKind, NewJob, Principal};
 use serde::Serialize;
-use url::Url;
 
 use crate::engine::fault;
 use crate::{clock, limits};
@@ -13,7 +12,7 @@ use crate::{clock, limits};
 pub(crate) fn new_job(
     who: &Principal,
     kind: JobKind,
-    url: &Url,
+    target: &impl ToString,
     request: &impl Serialize,
     caller: &Caller,
 ) -> Result<NewJob, ApiError> {
@@ -22,7 +21,7 @@ pub(crate) fn new_job(
         team: who.team,
         key: who.key,
         kind,
-        url: url.to_string(),
+        url: target.to_string(),
         request: serde_json::to_string(request).map_err(|error| fault(&error))?,
         base: String::new(),
         page_limit: 1,

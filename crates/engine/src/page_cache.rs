@@ -1,10 +1,11 @@
 //! The page cache of a team, as fetching sees it. It holds no rule: those are in the core.
 
-use harvestman_core::api::page::Metadata;
+use harvestman_core::api::page::Document;
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
 use harvestman_core::limits::MAP_KNOWN_MAX;
 use harvestman_core::scope::site_of;
+use harvestman_core::search::PageText;
 use harvestman_store::{KnownPage, NewCachedPage, Store, StoreError};
 use url::Url;
 
@@ -50,12 +51,14 @@ impl PageCache {
         Ok(pages.into_iter().filter_map(with_url).collect())
     }
 
-    /// Keeps a page under this key, with what it says of itself.
-    pub(crate) async fn keep_page(&self, key: CacheKey, answer: &Answer, about: &Metadata) {
+    /// Keeps a page under this key, with what it says of itself; searches find it when its Markdown is known.
+    pub(crate) async fn keep_page(&self, key: CacheKey, answer: &Answer, document: &Document) {
+        let about = &document.metadata;
         let page = NewCachedPage {
             site: Some(site_of(&answer.url)),
             title: about.title.clone(),
             description: about.description.clone(),
+            text: text_of(answer.url.clone(), document).await,
             ..self.entry(key, answer)
         };
         self.store.cache_page(page, answer.body.clone()).await;
@@ -78,6 +81,17 @@ impl PageCache {
             status: answer.status,
             content_type: answer.content_type.clone(),
             fetched_at: clock::now(),
+            text: None,
         }
     }
+}
+
+async fn text_of(url: Url, document: &Document) -> Option<PageText> {
+    let markdown = document.markdown.clone()?;
+    let (title, description) = (
+        document.metadata.title.clone(),
+        document.metadata.description.clone(),
+    );
+    let work = move || PageText::of(&url, title.as_deref(), description.as_deref(), &markdown);
+    tokio::task::spawn_blocking(work).await.ok()
 }

@@ -135,9 +135,10 @@ impl Scraper {
             scraped = self.by_scripts(scraped, url, options, id, deadline).await;
         }
         if cache::keeps(options, scraped.answer.status) {
-            let about = &scraped.rendered.document.metadata;
             let key = CacheKey::of_page(url, options);
-            cache.keep_page(key, &scraped.answer, about).await;
+            cache
+                .keep_page(key, &scraped.answer, &scraped.rendered.document)
+                .await;
         }
         Ok(scraped)
     }

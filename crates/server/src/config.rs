@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use harvestman_engine::{Limits, LlmConfig};
+use harvestman_engine::{Limits, LlmConfig, SearchConfig, SearchProvider};
 use harvestman_fetch::AllowList;
 use harvestman_store::DATABASE_FILE;
 use http::HeaderName;
@@ -74,6 +74,8 @@ pub struct Config {
     pub webhook_signature_aliases: Vec<String>,
     /// The language model for prompts.
     pub llm: Option<LlmConfig>,
+    /// The search provider.
+    pub search: Option<SearchConfig>,
     /// Whether crawls may ask for `ignoreRobotsTxt`.
     pub allow_ignore_robots: bool,
     /// Whether requests may ask for `zeroDataRetention`.
@@ -141,6 +143,7 @@ impl Config {
                     .map_err(|_| format!("`{text}` is not a header name"))
             })?,
             llm: llm(values)?,
+            search: search(values)?,
             allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
             allow_zero_data_retention: values.required("allow_zero_data_retention", on_off)?,
             limits: limits_of_team(values)?,
@@ -200,6 +203,38 @@ fn llm(values: &Values) -> Result<Option<LlmConfig>, ConfigError> {
         (None, None) if api_key.is_none() => Ok(None),
         _ => Err(ConfigError(
             "a language model needs both `llm_base_url` and `llm_model`".to_owned(),
+        )),
+    }
+}
+
+/// The search provider: an address for SearXNG, a key for those that have one address for everybody.
+fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
+    let provider = values.required("search_provider", |text| match text {
+        "searxng" => Ok(SearchProvider::Searxng),
+        "serper" => Ok(SearchProvider::Serper),
+        "brave" => Ok(SearchProvider::Brave),
+        _ => Err(format!("`{text}` is not searxng, serper or brave")),
+    })?;
+    let url = values.optional("search_url", base_url)?;
+    let api_key = values.optional("search_api_key", header_text)?;
+    let usual = match provider {
+        SearchProvider::Searxng => None,
+        SearchProvider::Serper => Some("https://google.serper.dev"),
+        SearchProvider::Brave => Some("https://api.search.brave.com"),
+    };
+    let usual = usual
+        .filter(|_| api_key.is_some())
+        .and_then(|usual| Url::parse(usual).ok());
+    match url.or(usual) {
+        Some(url) => Ok(Some(SearchConfig {
+            provider,
+            url,
+            api_key,
+        })),
+        None if provider == SearchProvider::Searxng && api_key.is_none() => Ok(None),
+        None => Err(ConfigError(
+            "a search provider needs `search_url`; serper and brave have one and need `search_api_key`"
+                .to_owned(),
         )),
     }
 }

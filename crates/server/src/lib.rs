@@ -10,6 +10,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod config;
 pub mod console;
+mod docs;
 mod duplex;
 pub mod edge;
 pub mod error;

@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, files, health, interact, job_pages, keys, live, map, operator, parse,
-    scrape, team, webhooks,
+    batch, browser, console, crawl, docs, files, health, interact, job_pages, keys, live, map, operator, parse,
+    scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -79,8 +79,15 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/map" => map::start;
         Key POST "/v2/parse" => parse::start;
         Key GET "/v2/parse/formats" => parse::formats;
+        Key POST "/v2/search" => search::start;
 
         Public GET "/files/{name}" => files::file;
+
+        // Documentation (6.10).
+        Key POST "/v2/support/docs-search" => docs::ask;
+        Key POST "/v2/support/ask" => docs::ask;
+        Public GET "/docs" => docs::index;
+        Public GET "/docs/{page}" => docs::page;
 
         // Browser sessions (6.11, 6.12, 11).
         Key POST "/v2/scrape/{id}/interact" => interact::start;

@@ -13,6 +13,7 @@ pub(crate) mod batch;
 pub(crate) mod browser;
 pub(crate) mod console;
 pub(crate) mod crawl;
+pub(crate) mod docs;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod interact;
@@ -24,6 +25,7 @@ pub(crate) mod map;
 pub(crate) mod operator;
 pub(crate) mod parse;
 pub(crate) mod scrape;
+pub(crate) mod search;
 pub(crate) mod team;
 pub(crate) mod webhooks;
 

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans};
+use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Search};
 use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::app::{App, Parts};
 use crate::config::{Config, cores};
@@ -166,6 +167,13 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
             .as_ref()
             .map(|llm| language_model(config, llm))
             .transpose()?,
+        search: match &config.search {
+            Some(search) => Some(Search::new(
+                named_by_operator(config, &search.url)?,
+                search.clone(),
+            )),
+            None => None,
+        },
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
             zero_data_retention: config.allow_zero_data_retention,
@@ -178,9 +186,16 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
     })
 }
 
-/// The language model, which the operator has named: its address may be private, and no other is reached by it.
 fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
-    let url = &llm.base_url;
+    let fetcher = named_by_operator(config, &llm.base_url);
+    Ok(Llm::new(
+        fetcher.context("the language model cannot be used")?,
+        llm.clone(),
+    ))
+}
+
+/// A way to what the operator has named: its address may be private, and no other private one is reached by it.
+fn named_by_operator(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
     let port = url.port_or_known_default().unwrap_or_default();
     let host = format!("{}:{port}", url.host_str().unwrap_or_default());
     let fetcher = Fetcher::new(FetchConfig {
@@ -188,10 +203,7 @@ fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
         dns_servers: config.dns_servers.clone(),
         ..FetchConfig::default()
     });
-    Ok(Llm::new(
-        fetcher.context("the language model cannot be used")?,
-        llm.clone(),
-    ))
+    fetcher.with_context(|| format!("{host} cannot be reached"))
 }
 
 /// This program, also when its file was replaced while it runs.

@@ -2,6 +2,7 @@
 
 use harvestman_core::cache::CacheKey;
 use harvestman_core::ids::TeamId;
+use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 
 /// An answer to be kept, beside its body.
@@ -26,6 +27,8 @@ pub struct NewCachedPage {
     pub content_type: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
+    /// What searches find it by; `None` leaves it as it was found before, if at all.
+    pub text: Option<PageText>,
 }
 
 /// A kept answer.

@@ -50,6 +50,8 @@ pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
 /// What a kept answer takes on disk beside its texts and its body: its numbers and its share of indexes.
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
+/// Bytes of a page's text for each byte that its words take on disk.
+pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
 /// Bytes of answers that wait to be kept; further ones are not kept.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 /// Kept answers that make room for newer ones at once.

@@ -23,6 +23,7 @@ mod outbox;
 mod profiles;
 mod rows;
 mod scrapes;
+mod search;
 mod sessions;
 mod snapshot;
 mod status;

@@ -9,6 +9,7 @@ use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
 use harvestman_core::month::Month;
 use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_core::search::{Candidate, Query, Window};
 use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery};
@@ -367,6 +368,24 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<KnownPage>, StoreError> {
         on_engine!(self, engine => engine.known_pages(team, site, limit).await)
+    }
+
+    /// Kept pages of the team that have words of a query and are from `window`: those with the best fitting words,
+    /// in no order.
+    pub async fn search_pages(
+        &self,
+        team: TeamId,
+        query: &Query,
+        hosts: &[&str],
+        window: &Window,
+        limit: u32,
+    ) -> Result<Vec<Candidate>, StoreError> {
+        on_engine!(self, engine => engine.search_pages(team, query, hosts, window, limit).await)
+    }
+
+    /// The kept answer behind a page that was found.
+    pub async fn found_page(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
+        on_engine!(self, engine => engine.found_page(team, id).await)
     }
 
     // Calls without a job

@@ -302,6 +302,9 @@ pub struct JobStarted {
     /// Absolute address of its status.
     #[serde(default)]
     pub url: String,
+    /// What the caller should know of how its `prompt` was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 impl JobStarted {
@@ -311,6 +314,7 @@ impl JobStarted {
             success: true,
             id,
             url,
+            warning: None,
         }
     }
 }

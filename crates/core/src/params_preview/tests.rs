@@ -3,9 +3,13 @@ use serde_json::{Value, json};
 use super::*;
 use crate::scope::{Scope, Verdict};
 
-fn preview(url: &str, prompt: &str) -> ParamsPreview {
+pub(super) fn preview(url: &str, prompt: &str) -> ParamsPreview {
     let body = json!({ "url": url, "prompt": prompt });
-    ParamsPreview::of(&ParamsPreviewRequest::from_value(body).unwrap())
+    let enabled = Enabled {
+        ignore_robots: true,
+        zero_data_retention: false,
+    };
+    ParamsPreview::of(&ParamsPreviewRequest::from_value(body).unwrap(), enabled)
 }
 
 /// The proposal without `url`; it has to be one that a crawl accepts.
@@ -63,8 +67,8 @@ fn paths() {
         json!({ "includePaths": ["^/?$", "/(docs?|documentation)(/|$)"], "excludePaths": ["/news(/|$)"] }),
     );
     check(
-        "the recipes section",
-        json!({ "includePaths": ["^/?$", "/recipes(/|$)"] }),
+        "the herbs section",
+        json!({ "includePaths": ["^/?$", "/herbs(/|$)"] }),
     );
     check(
         "do not crawl the support pages; get the pricing",
@@ -113,19 +117,49 @@ fn the_start_page_and_what_lies_beside_it_belong() {
 
 #[test]
 fn a_prompt_fills_what_the_body_leaves_out() {
-    let body = json!({ "url": "https://site.test", "prompt": "2 levels deep, 30 pages of /docs, sitemap only", "limit": 5, "sitemap": null });
-    let request = CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).unwrap();
+    let completed = |body: Value| {
+        let params = preview("https://site.test", body["prompt"].as_str().unwrap()).data;
+        CrawlRequest::completed(body.to_string().as_bytes(), &params)
+    };
+    let prompt = "2 levels deep, 30 pages of /docs, sitemap only";
+    let request =
+        completed(json!({ "url": "https://site.test", "prompt": prompt, "limit": 5, "sitemap": null }))
+            .unwrap();
     assert_eq!((request.limit, request.max_discovery_depth), (5, Some(2)));
     assert_eq!(
         (request.sitemap, request.include_paths.len()),
         (SitemapMode::Only, 2)
     );
     assert!(request.prompt.is_some());
-    let body = json!({ "url": "https://site.test", "prompt": "sitemap only", "sitemap": null });
-    let request = CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).unwrap();
-    assert_eq!(request.sitemap, SitemapMode::Only);
-    let body = json!({ "url": "https://site.test", "prompt": "2 levels deep", "colour": 1 });
-    assert!(CrawlRequest::from_json_with_prompt(body.to_string().as_bytes()).is_err());
+    assert!(
+        completed(json!({ "url": "https://site.test", "prompt": "2 levels deep", "colour": 1 })).is_err()
+    );
+}
+
+#[test]
+fn what_the_operator_does_not_allow_is_left_out_and_told() {
+    let body = json!({ "url": "https://site.test", "prompt": "ignore robots.txt, 5 pages" });
+    let request = ParamsPreviewRequest::from_value(body).unwrap();
+    let preview = ParamsPreview::of(&request, Enabled::default());
+    assert_eq!(
+        (preview.data.ignore_robots_txt, preview.data.limit),
+        (None, Some(5))
+    );
+    assert!(preview.warning.unwrap().contains("`ignoreRobotsTxt`"));
+    let proposal = json!({ "limit": 5, "ignoreRobotsTxt": true });
+    let preview = ParamsPreview::proposed(&request, &proposal, Enabled::default()).unwrap();
+    assert_eq!(
+        (preview.data.ignore_robots_txt, preview.data.limit),
+        (None, Some(5))
+    );
+    assert_eq!(
+        ParamsPreview::proposed(&request, &json!({}), Enabled::default()),
+        None
+    );
+    assert_eq!(
+        ParamsPreview::proposed(&request, &json!([1]), Enabled::default()),
+        None
+    );
 }
 
 #[test]

@@ -6,35 +6,89 @@ use url::Url;
 /// beside a word such as `pages`.
 const PLACES: &[(&str, &str, bool)] = &[
     ("about", "about", false),
+    ("account", "accounts?", false),
     ("api", "api", false),
+    ("archive", "archives?", false),
     ("article", "articles?", true),
+    ("author", "authors?", false),
     ("blog", "blogs?", true),
     ("career", "careers?", true),
+    ("cart", "cart", true),
     ("category", "categor(y|ies)", false),
     ("changelog", "changelogs?", true),
+    ("checkout", "checkout", true),
+    ("comment", "comments?", false),
     ("contact", "contacts?", false),
+    ("course", "courses?", true),
     ("doc", "(docs?|documentation)", true),
     ("documentation", "(docs?|documentation)", true),
+    ("download", "downloads?", false),
     ("event", "events?", false),
     ("faq", "faqs?", true),
     ("forum", "forums?", true),
+    ("gallery", "galler(y|ies)", false),
+    ("glossary", "glossary", true),
     ("guide", "guides?", true),
     ("help", "help", false),
     ("job", "jobs?", false),
+    ("learn", "learn", false),
     ("legal", "legal", false),
     ("login", "login", true),
+    ("manual", "manuals?", false),
     ("news", "news", true),
+    ("podcast", "podcasts?", true),
     ("press", "press", false),
     ("pricing", "pricing", true),
     ("privacy", "privacy", false),
     ("product", "products?", true),
+    ("profile", "profiles?", false),
+    ("project", "projects?", false),
+    ("recipe", "recipes?", true),
     ("reference", "reference", false),
-    ("shop", "shop", false),
+    ("review", "reviews?", true),
+    ("search", "search", false),
+    ("shop", "shop", true),
+    ("signup", "signup", true),
     ("store", "store", false),
     ("support", "support", false),
     ("tag", "tags?", false),
     ("team", "team", false),
     ("tutorial", "tutorials?", true),
+    ("user", "users?", false),
+    ("video", "videos?", false),
+    ("wiki", "wiki", true),
+];
+
+/// Languages that pages are asked for in, and their codes in addresses.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("arabic", "ar"),
+    ("chinese", "zh"),
+    ("czech", "cs"),
+    ("danish", "da"),
+    ("dutch", "nl"),
+    ("english", "en"),
+    ("finnish", "fi"),
+    ("french", "fr"),
+    ("german", "de"),
+    ("greek", "el"),
+    ("hebrew", "he"),
+    ("hindi", "hi"),
+    ("hungarian", "hu"),
+    ("indonesian", "id"),
+    ("italian", "it"),
+    ("japanese", "ja"),
+    ("korean", "ko"),
+    ("norwegian", "no"),
+    ("polish", "pl"),
+    ("portuguese", "pt"),
+    ("romanian", "ro"),
+    ("russian", "ru"),
+    ("spanish", "es"),
+    ("swedish", "sv"),
+    ("thai", "th"),
+    ("turkish", "tr"),
+    ("ukrainian", "uk"),
+    ("vietnamese", "vi"),
 ];
 
 /// Numbers in words.
@@ -75,14 +129,40 @@ impl Word {
 
     /// A number in digits or as a word.
     pub(super) fn number(&self) -> Option<f64> {
-        let digits = self.text.replace([',', '_'], "");
+        if self.text == "half" {
+            return Some(0.5);
+        }
         let spelt = NUMBERS.iter().find(|(name, _)| *name == self.text);
         match spelt {
             Some((_, number)) => Some(*number as f64),
             None if self.text.starts_with(|c: char| c.is_ascii_digit()) => {
-                digits.parse().ok().filter(|number: &f64| number.is_finite())
+                let digits = self.text.replace([',', '_'], "");
+                let (digits, times) = match digits.strip_suffix('k') {
+                    Some(digits) => (digits, 1000.0),
+                    None => (digits.as_str(), 1.0),
+                };
+                let number: f64 = digits.parse().ok()?;
+                Some(number * times).filter(|number| number.is_finite())
             }
             None => None,
+        }
+    }
+
+    /// The pattern of the part of a site that is in this language.
+    pub(super) fn language(&self) -> Option<String> {
+        let (_, code) = LANGUAGES.iter().find(|(name, _)| *name == self.text)?;
+        Some(format!("^/{code}([-_][a-zA-Z]{{2}})?(/|$)"))
+    }
+
+    /// A host name as it stands, also within an address.
+    pub(super) fn host(&self) -> Option<String> {
+        match Url::parse(&self.text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => url.host_str().map(str::to_owned),
+            _ => {
+                let host = self.text.split('/').next().unwrap_or_default();
+                let is_host = host.contains('.') && host.starts_with(char::is_alphabetic);
+                is_host.then(|| host.to_owned())
+            }
         }
     }
 

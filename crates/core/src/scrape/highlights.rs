@@ -24,7 +24,7 @@ const B: f64 = 0.6;
 pub(super) const NO_MATCH: &str = "No passage of the page matches the query of `highlights`.";
 
 /// The best passages in document order; neighbours on one line. Empty when nothing fits.
-pub(super) fn highlights(text: &Text, query: &str) -> String {
+pub(crate) fn highlights(text: &Text, query: &str) -> String {
     let scores = scores(text, query);
     let best = scores.iter().copied().fold(0.0, f64::max);
     if best <= 0.0 {

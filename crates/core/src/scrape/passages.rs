@@ -4,7 +4,7 @@
 mod plain;
 mod words;
 
-pub(super) use words::{Words, is_stop_word};
+pub(crate) use words::{Words, is_stop_word};
 
 use plain::plain;
 
@@ -18,28 +18,28 @@ const ABBREVIATIONS: &[&str] = &[
 
 /// A sentence, a row of a table or a short item, without marks of Markdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Passage {
-    pub(super) text: String,
+pub(crate) struct Passage {
+    pub(crate) text: String,
     /// Number of the block that it is a part of.
-    pub(super) block: usize,
+    pub(crate) block: usize,
     /// Number of the heading above, counted from 1; 0: none.
-    pub(super) heading: usize,
+    pub(crate) heading: usize,
     /// Part of running text, rather than a table row or a line of code.
-    pub(super) is_prose: bool,
+    pub(crate) is_prose: bool,
 }
 
 /// The text of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Text {
-    pub(super) passages: Vec<Passage>,
+pub(crate) struct Text {
+    pub(crate) passages: Vec<Passage>,
     /// In document order; see [`Passage::heading`].
-    pub(super) headings: Vec<String>,
+    pub(crate) headings: Vec<String>,
     blocks: usize,
 }
 
 impl Text {
     /// Takes Markdown apart.
-    pub(super) fn of(markdown: &str) -> Self {
+    pub(crate) fn of(markdown: &str) -> Self {
         let mut text = Text::default();
         // Running text that is not ended yet.
         let mut open = String::new();

@@ -187,6 +187,45 @@ async fn an_endpoint_that_is_silent_or_endless_is_left() {
     assert_eq!(endpoint.count(), 1);
 }
 
+#[tokio::test]
+async fn json_is_asked_for_in_whatever_form_the_endpoint_knows() {
+    let no = http("400 Bad Request", "", r#"{"error":"unknown field"}"#);
+    let says = |text: &str| {
+        let usage = json!({"prompt_tokens": 5, "completion_tokens": 2});
+        let body = json!({"choices": [{"message": {"content": text}}], "usage": usage});
+        http("200 OK", "", &body.to_string())
+    };
+    let endpoint = Endpoint::start(&[&no, &no, &says("gladly!"), &says("```json\n{\"a\": 1}\n```")]).await;
+    let schema = Schema {
+        name: "form",
+        schema: json!({"type": "object"}),
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let messages = [Message::User("hello".to_owned())];
+    let reply = endpoint
+        .llm
+        .chat_json(&messages, &schema, deadline)
+        .await
+        .unwrap();
+    assert_eq!(reply.value, json!({"a": 1}));
+    assert_eq!((reply.usage.input_tokens, reply.usage.total_tokens), (10, 14));
+    let requests = endpoint.requests.lock().unwrap().clone();
+    let form = |request: &String| {
+        let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+        body["response_format"]["type"].clone()
+    };
+    let forms: Vec<Value> = requests.iter().map(form).collect();
+    assert_eq!(
+        forms,
+        [
+            json!("json_schema"),
+            json!("json_object"),
+            Value::Null,
+            json!("json_schema")
+        ]
+    );
+}
+
 #[test]
 fn the_address_is_made_from_the_base() {
     for (base, expected) in [

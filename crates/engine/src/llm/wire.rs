@@ -1,5 +1,6 @@
 //! The JSON of chat completions, written exactly and read leniently: endpoints differ.
 
+use harvestman_core::api::support::ModelUsage;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,6 +49,17 @@ fn message(message: &Message) -> Value {
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<Used>,
+}
+
+/// Tokens; endpoints leave out what they do not count.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Used {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    total_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -77,9 +89,19 @@ struct Function {
     arguments: Value,
 }
 
-/// Reads an answer; the error says what is wrong with it.
-pub(super) fn reply(body: &[u8]) -> Result<Reply, String> {
+/// Reads an answer and what it used; the error says what is wrong with it.
+pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
     let completion: Completion = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let used = completion.usage.unwrap_or_default();
+    let (read, written) = (
+        used.prompt_tokens.unwrap_or(0),
+        used.completion_tokens.unwrap_or(0),
+    );
+    let usage = ModelUsage {
+        input_tokens: read,
+        output_tokens: written,
+        total_tokens: used.total_tokens.unwrap_or(read.saturating_add(written)),
+    };
     let first = completion.choices.into_iter().next();
     let said = first.ok_or("it has no choices")?.message;
     let calls = said
@@ -100,10 +122,11 @@ pub(super) fn reply(body: &[u8]) -> Result<Reply, String> {
             other => other.to_string(),
         },
     });
-    Ok(Reply {
+    let reply = Reply {
         text: text(said.content),
         calls: calls.collect(),
-    })
+    };
+    Ok((reply, usage))
 }
 
 /// A text, or the texts of a list of parts.
@@ -180,7 +203,7 @@ mod tests {
 
     #[test]
     fn answers_are_read_in_every_usual_form() {
-        let read = |body: Value| reply(body.to_string().as_bytes());
+        let read = |body: Value| reply(body.to_string().as_bytes()).map(|(reply, _)| reply);
         let text = |text: &str| {
             Ok(Reply {
                 text: Some(text.to_owned()),

@@ -150,6 +150,27 @@ pub const SETTINGS: &[Setting] = &[
         )
     },
     text("llm_model", "NAME", "Name of the language model"),
+    text(
+        "search_url",
+        "URL",
+        "Search provider: the address of a SearXNG instance with JSON output, or of another provider [default: none]",
+    ),
+    Setting {
+        default: Some("searxng"),
+        ..text(
+            "search_provider",
+            "NAME",
+            "What the search provider speaks: searxng, serper or brave",
+        )
+    },
+    Setting {
+        secret: true,
+        ..text(
+            "search_api_key",
+            "KEY",
+            "Key for the search provider [default: none is sent]",
+        )
+    },
     switch(
         "allow_ignore_robots",
         "Let crawls ask for ignoreRobotsTxt and robotsUserAgent",

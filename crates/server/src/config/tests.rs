@@ -214,14 +214,14 @@ fn variables_that_do_nothing_are_told() {
     let variables = [
         ("HARVESTMAN_LISTEN", "127.0.0.1:1"),
         ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
-        ("HARVESTMAN_SEARCH_URL", "http://127.0.0.1:1"),
+        ("HARVESTMAN_SEARCHING", "http://127.0.0.1:1"),
         ("HARVESTMAN_EMPTY", ""),
         ("PATH", "/bin"),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(
         source::unread(variables.into_iter()),
-        ["HARVESTMAN_LISTNE", "HARVESTMAN_SEARCH_URL"]
+        ["HARVESTMAN_LISTNE", "HARVESTMAN_SEARCHING"]
     );
 }
 
@@ -302,4 +302,32 @@ fn a_plan_that_says_something_else_is_an_error_that_names_it() {
         let error = parse_file("bad-plans", text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn a_search_provider_has_an_address_or_a_key_and_a_usual_one() {
+    assert!(parse(&[]).unwrap().search.is_none());
+    let url = ("HARVESTMAN_SEARCH_URL", "http://127.0.0.1:8888/searx");
+    let key = ("HARVESTMAN_SEARCH_API_KEY", "k-secret");
+    let search = parse(&[url]).unwrap().search.unwrap();
+    assert_eq!(
+        (search.provider, search.url.as_str()),
+        (SearchProvider::Searxng, url.1)
+    );
+    for (name, provider, usual) in [
+        ("serper", SearchProvider::Serper, "https://google.serper.dev/"),
+        ("brave", SearchProvider::Brave, "https://api.search.brave.com/"),
+    ] {
+        let kind = ("HARVESTMAN_SEARCH_PROVIDER", name);
+        let search = parse(&[kind, key]).unwrap().search.unwrap();
+        assert_eq!((search.provider, search.url.as_str()), (provider, usual));
+        assert!(!format!("{search:?}").contains("secret"));
+        assert!(parse(&[kind]).unwrap_err().to_string().contains("search_api_key"));
+        assert_eq!(
+            parse(&[kind, key, url]).unwrap().search.unwrap().url.as_str(),
+            url.1
+        );
+    }
+    assert!(parse(&[key]).unwrap_err().to_string().contains("search_url"));
+    assert!(problem("HARVESTMAN_SEARCH_PROVIDER", "ask").contains("searxng"));
 }

@@ -9,8 +9,6 @@ use crate::routes::{health, not_offered};
 
 /// Parts of the API that are not built yet.
 const LATER: &[(&str, &str)] = &[
-    ("POST", "/v2/support/docs-search"),
-    ("POST", "/v2/search"),
     ("POST", "/v2/search/{id}/feedback"),
     ("POST", "/v2/feedback"),
     ("POST", "/v2/extract"),
@@ -19,7 +17,6 @@ const LATER: &[(&str, &str)] = &[
     ("GET", "/v2/agent"),
     ("GET", "/v2/agent/{id}"),
     ("DELETE", "/v2/agent/{id}"),
-    ("POST", "/v2/support/ask"),
     ("POST", "/v2/monitor"),
     ("GET", "/v2/monitor"),
     ("GET", "/v2/monitor/{id}"),
@@ -53,7 +50,7 @@ const NEVER_ANY: &[&str] = &[
 ];
 
 /// Not built yet, for everybody.
-const LATER_PUBLIC: &[(&str, &str)] = &[("GET", "/openapi.json"), ("GET", "/docs")];
+const LATER_PUBLIC: &[(&str, &str)] = &[("GET", "/openapi.json")];
 
 /// Versions of the API before the one that is served.
 const OLD_VERSIONS: &[&str] = &["/v0/{*rest}", "/v1/{*rest}"];

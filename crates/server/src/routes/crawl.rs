@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use harvestman_core::api::job::StatusPath;
-use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
+use harvestman_core::api::params_preview::ParamsPreviewRequest;
 use harvestman_store::JobKind;
 
 use crate::app::App;
@@ -23,16 +23,20 @@ pub(crate) async fn start(
     headers: HeaderMap,
     WholeBody(body): WholeBody,
 ) -> Answer {
-    let request = CrawlRequest::from_json_with_prompt(&body)?;
+    let (request, warning) = app.engine().read_crawl(&body).await?;
     let id = app
         .engine()
         .start_crawl(&who, request, job::idempotency(&headers, &body)?, &base)
         .await?;
-    json(&JobStarted::new(id, StatusPath::Crawl.url(&base, id)))
+    json(&JobStarted {
+        warning,
+        ..JobStarted::new(id, StatusPath::Crawl.url(&base, id))
+    })
 }
 
-pub(crate) async fn params_preview(WholeBody(body): WholeBody) -> Answer {
-    json(&ParamsPreview::of(&ParamsPreviewRequest::from_json(&body)?))
+pub(crate) async fn params_preview(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
+    let request = ParamsPreviewRequest::from_json(&body)?;
+    json(&app.engine().crawl_params(&request).await)
 }
 
 pub(crate) async fn status(app: State<App>, request: Request) -> Response {

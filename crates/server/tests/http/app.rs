@@ -100,6 +100,7 @@ impl TestApp {
                 robots_agent: "Harvestman".to_owned(),
                 plans: bootstrap::plans(&config, &store).await.unwrap(),
                 llm: None,
+                search: None,
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,

@@ -119,6 +119,7 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("GET", "/metrics", "", Everybody(200)),
     ("GET", "/openapi.json", "", Everybody(200)),
     ("GET", "/docs", "", Everybody(200)),
+    ("GET", "/docs/{page}", "", Everybody(404)),
     ("GET", "/", "", Everybody(404)),
     ("GET", "/console", "", Everybody(307)),
     ("GET", "/console/", "", Everybody(200)),

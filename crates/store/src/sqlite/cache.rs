@@ -4,6 +4,7 @@
 //! wait at the same time. The cache is never larger than its limit after a write, and never in the way
 //! of anything: what cannot be kept is left out.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -12,13 +13,14 @@ use sqlx::{QueryBuilder, Row, query, query_scalar};
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
 use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
+use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::{Sqlite, search};
 
 /// Answers on their way to the disk.
 #[derive(Debug)]
@@ -69,8 +71,9 @@ impl Packed {
         let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
         let texts = [&page.site, &page.title, &page.description, &page.content_type];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;
         Ok(Self {
-            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + zstd.len()) as u64,
+            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + words + zstd.len()) as u64,
             size_bytes: body.len(),
             zstd,
             page,
@@ -137,25 +140,10 @@ impl Sqlite {
         .bind(int(now.0.saturating_sub(ages.max_ms)))
         .fetch_optional(&self.readers)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let fetched_at = row.time("fetched_at")?;
-        if !ages.allow(fetched_at, now) {
-            return Ok(None);
+        match row {
+            Some(row) if ages.allow(row.time("fetched_at")?, now) => unpacked(&row).await.map(Some),
+            Some(_) | None => Ok(None),
         }
-        let (packed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
-        let size = usize::try_from(size).map_err(|_| wrong("size_bytes"))?;
-        let unpack = move || zstd::bulk::decompress(&packed, size.min(limits::CACHED_BODY_BYTES));
-        let body = tokio::task::spawn_blocking(unpack)
-            .await
-            .map_err(|_| StoreError::Closed)?
-            .map_err(|error| StoreError::Unreadable(format!("a cached body: {error}")))?;
-        Ok(Some(CachedPage {
-            url: row.text("url")?,
-            status: u16::try_from(row.count("status_code")?).map_err(|_| wrong("status_code"))?,
-            content_type: row.maybe_text("content_type")?,
-            fetched_at,
-            body,
-        }))
     }
 
     pub(crate) async fn known_pages(
@@ -184,15 +172,40 @@ impl Sqlite {
     }
 }
 
+/// The answer of a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and `zstd`.
+pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> {
+    let (packed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
+    let size = usize::try_from(size).map_err(|_| wrong("size_bytes"))?;
+    let unpack = move || zstd::bulk::decompress(&packed, size.min(limits::CACHED_BODY_BYTES));
+    let body = tokio::task::spawn_blocking(unpack)
+        .await
+        .map_err(|_| StoreError::Closed)?
+        .map_err(|error| StoreError::Unreadable(format!("a cached body: {error}")))?;
+    Ok(CachedPage {
+        url: row.text("url")?,
+        status: u16::try_from(row.count("status_code")?).map_err(|_| wrong("status_code"))?,
+        content_type: row.maybe_text("content_type")?,
+        fetched_at: row.time("fetched_at")?,
+        body,
+    })
+}
+
 /// Puts answers in the place of older ones; one that was fetched later stays.
 async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Result<(), StoreError> {
     while !answers.is_empty() {
         let rest = answers.split_off(answers.len().min(limits::BODIES_PER_STATEMENT));
-        QueryBuilder::new(
+        let mut now = std::mem::replace(&mut answers, rest);
+        let mut texts: HashMap<_, PageText> = HashMap::new();
+        for answer in &mut now {
+            if let Some(text) = answer.page.text.take() {
+                texts.insert((answer.page.team, answer.page.key), text);
+            }
+        }
+        let kept = QueryBuilder::new(
             "INSERT INTO cached_page (team_id, cache_key, site, url, title, description, status_code,
                 content_type, fetched_at, size_bytes, stored_bytes, zstd) ",
         )
-        .push_values(answers, |mut row, answer| {
+        .push_values(now, |mut row, answer| {
             let page = answer.page;
             row.push_bind(blob(page.team.0))
                 .push_bind(page.key.0.to_vec())
@@ -213,12 +226,23 @@ async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Re
                 status_code = excluded.status_code, content_type = excluded.content_type,
                 fetched_at = excluded.fetched_at, size_bytes = excluded.size_bytes,
                 stored_bytes = excluded.stored_bytes, zstd = excluded.zstd
-             WHERE excluded.fetched_at >= cached_page.fetched_at",
+             WHERE excluded.fetched_at >= cached_page.fetched_at
+             RETURNING id, team_id, cache_key",
         )
         .build()
-        .execute(&mut *connection)
+        .fetch_all(&mut *connection)
         .await?;
-        answers = rest;
+        let mut found = Vec::with_capacity(texts.len());
+        for row in &kept {
+            let key: [u8; 16] = row
+                .try_get::<Vec<u8>, _>("cache_key")?
+                .try_into()
+                .map_err(|_| wrong("cache_key"))?;
+            if let Some(text) = texts.remove(&(TeamId(row.id("team_id")?), CacheKey(key))) {
+                found.push((row.try_get("id")?, TeamId(row.id("team_id")?), text));
+            }
+        }
+        search::index(connection, found).await?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0013_session.sql"),
     include_str!("migrations/0015_teams.sql"),
     include_str!("migrations/0014_usage.sql"),
+    include_str!("migrations/0016_page_text.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

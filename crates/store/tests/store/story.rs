@@ -9,6 +9,7 @@ mod chapters_of_files;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
+mod chapters_of_search;
 pub(crate) mod chapters_of_sessions;
 mod chapters_of_teams;
 mod chapters_of_versions;
@@ -70,8 +71,11 @@ async fn tell(store: &Store) {
     chapters_of_reading::expired_jobs_go_and_their_ledger_stays(store).await;
     chapters_of_cache::the_newest_answer_is_kept_per_team(store).await;
     chapters_of_cache::pages_are_known_by_their_site(store).await;
+    chapters_of_search::kept_pages_are_found_by_their_team(store).await;
+    chapters_of_search::what_is_asked_is_never_an_operator(store).await;
     chapters_of_versions::versions_outlive_their_jobs_but_not_without_retention(store).await;
     chapters_of_sessions::sessions_are_listed_newest_first_for_a_day(store).await;
+    chapters_of_search::found_pages_go_with_their_copies(store).await;
     chapters_of_cache::copies_go_when_nobody_may_get_them(store).await;
 }
 

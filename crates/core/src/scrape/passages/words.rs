@@ -1,12 +1,12 @@
 //! Words for ranking: lower case, common endings off. Characters of scripts without spaces are words of their own.
 
 /// The words of a text, in order.
-pub(in crate::scrape) struct Words<'a> {
+pub(crate) struct Words<'a> {
     rest: &'a str,
 }
 
 impl<'a> Words<'a> {
-    pub(in crate::scrape) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         Self { rest: text }
     }
 }
@@ -41,6 +41,7 @@ fn stem(mut word: String) -> String {
     }
     for (ending, replacement, shortest) in [
         ("ies", "y", 5),
+        ("ied", "y", 5),
         ("sses", "ss", 6),
         ("ing", "", 6),
         ("ed", "", 5),
@@ -50,6 +51,9 @@ fn stem(mut word: String) -> String {
         if word.len() >= shortest && word.ends_with(ending) && !(ending == "s" && word.ends_with("ss")) {
             word.truncate(word.len() - ending.len());
             word.push_str(replacement);
+            if matches!(ending, "ing" | "ed") {
+                undouble(&mut word);
+            }
             break;
         }
     }
@@ -59,8 +63,20 @@ fn stem(mut word: String) -> String {
     word
 }
 
+/// `stopp` of `stopping` is `stop`; `bill`, `pass` and `add` stay.
+fn undouble(word: &mut String) {
+    let mut ends = word.chars().rev();
+    if let (Some(last), Some(before)) = (ends.next(), ends.next())
+        && word.len() > 3
+        && last == before
+        && matches!(last, 'b' | 'd' | 'g' | 'm' | 'n' | 'p' | 'r' | 't')
+    {
+        word.pop();
+    }
+}
+
 /// Words that say nothing about a topic, as [`Words`] gives them.
-pub(in crate::scrape) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     const STOP_WORDS: &[&str] = &[
         "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "befor",
         "but", "by", "can", "could", "did", "do", "does", "doe", "for", "from", "had", "has", "have", "he",
@@ -85,6 +101,10 @@ mod tests {
             "pric pric pric pric pric"
         );
         assert_eq!(words("City, cities; class classes"), "city city class class");
+        assert_eq!(
+            words("stop stopped; retry retried; billing"),
+            "stop stop retry retry bill"
+        );
         assert_eq!(words("東京 is 2026"), "東 京 is 2026");
         assert_eq!(words(" -- … "), "");
         assert!(Words::of("this those where was").all(|word| is_stop_word(&word)));

@@ -28,6 +28,7 @@ pub(crate) fn answer(team: TeamId, path: &str, fetched_at: Timestamp) -> NewCach
         status: 200,
         content_type: Some("text/html".to_owned()),
         fetched_at,
+        text: None,
     }
 }
 

@@ -1,0 +1,182 @@
+//! Questions to the documentation (contract section 6.10): Markdown pages in sections, ranked for a question, and the
+//! best of them as an answer. Quotes, never rewrites, and never answers what the pages do not tell.
+
+mod rank;
+mod section;
+mod terms;
+
+use crate::api::support::Evidence;
+use crate::limits::{MAX_DOCS_PASSAGE_CHARS, MAX_DOCS_PASSAGES};
+
+use rank::Index;
+pub use section::{Anchors, Section};
+
+/// What is answered where nothing fits.
+pub const NO_MATCH: &str = "The documentation of this server has nothing about that. Ask in other words, for example \
+    with the name of an endpoint or of an option, or read the list of pages at /docs.";
+
+/// What a passage scores at least, as a part of the best one.
+const LEAST_OF_BEST: f64 = 0.55;
+
+/// The pages of the documentation, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Docs {
+    sections: Vec<Section>,
+    index: Index,
+}
+
+/// A section that fits a question.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found<'d> {
+    /// The section.
+    pub section: &'d Section,
+    /// How well it fits; larger is better.
+    pub score: f64,
+    /// Words of the question that it has, as they were asked.
+    pub words: Vec<String>,
+}
+
+impl Docs {
+    /// Pages as name and Markdown; names stand in addresses.
+    pub fn of<'p>(pages: impl IntoIterator<Item = (&'p str, &'p str)>) -> Docs {
+        let sections: Vec<Section> = pages
+            .into_iter()
+            .flat_map(|(name, markdown)| section::sections(name, markdown))
+            .collect();
+        let index = Index::of(&sections);
+        Docs { sections, index }
+    }
+
+    /// The sections that fit a question, best first; none where the pages do not speak of it.
+    pub fn search(&self, question: &str) -> Vec<Found<'_>> {
+        let ranked = self.index.rank(question);
+        let found = ranked.into_iter().map(|hit| Found {
+            section: &self.sections[hit.section],
+            score: hit.score,
+            words: hit.words,
+        });
+        found.collect()
+    }
+}
+
+/// The best of what was found, as far as it belongs into an answer.
+pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
+    let best = found.first().map_or(0.0, |first| first.score);
+    let fitting = found
+        .iter()
+        .take(MAX_DOCS_PASSAGES)
+        .take_while(|one| one.score >= best * LEAST_OF_BEST);
+    &found[..fitting.count()]
+}
+
+/// The answer without a model: the passages themselves.
+pub fn answer(found: &[Found<'_>]) -> String {
+    if found.is_empty() {
+        return NO_MATCH.to_owned();
+    }
+    let passages = found.iter().map(|one| {
+        let text = &one.section.text;
+        let end = text.char_indices().nth(MAX_DOCS_PASSAGE_CHARS).map(|(at, _)| at);
+        // Cut between lines, so that no table row or link is torn.
+        let text = end.map_or(text.as_str(), |end| {
+            let end = text[..end].rfind('\n').unwrap_or(end);
+            text[..end].trim_end()
+        });
+        format!("**{}**\n\n{text}", one.section.name())
+    });
+    passages.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Where an answer comes from. `base` is the server's address without a trailing slash.
+pub fn evidence(found: &[Found<'_>], base: &str) -> Vec<Evidence> {
+    let evidence = found.iter().map(|one| Evidence {
+        path_or_url: one.section.address(base),
+        reason: format!(
+            "“{}” is about {}",
+            one.section.name(),
+            one.words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    });
+    evidence.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CRAWL: &str = "# Crawl\n\nFollows links and collects the pages of a site.\n\n\
+        ## How many pages\n\n`limit` bounds the pages of a crawl, 10000 unless given.\n\n\
+        ## How deep\n\n`maxDiscoveryDepth` bounds how many links lead to a page.\n";
+    const MAP: &str =
+        "# Map\n\nLists the addresses of a site without fetching them.\n\n```sh\n# no heading\n```\n";
+
+    fn docs() -> Docs {
+        Docs::of([("crawl", CRAWL), ("map", MAP)])
+    }
+
+    #[track_caller]
+    fn check(question: &str, expected: &str) {
+        let docs = docs();
+        let found = docs.search(question);
+        assert_eq!(
+            found.first().map(|found| found.section.address("")),
+            Some(expected.to_owned()),
+            "{question}"
+        );
+    }
+
+    #[test]
+    fn a_question_finds_its_section() {
+        check(
+            "How do I bound the number of pages?",
+            "/docs/crawl#how-many-pages",
+        );
+        check("discovery depth", "/docs/crawl#how-deep");
+        check("list all addresses", "/docs/map");
+        check("what is maxDiscoveryDepth?", "/docs/crawl#how-deep");
+    }
+
+    #[test]
+    fn what_the_pages_do_not_tell_is_not_answered() {
+        for question in [
+            "How do I bake bread?",
+            "?",
+            "the of and",
+            "Which pages of Shakespeare rhyme best in Danish?",
+        ] {
+            let docs = docs();
+            let found = docs.search(question);
+            assert!(found.is_empty(), "{question}: {found:?}");
+            assert_eq!(answer(&found), NO_MATCH);
+            assert!(evidence(&found, "http://a.test").is_empty());
+        }
+    }
+
+    #[test]
+    fn an_answer_quotes_and_says_where_from() {
+        let docs = docs();
+        let found = docs.search("how deep does it go");
+        let found = passages(&found);
+        assert!(
+            answer(found).starts_with("**Crawl › How deep**\n\n`maxDiscoveryDepth` bounds"),
+            "{}",
+            answer(found)
+        );
+        let evidence = evidence(found, "http://a.test");
+        assert_eq!(evidence[0].path_or_url, "http://a.test/docs/crawl#how-deep");
+        assert!(evidence[0].reason.contains("`deep`"), "{evidence:?}");
+    }
+
+    #[test]
+    fn long_passages_are_cut_between_lines() {
+        let long = format!("# Long\n\n{}", "herons stand in water\n".repeat(1000));
+        let docs = Docs::of([("long", long.as_str())]);
+        let answer = answer(&docs.search("herons"));
+        assert!(answer.ends_with("herons stand in water"), "{answer}");
+        assert!(answer.chars().count() < MAX_DOCS_PASSAGE_CHARS + 100);
+    }
+}

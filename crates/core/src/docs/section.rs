@@ -1,0 +1,125 @@
+//! A page in sections, each under its heading, with the anchor that its address ends in.
+
+use std::collections::HashMap;
+
+/// A part of a page, from a heading to the next.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Section {
+    /// Name of the page, as in its address.
+    pub page: String,
+    /// Its heading, and those above, outermost first.
+    pub headings: Vec<String>,
+    /// Anchor of the heading; empty for the start of the page.
+    pub anchor: String,
+    /// Markdown below the heading.
+    pub text: String,
+}
+
+impl Section {
+    /// `Crawl › How deep`
+    pub fn name(&self) -> String {
+        self.headings.join(" › ")
+    }
+
+    /// Where it can be read. `base` is the server's address without a trailing slash.
+    pub fn address(&self, base: &str) -> String {
+        let mark = if self.anchor.is_empty() { "" } else { "#" };
+        format!("{base}/docs/{}{mark}{}", self.page, self.anchor)
+    }
+}
+
+/// Anchors of one page: each heading gets its own.
+#[derive(Clone, Debug, Default)]
+pub struct Anchors {
+    taken: HashMap<String, usize>,
+}
+
+impl Anchors {
+    /// The anchor of the next heading, as the usual hosts of Markdown make it.
+    pub fn next(&mut self, heading: &str) -> String {
+        let mut anchor = String::new();
+        for c in heading.to_lowercase().chars() {
+            match c {
+                ' ' => anchor.push('-'),
+                c if c.is_alphanumeric() || matches!(c, '-' | '_') => anchor.push(c),
+                _ => {}
+            }
+        }
+        let before = self.taken.entry(anchor.clone()).or_default();
+        *before += 1;
+        match *before {
+            1 => anchor,
+            number => format!("{anchor}-{}", number - 1),
+        }
+    }
+}
+
+/// The sections of a page that have text, in order.
+pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
+    let mut anchors = Anchors::default();
+    let mut sections = Vec::new();
+    let mut open = Section {
+        page: page.to_owned(),
+        ..Section::default()
+    };
+    let mut in_code = false;
+    for line in markdown.lines() {
+        in_code ^= line.trim_start().starts_with("```");
+        let level = line.len() - line.trim_start_matches('#').len();
+        let title = (!in_code && level > 0)
+            .then(|| line[level..].strip_prefix(' '))
+            .flatten();
+        let Some(title) = title else {
+            open.text.push_str(line);
+            open.text.push('\n');
+            continue;
+        };
+        let title = title.trim().replace('`', "");
+        let anchor = anchors.next(&title);
+        let mut headings = open.headings.clone();
+        headings.truncate(level - 1);
+        headings.push(title);
+        let next = Section {
+            page: page.to_owned(),
+            headings,
+            anchor: if level == 1 { String::new() } else { anchor },
+            text: String::new(),
+        };
+        sections.push(std::mem::replace(&mut open, next));
+    }
+    sections.push(open);
+    for section in &mut sections {
+        section.text = section.text.trim().to_owned();
+    }
+    sections.retain(|section| !section.text.is_empty() && !section.headings.is_empty());
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_falls_into_sections_with_their_anchors() {
+        let page = "# One\n\na\n\n## `b` & c!\n\n```\n# no heading\n```\n\n### Deep\n\nd\n\n## Same\n\ne\n\n## Same\n\nf\n## Empty\n";
+        let found: Vec<_> = sections("p", page)
+            .into_iter()
+            .map(|section| (section.name(), section.address("http://a.test"), section.text))
+            .collect();
+        let expected = [
+            ("One", "", "a"),
+            ("One › b & c!", "#b--c", "```\n# no heading\n```"),
+            ("One › b & c! › Deep", "#deep", "d"),
+            ("One › Same", "#same", "e"),
+            ("One › Same", "#same-1", "f"),
+        ];
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(name, anchor, text)| {
+                let address = format!("http://a.test/docs/p{anchor}");
+                (name.to_owned(), address, text.to_owned())
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
+}

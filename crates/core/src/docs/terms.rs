@@ -1,0 +1,187 @@
+//! Words of a question and of a page, so that both meet: forms of a word are one, names of options count as a whole and
+//! by their parts, and words that people use for the same thing help each other.
+
+use crate::scrape::passages::{Words, is_stop_word};
+
+/// Words of questions that say nothing about their topic.
+const ASKING: &[&str] = &[
+    "am",
+    "api",
+    "does",
+    "each",
+    "every",
+    "get",
+    "gets",
+    "give",
+    "go",
+    "good",
+    "happens",
+    "harvestman",
+    "help",
+    "know",
+    "let",
+    "like",
+    "make",
+    "me",
+    "mean",
+    "my",
+    "need",
+    "only",
+    "own",
+    "per",
+    "please",
+    "possible",
+    "put",
+    "really",
+    "same",
+    "say",
+    "see",
+    "server",
+    "set",
+    "show",
+    "take",
+    "tell",
+    "thing",
+    "try",
+    "use",
+    "using",
+    "want",
+    "way",
+    "without",
+    "work",
+];
+
+/// Words that mean about the same to who asks; each helps to find the others.
+const ALIKE: &[&[&str]] = &[
+    &[
+        "credit",
+        "cost",
+        "price",
+        "charge",
+        "pay",
+        "bill",
+        "money",
+        "spend",
+        "expensive",
+        "cheap",
+    ],
+    &["cancel", "stop", "abort", "end", "kill", "interrupt"],
+    &["delete", "remove", "erase", "forget", "purge"],
+    &["key", "token", "secret", "password", "credential"],
+    &[
+        "login",
+        "sign",
+        "authentication",
+        "authorization",
+        "authenticate",
+        "key",
+    ],
+    &["screenshot", "picture", "image", "photo"],
+    &["delay", "pause", "slow", "polite", "politeness", "wait"],
+    &["depth", "deep", "level"],
+    &["link", "url", "address"],
+    &["fetch", "download", "scrape"],
+    &["backup", "back"],
+    &["page", "web", "document"],
+    &["exclude", "skip", "ignore", "omit", "avoid"],
+    &["verify", "signature", "hmac", "genuine", "forged"],
+    &["webhook", "callback", "notify", "notification", "receiver"],
+    &["fresh", "stale", "cache", "cached", "copy", "old"],
+    &["error", "fail", "failure", "problem", "broken"],
+    &["limit", "most", "maximum", "max", "many", "bound"],
+    &["pdf", "docx", "document", "file", "word", "office"],
+    &["upload", "parse", "file"],
+    &["schema", "json", "structured", "structure", "field"],
+    &["install", "host", "deploy", "docker"],
+    &[
+        "configure",
+        "configuration",
+        "setting",
+        "environment",
+        "variable",
+        "flag",
+    ],
+    &["browser", "chrome", "chromium", "playwright"],
+    &["javascript", "script", "node", "code"],
+    &["watch", "live", "view", "iframe", "embed"],
+    &["change", "diff", "differ", "difference", "compare", "track"],
+    &["private", "privacy", "retention", "intranet", "internal"],
+    &["team", "user", "account"],
+    &["rate", "throttle", "limit"],
+    &["concurrency", "parallel", "simultaneous", "once"],
+    &["country", "language", "location", "locale"],
+    &["cookie", "session", "profile"],
+    &["clean", "main", "content", "boilerplate", "navigation"],
+    &["subdomain", "domain", "host", "site", "website"],
+    &["question", "ask", "prompt"],
+    &["budget", "quota", "allowance"],
+    &["usage", "history", "consumption"],
+];
+
+/// The words of a text. A name such as `maxAge` is there as a whole and in parts.
+pub(super) fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for token in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))) {
+        terms.extend(Words::of(token));
+        let spread = spread(token);
+        if spread != token {
+            terms.extend(Words::of(&spread));
+        }
+    }
+    terms
+}
+
+/// A space before each capital behind a small letter.
+fn spread(token: &str) -> String {
+    let mut out = String::with_capacity(token.len());
+    let mut was_small = false;
+    for c in token.chars() {
+        if was_small && c.is_uppercase() {
+            out.push(' ');
+        }
+        was_small = c.is_lowercase();
+        out.push(c);
+    }
+    out
+}
+
+/// Whether a word is among these, all in the form that [`terms`] gives.
+fn is_among(word: &str, list: &[&str]) -> bool {
+    list.iter()
+        .flat_map(|known| Words::of(known))
+        .any(|known| known == word)
+}
+
+/// Whether a word of a question is about its topic.
+pub(super) fn is_topic(word: &str) -> bool {
+    // A count is no topic; the number of a status is.
+    let is_count = word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+    !is_count && !is_stop_word(word) && !is_among(word, ASKING)
+}
+
+/// Words that mean about the same as one, which is among them.
+pub(super) fn alike(word: &str) -> Vec<String> {
+    let groups = ALIKE.iter().filter(|group| is_among(word, group));
+    groups
+        .flat_map(|group| group.iter().flat_map(|like| Words::of(like)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_options_are_there_as_a_whole_and_in_parts() {
+        assert_eq!(terms("`maxAge` in ms"), ["maxag", "max", "age", "in", "ms"]);
+        assert_eq!(terms("HARVESTMAN_LOG"), ["harvestman", "log"]);
+        assert_eq!(terms("JavaScript's"), ["javascript", "java", "script"]);
+    }
+
+    #[test]
+    fn words_of_asking_are_no_topic_and_others_have_their_like() {
+        assert!(!is_topic("make") && !is_topic("how") && is_topic("pric"));
+        assert!(alike("pric").contains(&"credit".to_owned()));
+        assert!(alike("heron").is_empty());
+    }
+}

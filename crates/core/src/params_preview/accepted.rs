@@ -1,0 +1,178 @@
+//! What is taken over from a proposal, whoever made it: each value that a crawl would accept here, and nothing that would
+//! keep the start page out.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::crawl::{CrawlRequest, Enabled};
+use crate::api::error::ApiError;
+use crate::api::fields::Wire;
+use crate::api::params_preview::CrawlParams;
+use crate::api::url_field::TargetUrl;
+use crate::scope::{Scope, Verdict};
+
+/// Options that may be proposed, and their JSON schemas.
+fn proposable() -> Value {
+    let paths = json!({"type": "array", "items": {"type": "string"}});
+    let switch = json!({"type": "boolean"});
+    json!({
+        "includePaths": paths,
+        "excludePaths": paths,
+        "maxDiscoveryDepth": {"type": "integer"},
+        "sitemap": {"type": "string", "enum": ["include", "skip", "only"]},
+        "crawlEntireDomain": switch,
+        "allowExternalLinks": switch,
+        "allowSubdomains": switch,
+        "ignoreQueryParameters": switch,
+        "ignoreRobotsTxt": switch,
+        "robotsUserAgent": {"type": "string"},
+        "deduplicateSimilarURLs": switch,
+        "delay": {"type": "number"},
+        "limit": {"type": "integer"},
+    })
+}
+
+/// The JSON schema of a proposal.
+pub fn proposal_schema() -> Value {
+    json!({"type": "object", "properties": proposable(), "additionalProperties": false})
+}
+
+impl CrawlParams {
+    /// What a crawl of `start` accepts of a proposal, and the names of what it does not.
+    pub fn accepted(
+        start: &TargetUrl,
+        proposal: &Map<String, Value>,
+        enabled: Enabled,
+    ) -> (Self, Vec<String>) {
+        let mut taken = Map::new();
+        let mut refused = Vec::new();
+        let known = proposable();
+        for (name, value) in proposal {
+            let value = whole_seconds(name, value);
+            if value.is_null() || known.get(name).is_none() {
+                continue;
+            }
+            taken.insert(name.clone(), value);
+            if check(start, &taken, enabled).is_err() {
+                taken.remove(name);
+                refused.push(name.clone());
+            }
+        }
+        if let Some(name) = admit_start(start, &mut taken) {
+            refused.push(name);
+        }
+        taken.insert("url".to_owned(), start.given().into());
+        let params = serde_json::from_value(Value::Object(taken));
+        (params.expect("each value was read as a crawl reads it"), refused)
+    }
+}
+
+/// Pauses are told in whole seconds.
+fn whole_seconds(name: &str, value: &Value) -> Value {
+    match value.as_f64() {
+        Some(seconds) if name == "delay" && seconds.fract() != 0.0 => json!(seconds.ceil() as u64),
+        _ => value.clone(),
+    }
+}
+
+fn check(start: &TargetUrl, taken: &Map<String, Value>, enabled: Enabled) -> Result<CrawlRequest, ApiError> {
+    let mut body = taken.clone();
+    body.insert("url".to_owned(), start.given().into());
+    let request = CrawlRequest::from_value(Value::Object(body))?;
+    Scope::compile(&request)?;
+    request.check_enabled(enabled)?;
+    Ok(request)
+}
+
+/// A crawl whose start page does not pass its patterns ends with nothing. The name of what had to go for that.
+fn admit_start(start: &TargetUrl, taken: &mut Map<String, Value>) -> Option<String> {
+    let passes = |taken: &Map<String, Value>| {
+        check(start, taken, EVERYTHING)
+            .and_then(|request| Scope::compile(&request))
+            .is_ok_and(|scope| scope.judge_page(&start.url, 0) == Verdict::Admit)
+    };
+    if passes(taken) {
+        return None;
+    }
+    if let Some(Value::Array(include)) = taken.get_mut("includePaths") {
+        include.insert(0, own_path(start.url.path()).into());
+        if passes(taken) {
+            return None;
+        }
+    }
+    taken.remove("excludePaths").map(|_| "excludePaths".to_owned())
+}
+
+/// What was refused before is not refused again.
+const EVERYTHING: Enabled = Enabled {
+    ignore_robots: true,
+    zero_data_retention: true,
+};
+
+/// The pattern of the start page alone.
+pub(super) fn own_path(path: &str) -> String {
+    format!("^{}/?$", regex::escape(path.trim_end_matches('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(proposal: Value, expected: Value, refused: &[&str]) {
+        let start = TargetUrl::parse("https://site.test/start").unwrap();
+        let proposal = proposal.as_object().unwrap();
+        let (params, names) = CrawlParams::accepted(&start, proposal, Enabled::default());
+        let mut params = serde_json::to_value(params).unwrap();
+        assert_eq!(
+            params.as_object_mut().unwrap().remove("url"),
+            Some(json!("https://site.test/start"))
+        );
+        assert_eq!(
+            (params, names),
+            (expected, refused.iter().map(|name| (*name).to_owned()).collect())
+        );
+    }
+
+    #[test]
+    fn only_what_a_crawl_accepts_is_taken_over() {
+        check(
+            json!({"limit": 20, "sitemap": "only", "delay": 0.5, "allowSubdomains": null}),
+            json!({"limit": 20, "sitemap": "only", "delay": 1}),
+            &[],
+        );
+        check(
+            json!({
+                "limit": 0, "maxDiscoveryDepth": "two", "delay": 61, "sitemap": "maybe", "ignoreRobotsTxt": true,
+                "excludePaths": ["("], "webhook": "https://evil.test", "url": "https://evil.test", "x": 1,
+            }),
+            json!({}),
+            &[
+                "delay",
+                "excludePaths",
+                "ignoreRobotsTxt",
+                "limit",
+                "maxDiscoveryDepth",
+                "sitemap",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_start_page_always_belongs() {
+        check(
+            json!({"includePaths": ["^/blog/"]}),
+            json!({"includePaths": ["^/start/?$", "^/blog/"]}),
+            &[],
+        );
+        check(
+            json!({"includePaths": ["/"]}),
+            json!({"includePaths": ["/"]}),
+            &[],
+        );
+        check(
+            json!({"excludePaths": ["/"], "limit": 5}),
+            json!({"limit": 5}),
+            &["excludePaths"],
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! The words of a page, in the fields that count differently when it is searched for, and the passage that shows why a
+//! page was found.
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::limits::{MAX_SEARCH_PASSAGE_CHARS, MAX_SEARCHED_BYTES};
+use crate::scrape::highlights::highlights;
+use crate::scrape::passages::Text;
+
+/// What a page is found by.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PageText {
+    /// Its host, with a space for each dot.
+    pub host: String,
+    /// Its path as people read it.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// What it says of itself.
+    pub description: String,
+    /// Its headings, a line each.
+    pub headings: String,
+    /// Its text.
+    pub body: String,
+}
+
+impl PageText {
+    /// The words of a page. Takes time in proportion to the Markdown.
+    pub fn of(url: &Url, title: Option<&str>, description: Option<&str>, markdown: &str) -> Self {
+        let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
+        let lines: Vec<&str> = text
+            .passages
+            .iter()
+            .map(|passage| passage.text.as_str())
+            .collect();
+        Self {
+            host: host_words(url.host_str().unwrap_or_default()),
+            path: percent_decode_str(url.path())
+                .decode_utf8_lossy()
+                .replace(['/', '.', '-', '_'], " "),
+            title: title.unwrap_or_default().to_owned(),
+            description: description.unwrap_or_default().to_owned(),
+            headings: text.headings.join("\n"),
+            body: lines.join("\n"),
+        }
+    }
+
+    /// Bytes of all fields.
+    pub fn len(&self) -> usize {
+        let fields = [
+            &self.host,
+            &self.path,
+            &self.title,
+            &self.description,
+            &self.headings,
+            &self.body,
+        ];
+        fields.into_iter().map(String::len).sum()
+    }
+
+    /// Whether there is nothing to find it by.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A host as words.
+pub(super) fn host_words(host: &str) -> String {
+    host.trim_start_matches("*.").replace(['.', '-', '_'], " ")
+}
+
+/// What a page says about a query, on one line; `None` when nothing in it fits.
+pub fn passage(markdown: &str, query: &str) -> Option<String> {
+    let found = highlights(&Text::of(cut(markdown, MAX_SEARCHED_BYTES)), query);
+    let mut line = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(MAX_SEARCH_PASSAGE_CHARS) {
+        let end = line[..end].rfind(' ').unwrap_or(end);
+        line.truncate(end);
+        line.push('…');
+    }
+    (!line.is_empty()).then_some(line)
+}
+
+/// The start of a text, cut between characters.
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_found_by_its_address_its_headings_and_its_text() {
+        let url = Url::parse("https://docs.a.test/how-to/%C3%BCber_us.html?q=1").unwrap();
+        let text = PageText::of(
+            &url,
+            Some("Herons"),
+            None,
+            "# Grey *herons*\n\nThey [stand](https://b.test/x).",
+        );
+        assert_eq!(
+            (text.host.as_str(), text.path.as_str()),
+            ("docs a test", " how to über us html")
+        );
+        assert_eq!(
+            (text.headings.as_str(), text.body.as_str()),
+            ("Grey herons", "They stand.")
+        );
+    }
+
+    #[test]
+    fn a_passage_is_one_line_of_bounded_length() {
+        let long = format!("# A\n\nHerons {}\n\nOther text.", "stand in water ".repeat(100));
+        let found = passage(&long, "herons").unwrap();
+        assert!(found.starts_with("Herons stand") && found.ends_with('…') && !found.contains('\n'));
+        assert!(found.chars().count() <= MAX_SEARCH_PASSAGE_CHARS + 1);
+        assert_eq!(passage(&long, "bread"), None);
+        let wide = "ä".repeat(MAX_SEARCHED_BYTES);
+        assert!(PageText::of(&Url::parse("https://a.test/").unwrap(), None, None, &wide).len() > 0);
+    }
+}

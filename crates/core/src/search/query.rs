@@ -1,0 +1,161 @@
+//! A query in the notation that people know from search engines: words, `"phrases"`, `-word`, `site:`, `-site:`,
+//! `intitle:`, `inurl:`, `filetype:`. Anything else is a word.
+
+use url::Url;
+
+use super::filter::is_below;
+use crate::limits::MAX_SEARCH_WORDS;
+use crate::scrape::passages::{Words, is_stop_word};
+use crate::url_key::bare_host;
+
+/// What a query asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Query {
+    /// Words, of which a page has some.
+    pub words: Vec<String>,
+    /// Word sequences, all of which it has.
+    pub phrases: Vec<String>,
+    /// What it has not.
+    pub without: Vec<String>,
+    /// What its title has.
+    pub in_title: Vec<String>,
+    /// What its address has.
+    pub in_url: Vec<String>,
+    /// Hosts, one of which it is on; with what is below.
+    pub sites: Vec<String>,
+    /// Hosts that it is not on.
+    pub without_sites: Vec<String>,
+    /// Endings of its path, one of which it has.
+    pub file_types: Vec<String>,
+}
+
+impl Query {
+    /// Reads a query; never fails.
+    pub fn of(text: &str) -> Self {
+        let mut query = Self::default();
+        for (token, is_quoted) in tokens(text).take(MAX_SEARCH_WORDS) {
+            query.add(token, is_quoted);
+        }
+        query.forget_small_words();
+        query
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.phrases.is_empty() && self.in_title.is_empty() && self.in_url.is_empty()
+    }
+
+    /// Whether a page is where the query wants it.
+    pub fn allows(&self, url: &Url) -> bool {
+        let is_on = |sites: &[String]| sites.iter().any(|site| is_below(bare_host(url), site));
+        let path = url.path().to_lowercase();
+        (self.sites.is_empty() || is_on(&self.sites))
+            && !is_on(&self.without_sites)
+            && (self.file_types.is_empty()
+                || self
+                    .file_types
+                    .iter()
+                    .any(|kind| path.ends_with(&format!(".{kind}"))))
+    }
+
+    fn add(&mut self, token: &str, is_quoted: bool) {
+        let (negated, bare) = match token.strip_prefix('-') {
+            Some(rest) if !rest.is_empty() => (true, rest),
+            _ => (false, token),
+        };
+        if is_quoted {
+            let phrase = bare.trim_matches('"').to_owned();
+            match negated {
+                true => self.without.push(phrase),
+                false => self.phrases.push(phrase),
+            }
+            return;
+        }
+        let (list, value) = match bare.split_once(':') {
+            Some((_, "")) | None => (None, bare),
+            Some((name, value)) => match (name.to_ascii_lowercase().as_str(), negated) {
+                ("site", false) => (Some(&mut self.sites), value),
+                ("site", true) => (Some(&mut self.without_sites), value),
+                ("intitle", false) => (Some(&mut self.in_title), value),
+                ("inurl", false) => (Some(&mut self.in_url), value),
+                ("filetype" | "ext", false) => (Some(&mut self.file_types), value),
+                _ => (None, bare),
+            },
+        };
+        match list {
+            Some(list) => list.push(value.trim_matches(['"', '.', '/']).to_lowercase()),
+            None if !bare.contains(char::is_alphanumeric) => {}
+            None if negated => self.without.push(bare.to_owned()),
+            // Between words only; a page need not have it.
+            None if matches!(bare, "OR" | "AND") => {}
+            None => self.words.push(bare.to_owned()),
+        }
+    }
+
+    /// Words such as `how` and `the` find nothing by themselves; where there is nothing else they stay.
+    fn forget_small_words(&mut self) {
+        let is_small = |word: &String| Words::of(word).all(|word| is_stop_word(&word));
+        if !self.words.iter().all(is_small) || !self.phrases.is_empty() {
+            self.words.retain(|word| !is_small(word));
+        }
+    }
+}
+
+/// Words and quoted phrases, a `-` before them included.
+fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return None;
+        }
+        let sign = usize::from(rest.starts_with('-'));
+        if rest[sign..].starts_with('"')
+            && let Some(end) = rest[sign + 1..].find('"')
+            && end > 0
+        {
+            let end = sign + 1 + end + 1;
+            let token = &rest[..end];
+            rest = &rest[end..];
+            return Some((token, true));
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let token = &rest[..end];
+        rest = &rest[end..];
+        Some((token, false))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_notation_is_read() {
+        let query = Query::of(
+            r#"how to "sort a list" of dicts -java -"old way" site:Docs.Python.org -site:x.test intitle:sort inurl:howto filetype:PDF a:b"#,
+        );
+        assert_eq!(query.words, ["dicts", "a:b"]);
+        assert_eq!(query.phrases, ["sort a list"]);
+        assert_eq!(query.without, ["java", "old way"]);
+        assert_eq!(
+            (query.in_title[0].as_str(), query.in_url[0].as_str()),
+            ("sort", "howto")
+        );
+        assert_eq!(query.sites, ["docs.python.org"]);
+        assert_eq!(query.without_sites, ["x.test"]);
+        assert_eq!(query.file_types, ["pdf"]);
+        let allows = |url: &str| query.allows(&Url::parse(url).unwrap());
+        assert!(allows("https://docs.python.org/a/B.PDF") && !allows("https://docs.python.org/a"));
+        assert!(!allows("https://b.test/a.pdf"));
+    }
+
+    #[test]
+    fn small_words_count_only_where_there_is_nothing_else() {
+        assert_eq!(Query::of("to be or not to be").words.len(), 6);
+        assert_eq!(Query::of("the heron").words, ["heron"]);
+        assert!(Query::of("  - \" ?? ").is_empty());
+        assert_eq!(Query::of("site:a.test").words.len(), 0);
+        assert_eq!(Query::of("\"unclosed phrase").words, ["\"unclosed", "phrase"]);
+    }
+}

@@ -1,0 +1,129 @@
+//! The time that results are from: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026`, `sbd:1`, joined by commas.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::time::Timestamp;
+
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+/// The last so many of these, as `qdr` says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recent {
+    /// Hours.
+    Hour,
+    /// Days.
+    Day,
+    /// Weeks.
+    Week,
+    /// Months.
+    Month,
+    /// Years.
+    Year,
+}
+
+/// A span of time, open where nothing is said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Window {
+    /// Unit and number of `qdr`.
+    pub recent: Option<(Recent, u64)>,
+    /// First and last day of `cdr`, `2026-01-31`.
+    pub days: (Option<String>, Option<String>),
+    /// Not before.
+    pub from: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// Newest first, rather than best first.
+    pub by_date: bool,
+}
+
+impl Window {
+    /// The window of a filter that was read; what makes no sense is left out.
+    pub fn of(tbs: &str, now: Timestamp) -> Self {
+        let mut window = Self::default();
+        for part in tbs.split(',') {
+            match part.trim().split_once(':') {
+                Some(("qdr", span)) => window.recent(span, now),
+                Some(("sbd", flag)) => window.by_date = flag == "1",
+                Some(("cd_min", day)) => {
+                    if let Some(day) = civil(day) {
+                        window.from = midnight(day);
+                        window.days.0 = Some(day.to_string());
+                    }
+                }
+                Some(("cd_max", day)) => {
+                    if let Some(day) = civil(day) {
+                        window.until = day.tomorrow().ok().and_then(midnight);
+                        window.days.1 = Some(day.to_string());
+                    }
+                }
+                _ => {}
+            }
+        }
+        window
+    }
+
+    /// Whether a day, `2026-01-31`, is in the span of days that was asked for; an unknown one is.
+    pub fn allows_day(&self, day: Option<&str>) -> bool {
+        let (first, last) = (self.days.0.as_deref(), self.days.1.as_deref());
+        day.is_none_or(|day| first.is_none_or(|first| first <= day) && last.is_none_or(|last| day <= last))
+    }
+
+    fn recent(&mut self, span: &str, now: Timestamp) {
+        let unit = span.trim_end_matches(|c: char| c.is_ascii_digit());
+        let (recent, unit_ms) = match unit {
+            "h" => (Recent::Hour, HOUR_MS),
+            "d" => (Recent::Day, DAY_MS),
+            "w" => (Recent::Week, 7 * DAY_MS),
+            "m" => (Recent::Month, 31 * DAY_MS),
+            _ => (Recent::Year, 366 * DAY_MS),
+        };
+        let count = span[unit.len()..].parse().unwrap_or(1).max(1);
+        self.recent = Some((recent, count));
+        self.from = Some(Timestamp(now.0.saturating_sub(unit_ms.saturating_mul(count))));
+    }
+}
+
+/// `1/31/2026`
+fn civil(text: &str) -> Option<Date> {
+    let mut numbers = text.split('/').map(|number| number.parse::<i16>().ok());
+    let (month, day, year) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+fn midnight(day: Date) -> Option<Timestamp> {
+    let time = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    u64::try_from(time.as_millisecond()).ok().map(Timestamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read() {
+        let now = Timestamp(1_769_850_300_000);
+        let day = Window::of("qdr:d", now);
+        assert_eq!(day.from, Some(Timestamp(now.0 - DAY_MS)));
+        assert_eq!(day.recent, Some((Recent::Day, 1)));
+        let hours = Window::of("qdr:h12,sbd:1", now);
+        assert_eq!(
+            (hours.from, hours.by_date),
+            (Some(Timestamp(now.0 - 12 * HOUR_MS)), true)
+        );
+        let days = Window::of("cdr:1,cd_min:1/31/2026,cd_max:2/28/2026", now);
+        assert_eq!(days.from.unwrap().to_string(), "2026-01-31T00:00:00.000Z");
+        assert_eq!(days.until.unwrap().to_string(), "2026-03-01T00:00:00.000Z");
+        assert_eq!(
+            days.days,
+            (Some("2026-01-31".to_owned()), Some("2026-02-28".to_owned()))
+        );
+        assert!(
+            days.allows_day(Some("2026-02-28"))
+                && days.allows_day(None)
+                && !days.allows_day(Some("2026-03-01"))
+        );
+        assert_eq!(Window::of("cdr:1,cd_min:31/1/2026", now), Window::default());
+    }
+}

@@ -1,0 +1,81 @@
+//! Crawl options from a description: by the language model, and by the core's rules where there is none or it fails.
+//! Whoever proposes, the core decides what is taken over; what a caller sets wins.
+
+use harvestman_core::api::crawl::CrawlRequest;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
+use harvestman_core::params_preview::proposal_schema;
+use tokio::time::Instant;
+
+use crate::engine::Engine;
+use crate::limits;
+use crate::llm::{Llm, LlmError, Message, Schema};
+
+const BEHAVIOUR: &str = include_str!("crawl_prompt/options.txt");
+const NOT_TOGETHER: &str =
+    "The options that `prompt` led to do not go together with those of the request and were left out.";
+
+impl Engine {
+    /// The options that a description means. Never fails: `warning` says what was not understood.
+    pub async fn crawl_params(&self, request: &ParamsPreviewRequest) -> ParamsPreview {
+        let config = &self.inner.config;
+        let by_rules = || ParamsPreview::of(request, config.enabled);
+        let Some(llm) = &config.llm else {
+            return by_rules();
+        };
+        let why = match propose(llm, request).await {
+            Ok(proposal) => match ParamsPreview::proposed(request, &proposal, config.enabled) {
+                Some(preview) => return preview,
+                None => "it proposed nothing that a crawl takes".to_owned(),
+            },
+            Err(error) => error.to_string(),
+        };
+        tracing::warn!(%why, "a crawl prompt is read by rules");
+        let mut preview = by_rules();
+        preview.warn(&format!(
+            "The prompt was read by the built-in rules, since the language model was of no use ({why})."
+        ));
+        preview
+    }
+
+    /// Reads the body of a crawl; its `prompt` fills what the body leaves out. Also what the caller should know of that.
+    ///
+    /// Errors: 400 with every problem in `details`.
+    pub async fn read_crawl(&self, body: &[u8]) -> Result<(CrawlRequest, Option<String>), ApiError> {
+        let request = CrawlRequest::from_json(body)?;
+        let Some(prompt) = request.prompt.clone().filter(|prompt| !prompt.trim().is_empty()) else {
+            return Ok((request, None));
+        };
+        let asked = ParamsPreviewRequest {
+            url: request.url.clone(),
+            prompt,
+            caller: request.caller.clone(),
+        };
+        let mut preview = self.crawl_params(&asked).await;
+        match CrawlRequest::completed(body, &preview.data) {
+            Ok(completed) => Ok((completed, preview.warning)),
+            Err(_) => {
+                preview.warn(NOT_TOGETHER);
+                Ok((request, preview.warning))
+            }
+        }
+    }
+}
+
+async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json::Value, LlmError> {
+    let form = Schema {
+        name: "crawl_options",
+        schema: proposal_schema(),
+    };
+    let messages = [
+        Message::System(BEHAVIOUR.to_owned()),
+        Message::User(format!(
+            "Start address: {}\n<request>\n{}\n</request>",
+            request.url.url, request.prompt
+        )),
+    ];
+    let deadline = Instant::now() + limits::CRAWL_PROMPT_TIME;
+    llm.chat_json(&messages, &form, deadline)
+        .await
+        .map(|reply| reply.value)
+}

@@ -1,0 +1,106 @@
+//! Questions to the documentation: its best passages as they are, or what a language model makes of them. A model says
+//! nothing that it does not cite; what it gets wrong, the passages make good.
+
+use harvestman_core::api::support::{DocsAnswer, Evidence, ModelUsage};
+use harvestman_core::docs::{self, Docs, Found};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::engine::Engine;
+use crate::llm::{JsonReply, Llm, LlmError, Message, Schema};
+use crate::{clock, limits};
+
+const BEHAVIOUR: &str = include_str!("docs/answer.txt");
+
+/// What the model answers.
+#[derive(Deserialize)]
+struct Answered {
+    answer: String,
+    sources: Vec<usize>,
+}
+
+impl Engine {
+    /// Answers a question from these pages, or says that they have nothing about it. `base` is this server's address as
+    /// the caller knows it. Never fails.
+    pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsAnswer {
+        let since = Instant::now();
+        let found = pages.search(question);
+        let by_model = match &self.inner.config.llm {
+            Some(llm) if !found.is_empty() => by_model(llm, question, &found, base).await,
+            Some(_) | None => Err(ModelUsage::default()),
+        };
+        let (answer, evidence, usage) = by_model.unwrap_or_else(|usage| {
+            let found = docs::passages(&found);
+            (docs::answer(found), docs::evidence(found, base), usage)
+        });
+        DocsAnswer {
+            success: true,
+            request_id: clock::new_job_id().to_string(),
+            answer,
+            evidence,
+            usage,
+            duration_ms: u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// The model's answer; without one that can be used, what asking for it took.
+async fn by_model(
+    llm: &Llm,
+    question: &str,
+    found: &[Found<'_>],
+    base: &str,
+) -> Result<(String, Vec<Evidence>, ModelUsage), ModelUsage> {
+    let shown = &found[..found.len().min(limits::DOCS_PASSAGES)];
+    let (value, usage) = match ask(llm, question, shown).await {
+        Ok(JsonReply { value, usage }) => (value, usage),
+        Err(error) => {
+            tracing::warn!(%error, "the documentation answers without the language model");
+            return Err(ModelUsage::default());
+        }
+    };
+    let answered: Answered = serde_json::from_value(value).map_err(|_| usage)?;
+    let cited: Vec<Found<'_>> = (1..)
+        .zip(shown)
+        .filter(|(number, _)| answered.sources.contains(number))
+        .map(|(_, found)| found.clone())
+        .collect();
+    let text = answered.answer.trim();
+    match (text.is_empty(), cited.is_empty()) {
+        (true, _) => Ok((docs::NO_MATCH.to_owned(), Vec::new(), usage)),
+        // An answer from elsewhere than the pages.
+        (false, true) => Err(usage),
+        (false, false) => Ok((text.to_owned(), docs::evidence(&cited, base), usage)),
+    }
+}
+
+async fn ask(llm: &Llm, question: &str, found: &[Found<'_>]) -> Result<JsonReply, LlmError> {
+    let passages = (1..).zip(found).map(|(number, found)| {
+        let (name, text) = (found.section.name(), &found.section.text);
+        format!("<passage number=\"{number}\" title=\"{name}\">\n{text}\n</passage>\n")
+    });
+    let passages: String = passages.collect();
+    let messages = [
+        Message::System(BEHAVIOUR.to_owned()),
+        Message::User(format!("{passages}\nQuestion: {question}")),
+    ];
+    llm.chat_json(&messages, &form(), Instant::now() + limits::DOCS_TIME)
+        .await
+}
+
+fn form() -> Schema {
+    let schema: Value = json!({
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string"},
+            "sources": {"type": "array", "items": {"type": "integer"}},
+        },
+        "required": ["answer", "sources"],
+        "additionalProperties": false,
+    });
+    Schema {
+        name: "answer",
+        schema,
+    }
+}

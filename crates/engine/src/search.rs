@@ -1,0 +1,323 @@
+//! Searches: results of the operator's search provider, or of the pages that the team has kept, and their documents when
+//! they shall be scraped. Which results fit is decided by the core.
+
+mod brave;
+mod own_pages;
+mod provider;
+mod searxng;
+mod serper;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::page::Document;
+use harvestman_core::api::problem;
+use harvestman_core::api::scrape::ScrapeRequest;
+use harvestman_core::api::search::{SearchRequest, Source, SourceKind};
+use harvestman_core::api::search_answer::{
+    ImageResult, NewsResult, SearchAnswer, SearchResults, WebResult, scraped_fields,
+};
+use harvestman_core::api::url_field::TargetUrl;
+use harvestman_core::billing;
+use harvestman_core::ids::JobId;
+use harvestman_core::scrape::check_supported;
+use harvestman_core::search::{self as rules, Filter, Window};
+use harvestman_store::{JobKind, NewJob, Principal};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::clock;
+use crate::engine::{Engine, stopping, unavailable};
+use crate::new_job::new_job;
+
+use provider::{Ask, Hit, SearchError};
+pub use provider::{Search, SearchConfig, SearchProvider};
+
+/// One call of search.
+struct Searching<'e> {
+    engine: &'e Engine,
+    who: &'e Principal,
+    request: &'e SearchRequest,
+    filter: Filter,
+    deadline: Instant,
+    base: &'e str,
+    warnings: Vec<String>,
+}
+
+impl Engine {
+    /// Searches the web, or the team's own pages where no provider is configured, and scrapes what was found when the
+    /// request says so. `base` is this server's address as the caller knows it, for links in documents.
+    ///
+    /// Errors: 402, 408 when nothing was found in time, 501 for categories that are not offered, 503 when the provider
+    /// does not answer, or there is none for what is asked.
+    pub async fn search(
+        &self,
+        who: &Principal,
+        request: &SearchRequest,
+        base: &str,
+    ) -> Result<SearchAnswer, ApiError> {
+        request.check_offered()?;
+        if let Some(options) = request.scrapes() {
+            check_supported(options, &self.inner.capabilities())
+                .map_err(|error| problem::under("scrapeOptions", error))?;
+        }
+        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let call = NewJob {
+            url: request.query.clone(),
+            ..new_job(who, JobKind::Search, &request.query, request, &request.caller)?
+        };
+        let searching = Searching {
+            engine: self,
+            who,
+            request,
+            filter: Filter::of(request),
+            deadline: Instant::now() + Duration::from_millis(request.timeout),
+            base,
+            warnings: Vec::new(),
+        };
+        let result = tokio::select! {
+            result = searching.answer(call.id) => result,
+            () = self.inner.stop.cancelled() => Err(stopping()),
+        };
+        let credits = result.as_ref().map_or(0, |(_, credits)| *credits);
+        let noted = self.inner.store.record_call(&call, credits, clock::now()).await;
+        noted.map_err(|error| unavailable(&error))?;
+        let (answer, credits) = result?;
+        reserved.spend(credits);
+        Ok(answer)
+    }
+}
+
+impl Searching<'_> {
+    /// The answer, and what the search alone costs.
+    async fn answer(mut self, id: JobId) -> Result<(SearchAnswer, u32), ApiError> {
+        let found = timeout_at(self.deadline, self.find());
+        let mut data = found.await.map_err(|_| too_slow())??;
+        let count = [
+            data.web.as_ref().map_or(0, Vec::len),
+            data.news.as_ref().map_or(0, Vec::len),
+            data.images.as_ref().map_or(0, Vec::len),
+        ];
+        let credits = billing::search(count.iter().sum::<usize>() as u64);
+        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+        let pages = match self.request.scrapes() {
+            Some(_) => self.scrape(&mut data).await,
+            None => 0,
+        };
+        let answer = SearchAnswer {
+            success: true,
+            id: Some(id),
+            credits_used: u64::from(credits) + pages,
+            data,
+            warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
+        };
+        Ok((answer, credits))
+    }
+
+    async fn find(&mut self) -> Result<SearchResults, ApiError> {
+        let mut results = SearchResults::default();
+        let Some(search) = self.engine.inner.config.search.clone() else {
+            if !self.request.wants(SourceKind::Web) {
+                return Err(ApiError::new(ErrorCode::NotConfigured, rules::ONLY_WEB));
+            }
+            self.own_pages(&mut results).await?;
+            return Ok(results);
+        };
+        let mut failures = Vec::new();
+        for source in &self.request.sources {
+            match self.hits(&search, source).await {
+                Ok(hits) => self.put(&mut results, source.kind, hits),
+                Err(error) => failures.push(error),
+            }
+        }
+        // With a part of the sources the caller is better off than without any.
+        if let Some(error) = failures.first()
+            && failures.len() == self.request.sources.len()
+        {
+            return Err(match error {
+                SearchError::Timeout => too_slow(),
+                error => ApiError::new(ErrorCode::Unavailable, error.to_string()),
+            });
+        }
+        for error in failures {
+            self.warnings.push(format!("Some results are missing: {error}."));
+        }
+        if self.warnings.is_empty() && is_empty(&results) {
+            self.warnings.push(rules::NOTHING_FOUND.to_owned());
+        }
+        Ok(results)
+    }
+
+    /// Results of one source, as many as were asked for, each once.
+    async fn hits(&self, search: &Search, source: &Source) -> Result<Vec<Hit>, SearchError> {
+        let request = self.request;
+        let tbs = source.tbs.as_ref().or(request.tbs.as_ref());
+        let ask = Ask {
+            kind: source.kind,
+            query: self.filter.applied(&request.query),
+            count: request.limit as usize,
+            tbs: tbs.cloned(),
+            window: tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default(),
+            country: request.country.clone(),
+            location: source.location.clone().or_else(|| request.location.clone()),
+            safe: request.safe,
+        };
+        let mut seen = HashSet::new();
+        let mut hits: Vec<Hit> = Vec::new();
+        for page in 0..search.pages(&ask) {
+            let more = search.ask(&ask, page, self.deadline).await?;
+            let before = (hits.len(), more.len());
+            hits.extend(more.into_iter().filter(|hit| {
+                seen.insert(hit.identity()) && self.fits(hit) && ask.window.allows_day(hit.day())
+            }));
+            if before.1 == 0 || hits.len() >= ask.count || (page > 0 && hits.len() == before.0) {
+                break;
+            }
+        }
+        if ask.window.by_date {
+            hits.sort_by(|one, next| next.day().cmp(&one.day()));
+        }
+        hits.truncate(ask.count);
+        Ok(hits)
+    }
+
+    /// Whether a result belongs: domains and categories, and an address that can be scraped when that is wanted.
+    fn fits(&self, hit: &Hit) -> bool {
+        match Url::parse(&hit.url) {
+            Ok(url) if TargetUrl::parse(&hit.url).is_ok() => self.filter.allows(&url, None),
+            _ => !self.request.ignore_invalid_urls,
+        }
+    }
+
+    fn put(&self, results: &mut SearchResults, kind: SourceKind, hits: Vec<Hit>) {
+        let numbered = (1..).zip(hits);
+        match kind {
+            SourceKind::Web => {
+                let result = |(position, hit): (u64, Hit)| WebResult {
+                    category: self.category(&hit.url),
+                    url: hit.url,
+                    title: hit.title,
+                    description: hit.description,
+                    position: Some(position),
+                    ..WebResult::default()
+                };
+                results.web = Some(numbered.map(result).collect());
+            }
+            SourceKind::News => {
+                let result = |(position, hit): (u64, Hit)| NewsResult {
+                    title: hit.title,
+                    url: hit.url,
+                    snippet: hit.description,
+                    date: hit.date.unwrap_or_default(),
+                    image_url: hit.image_url,
+                    position: Some(position),
+                    ..NewsResult::default()
+                };
+                results.news = Some(numbered.map(result).collect());
+            }
+            SourceKind::Images => {
+                let result = |(position, hit): (u64, Hit)| ImageResult {
+                    title: hit.title,
+                    image_url: hit.image_url.unwrap_or_default(),
+                    image_width: hit.image_size.0,
+                    image_height: hit.image_size.1,
+                    url: hit.url,
+                    position: Some(position),
+                };
+                results.images = Some(numbered.map(result).collect());
+            }
+        }
+    }
+
+    fn category(&self, url: &str) -> Option<String> {
+        let category = self.filter.category(&Url::parse(url).ok()?, None);
+        category.map(|category| category.to_string())
+    }
+
+    /// Scrapes pages and news as far as there is time; what cannot be had stays as it was found. Their credits.
+    async fn scrape(&mut self, results: &mut SearchResults) -> u64 {
+        let web = results.web.iter_mut().flatten().map(|result| {
+            let place = Place::Web(&mut result.description);
+            (result.url.clone(), &mut result.scraped, place)
+        });
+        let news = results.news.iter_mut().flatten().map(|result| {
+            let place = Place::News(&mut result.snippet);
+            (result.url.clone(), &mut result.scraped, place)
+        });
+        let (engine, who, request, base) = (self.engine, self.who, self.request, self.base);
+        let mut scrapes: FuturesUnordered<_> = web
+            .chain(news)
+            .map(|(url, fields, place)| async move {
+                (document(engine, who, request, base, &url).await, fields, place)
+            })
+            .collect();
+        let mut credits = 0;
+        loop {
+            match timeout_at(self.deadline, scrapes.next()).await {
+                Ok(Some((Some(document), fields, Place::Web(text) | Place::News(text)))) => {
+                    credits += u64::from(document.metadata.credits_used.unwrap_or(0));
+                    let passage = document.markdown.as_deref().filter(|_| request.highlights);
+                    if let Some(found) = passage.and_then(|page| rules::passage(page, &request.query)) {
+                        *text = found;
+                    }
+                    *fields = scraped_fields(&document);
+                }
+                Ok(Some((None, ..))) => {}
+                Ok(None) => return credits,
+                Err(_) => {
+                    self.warnings.push(rules::SCRAPES_CUT.to_owned());
+                    return credits;
+                }
+            }
+        }
+    }
+}
+
+/// The text that describes a result.
+enum Place<'r> {
+    Web(&'r mut String),
+    News(&'r mut String),
+}
+
+/// The page behind a result.
+async fn document(
+    engine: &Engine,
+    who: &Principal,
+    request: &SearchRequest,
+    base: &str,
+    url: &str,
+) -> Option<Document> {
+    let scrape = ScrapeRequest {
+        options: request.scrapes()?.clone(),
+        caller: request.caller.clone(),
+        ..ScrapeRequest::new(TargetUrl::parse(url).ok()?)
+    };
+    match engine.scrape(who, scrape, base).await {
+        Ok(document) => Some(document),
+        Err(error) => {
+            tracing::debug!(
+                url,
+                code = error.code.as_str(),
+                "a search result could not be scraped"
+            );
+            None
+        }
+    }
+}
+
+fn is_empty(results: &SearchResults) -> bool {
+    let has = |count: Option<usize>| count.is_some_and(|count| count > 0);
+    !(has(results.web.as_ref().map(Vec::len))
+        || has(results.news.as_ref().map(Vec::len))
+        || has(results.images.as_ref().map(Vec::len)))
+}
+
+fn too_slow() -> ApiError {
+    ApiError::new(
+        ErrorCode::SearchTimeout,
+        "the search was not done within `timeout`; allow more time, or ask for fewer results",
+    )
+}

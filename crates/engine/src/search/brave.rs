@@ -1,0 +1,114 @@
+//! Brave Search: `GET /res/v1/{web,news,images}/search`.
+
+use harvestman_core::api::search::SourceKind;
+use harvestman_core::search::{Recent, Window};
+use harvestman_fetch::FetchRequest;
+use serde_json::Value;
+use tokio::time::Instant;
+use url::Url;
+
+use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+
+/// Results of a page; pictures come on one.
+const WEB_SIZE: usize = 20;
+const NEWS_SIZE: usize = 50;
+const IMAGES_SIZE: usize = 100;
+
+pub(super) struct Brave {
+    base: Url,
+    api_key: Option<String>,
+}
+
+impl Brave {
+    pub(super) fn new(config: SearchConfig) -> Self {
+        Self {
+            base: config.url,
+            api_key: config.api_key,
+        }
+    }
+}
+
+impl Protocol for Brave {
+    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+        let mut url = self.base.clone();
+        let kind = match ask.kind {
+            SourceKind::Web => "web",
+            SourceKind::News => "news",
+            SourceKind::Images => "images",
+        };
+        url.set_path(&format!(
+            "{}/res/v1/{kind}/search",
+            self.base.path().trim_end_matches('/')
+        ));
+        {
+            let mut query = url.query_pairs_mut();
+            query
+                .append_pair("q", &ask.query_with_place())
+                .append_pair("country", &ask.country)
+                .append_pair(
+                    "count",
+                    &self.page_size(ask.kind).min(ask.count.max(1)).to_string(),
+                );
+            if ask.kind != SourceKind::Images {
+                query.append_pair("offset", &page.to_string());
+                if let Some(freshness) = freshness(&ask.window) {
+                    query.append_pair("freshness", &freshness);
+                }
+            }
+            if let Some(safe) = ask.safe {
+                query.append_pair("safesearch", if safe { "strict" } else { "off" });
+            }
+        }
+        let mut request = FetchRequest::get(url, deadline.into_std());
+        if let Some(key) = &self.api_key {
+            request
+                .headers
+                .push(("X-Subscription-Token".to_owned(), key.clone()));
+        }
+        request
+    }
+
+    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
+        let results = match kind {
+            SourceKind::Web if answer["web"].is_null() => return Ok(Vec::new()),
+            SourceKind::Web => list(&answer["web"], "results")?,
+            SourceKind::News | SourceKind::Images => list(answer, "results")?,
+        };
+        let hits = results.iter().map(|result| Hit {
+            url: result["url"].as_str().unwrap_or_default().to_owned(),
+            title: text(&result["title"]),
+            description: text(&result["description"]),
+            date: maybe(&result["page_age"]).or_else(|| maybe(&result["age"])),
+            image_url: maybe(&result["properties"]["url"]).or_else(|| maybe(&result["thumbnail"]["src"])),
+            image_size: (
+                result["properties"]["width"].as_u64().unwrap_or(0),
+                result["properties"]["height"].as_u64().unwrap_or(0),
+            ),
+        });
+        Ok(hits.filter(|hit| !hit.url.is_empty()).collect())
+    }
+
+    fn page_size(&self, kind: SourceKind) -> usize {
+        match kind {
+            SourceKind::Web => WEB_SIZE,
+            SourceKind::News => NEWS_SIZE,
+            SourceKind::Images => IMAGES_SIZE,
+        }
+    }
+}
+
+/// The time in Brave's terms: the shortest range that covers it, or two days.
+fn freshness(window: &Window) -> Option<String> {
+    let range = match (window.recent, &window.days) {
+        (Some((Recent::Hour, ..=24) | (Recent::Day, 1)), _) => "pd",
+        (Some((Recent::Hour, ..=168) | (Recent::Day, ..=7) | (Recent::Week, 1)), _) => "pw",
+        (
+            Some((Recent::Hour, ..=744) | (Recent::Day, ..=31) | (Recent::Week, ..=4) | (Recent::Month, 1)),
+            _,
+        ) => "pm",
+        (Some(_), _) => "py",
+        (None, (Some(first), Some(last))) => return Some(format!("{first}to{last}")),
+        (None, _) => return None,
+    };
+    Some(range.to_owned())
+}

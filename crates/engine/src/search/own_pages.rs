@@ -1,0 +1,117 @@
+//! Results from the pages that the team has kept: what a server without a provider answers.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::search::SourceKind;
+use harvestman_core::api::search_answer::{SearchResults, WebResult};
+use harvestman_core::ids::ScrapeId;
+use harvestman_core::search::{self as rules, Candidate, Query, Window, ordered};
+use harvestman_store::CachedPage;
+use tokio::time::Instant;
+use url::Url;
+
+use super::Searching;
+use crate::answer::Answer;
+use crate::engine::unavailable;
+use crate::{clock, limits};
+
+impl Searching<'_> {
+    pub(super) async fn own_pages(&mut self, results: &mut SearchResults) -> Result<(), ApiError> {
+        let request = self.request;
+        let source = request
+            .sources
+            .iter()
+            .find(|source| source.kind == SourceKind::Web);
+        let tbs = source
+            .and_then(|source| source.tbs.as_ref())
+            .or(request.tbs.as_ref());
+        let window = tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default();
+        let query = Query::of(&request.query);
+        let store = &self.engine.inner.store;
+        let found = store
+            .search_pages(
+                self.who.team,
+                &query,
+                &self.filter.hosts(),
+                &window,
+                limits::SEARCH_CANDIDATES,
+            )
+            .await
+            .map_err(|error| unavailable(&error))?;
+        let fitting = found.into_iter().filter(|page| {
+            self.filter.allows(&page.url, page.content_type.as_deref()) && query.allows(&page.url)
+        });
+        let mut pages = ordered(&query, fitting.collect());
+        if window.by_date {
+            pages.sort_by(|one, next| next.fetched_at.cmp(&one.fetched_at));
+        }
+        pages.truncate(usize::try_from(request.limit).unwrap_or(usize::MAX));
+        let passages: Vec<Option<String>> = match request.highlights {
+            true => {
+                let work: FuturesOrdered<_> = pages.iter().map(|page| self.passage(page)).collect();
+                work.collect().await
+            }
+            false => Vec::new(),
+        };
+        let mut passages = passages.into_iter();
+        let web = (1..).zip(pages).map(|(position, page)| WebResult {
+            category: self
+                .filter
+                .category(&page.url, page.content_type.as_deref())
+                .map(|category| category.to_string()),
+            description: passages.next().flatten().or(page.description).unwrap_or_default(),
+            url: page.url.to_string(),
+            title: page.title.unwrap_or_default(),
+            position: Some(position),
+            ..WebResult::default()
+        });
+        let web: Vec<WebResult> = web.collect();
+        let warning = if web.is_empty() {
+            rules::NO_OWN_PAGES
+        } else {
+            rules::OWN_PAGES
+        };
+        self.warnings.push(warning.to_owned());
+        results.web = Some(web);
+        if request.sources.len() > 1 {
+            self.warnings.push(rules::ONLY_WEB.to_owned());
+            results.news = request.wants(SourceKind::News).then(Vec::new);
+            results.images = request.wants(SourceKind::Images).then(Vec::new);
+        }
+        Ok(())
+    }
+
+    /// What a kept page says about the query, from its bytes as they were fetched.
+    async fn passage(&self, page: &Candidate) -> Option<String> {
+        let is_page = page
+            .content_type
+            .as_deref()
+            .is_none_or(|kind| kind.contains("html"));
+        if !is_page {
+            return None;
+        }
+        let inner = &self.engine.inner;
+        let kept: CachedPage = inner.store.found_page(self.who.team, page.id).await.ok()??;
+        let url = Url::parse(&kept.url).ok()?;
+        let answer = Answer {
+            url: url.clone(),
+            status: kept.status,
+            content_type: kept.content_type,
+            body: kept.body.into(),
+            retry_after_ms: None,
+            kept_since: Some(kept.fetched_at),
+        };
+        let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);
+        let options = Arc::new(ScrapeOptions::default());
+        let id = ScrapeId::from(clock::new_job_id());
+        let converting = inner.scraper.convert(&url, answer, &options, id, deadline);
+        let markdown = converting.await.ok()?.rendered.document.markdown?;
+        let query = self.request.query.clone();
+        let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));
+        finding.await.ok()?
+    }
+}

@@ -1,0 +1,118 @@
+//! SearXNG: `GET /search?format=json`. Time filters are words there, places are none; what is missing is made up for by
+//! the caller of this.
+
+use harvestman_core::api::location::Location;
+use harvestman_core::api::search::SourceKind;
+use harvestman_core::search::Recent;
+use harvestman_fetch::FetchRequest;
+use serde_json::Value;
+use tokio::time::Instant;
+use url::Url;
+
+use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+
+/// Results of a page, about: an instance puts together what its engines give.
+const PAGE_SIZE: usize = 10;
+
+pub(super) struct Searxng {
+    endpoint: Url,
+    api_key: Option<String>,
+}
+
+impl Searxng {
+    pub(super) fn new(config: SearchConfig) -> Self {
+        let mut endpoint = config.url;
+        let path = endpoint.path().trim_end_matches('/').to_owned();
+        if !path.ends_with("/search") {
+            endpoint.set_path(&format!("{path}/search"));
+        }
+        Self {
+            endpoint,
+            api_key: config.api_key,
+        }
+    }
+}
+
+impl Protocol for Searxng {
+    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+        let mut url = self.endpoint.clone();
+        let category = match ask.kind {
+            SourceKind::Web => "general",
+            SourceKind::News => "news",
+            SourceKind::Images => "images",
+        };
+        {
+            let mut query = url.query_pairs_mut();
+            query
+                .append_pair("q", &ask.query_with_place())
+                .append_pair("format", "json")
+                .append_pair("categories", category)
+                .append_pair("pageno", &(page + 1).to_string());
+            if let Some(range) = ask.window.recent.map(range) {
+                query.append_pair("time_range", range);
+            }
+            if let Some(safe) = ask.safe {
+                query.append_pair("safesearch", if safe { "2" } else { "0" });
+            }
+            // The country that everybody has who names none is no wish for its language.
+            if ask.country != Location::default().country {
+                let location = Location {
+                    country: ask.country.clone(),
+                    languages: Vec::new(),
+                };
+                if let Some(language) = location.effective_languages().first() {
+                    query.append_pair("language", language);
+                }
+            }
+        }
+        let mut request = FetchRequest::get(url, deadline.into_std());
+        if let Some(key) = &self.api_key {
+            request
+                .headers
+                .push(("Authorization".to_owned(), format!("Bearer {key}")));
+        }
+        request
+    }
+
+    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
+        let hits = list(answer, "results")?.iter().map(|result| {
+            let image = match kind {
+                SourceKind::Images => maybe(&result["img_src"]),
+                SourceKind::Web | SourceKind::News => {
+                    maybe(&result["thumbnail"]).or_else(|| maybe(&result["img_src"]))
+                }
+            };
+            Hit {
+                url: result["url"].as_str().unwrap_or_default().to_owned(),
+                title: text(&result["title"]),
+                description: text(&result["content"]),
+                date: maybe(&result["publishedDate"]),
+                image_url: image,
+                image_size: size(result["resolution"].as_str().unwrap_or_default()),
+            }
+        });
+        Ok(hits.filter(|hit| !hit.url.is_empty()).collect())
+    }
+
+    fn page_size(&self, _: SourceKind) -> usize {
+        PAGE_SIZE
+    }
+}
+
+/// The shortest range that covers what was asked.
+fn range((unit, count): (Recent, u64)) -> &'static str {
+    match (unit, count) {
+        (Recent::Hour, ..=24) | (Recent::Day, 1) => "day",
+        (Recent::Hour, ..=168) | (Recent::Day, ..=7) | (Recent::Week, 1) => "week",
+        (Recent::Hour, ..=744) | (Recent::Day, ..=31) | (Recent::Week, ..=4) | (Recent::Month, 1) => "month",
+        _ => "year",
+    }
+}
+
+/// `640x480`, `640 × 480`
+fn size(text: &str) -> (u64, u64) {
+    let mut numbers = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}

@@ -1,0 +1,82 @@
+//! Serper: `POST /search`, `/news`, `/images` with JSON, Google's results in Google's terms.
+
+use harvestman_core::api::search::SourceKind;
+use harvestman_fetch::FetchRequest;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::Url;
+
+use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+
+/// Results of a page that cost one query.
+const PAGE_SIZE: usize = 10;
+
+pub(super) struct Serper {
+    base: Url,
+    api_key: Option<String>,
+}
+
+impl Serper {
+    pub(super) fn new(config: SearchConfig) -> Self {
+        Self {
+            base: config.url,
+            api_key: config.api_key,
+        }
+    }
+}
+
+impl Protocol for Serper {
+    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+        let mut url = self.base.clone();
+        let endpoint = match ask.kind {
+            SourceKind::Web => "search",
+            SourceKind::News => "news",
+            SourceKind::Images => "images",
+        };
+        url.set_path(&format!("{}/{endpoint}", self.base.path().trim_end_matches('/')));
+        let mut body = json!({
+            "q": ask.query,
+            "gl": ask.country.to_lowercase(),
+            "num": PAGE_SIZE,
+            "page": page + 1,
+        });
+        if let Some(tbs) = &ask.tbs {
+            body["tbs"] = tbs.as_str().into();
+        }
+        if let Some(location) = &ask.location {
+            body["location"] = location.as_str().into();
+        }
+        if let Some(safe) = ask.safe {
+            body["safe"] = if safe { "active" } else { "off" }.into();
+        }
+        let mut request = FetchRequest::post_json(url, body.to_string().into(), deadline.into_std());
+        if let Some(key) = &self.api_key {
+            request.headers.push(("X-API-KEY".to_owned(), key.clone()));
+        }
+        request
+    }
+
+    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
+        let name = match kind {
+            SourceKind::Web => "organic",
+            SourceKind::News => "news",
+            SourceKind::Images => "images",
+        };
+        let hits = list(answer, name)?.iter().map(|result| Hit {
+            url: result["link"].as_str().unwrap_or_default().to_owned(),
+            title: text(&result["title"]),
+            description: text(&result["snippet"]),
+            date: maybe(&result["date"]),
+            image_url: maybe(&result["imageUrl"]),
+            image_size: (
+                result["imageWidth"].as_u64().unwrap_or(0),
+                result["imageHeight"].as_u64().unwrap_or(0),
+            ),
+        });
+        Ok(hits.filter(|hit| !hit.url.is_empty()).collect())
+    }
+
+    fn page_size(&self, _: SourceKind) -> usize {
+        PAGE_SIZE
+    }
+}

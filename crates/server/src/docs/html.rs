@@ -1,0 +1,157 @@
+//! Pages of the documentation as HTML: no script, no other file, links that work below any address.
+
+use harvestman_core::docs::{Anchors, Docs, Found, NO_MATCH, passages};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+use super::Page;
+
+const STYLE: &str = include_str!("style.css");
+
+/// Where a page stands, as seen from the list of pages and from a page.
+const FROM_INDEX: &str = "docs/";
+const FROM_PAGE: &str = "";
+
+/// The list of pages, or what answers a question.
+pub(super) fn index(pages: &[Page], question: Option<&str>, docs: &Docs) -> String {
+    let mut body = String::from("<h1>Documentation</h1>");
+    match question.map(str::trim).filter(|question| !question.is_empty()) {
+        Some(question) => {
+            let found = docs.search(question);
+            let found = passages(&found);
+            if found.is_empty() {
+                body.push_str(&format!("<p>{}</p>", escaped(NO_MATCH)));
+            }
+            for one in found {
+                body.push_str(&passage(one));
+            }
+        }
+        None => {
+            body.push_str("<ul>");
+            for page in pages {
+                let (title, about) = head(page);
+                body.push_str(&format!(
+                    "<li><a href=\"{FROM_INDEX}{}\">{}</a>: {about}</li>",
+                    page.name,
+                    escaped(&title),
+                ));
+            }
+            body.push_str("</ul>");
+        }
+    }
+    whole(
+        pages,
+        "Documentation",
+        FROM_INDEX,
+        question.unwrap_or_default(),
+        &body,
+    )
+}
+
+/// One page.
+pub(super) fn page(pages: &[Page], page: &Page) -> String {
+    let body = rendered(page.markdown, FROM_PAGE);
+    whole(pages, &head(page).0, FROM_PAGE, "", &body)
+}
+
+fn passage(found: &Found<'_>) -> String {
+    let section = found.section;
+    let address = section.address("");
+    let address = address.trim_start_matches("/docs/");
+    format!(
+        "<section><h2><a href=\"{FROM_INDEX}{address}\">{}</a></h2>{}</section>",
+        escaped(&section.name()),
+        rendered(&section.text, FROM_INDEX)
+    )
+}
+
+fn whole(pages: &[Page], title: &str, from: &str, question: &str, body: &str) -> String {
+    let list: String = pages
+        .iter()
+        .map(|page| format!("<a href=\"{from}{}\">{}</a>", page.name, escaped(&head(page).0)))
+        .collect();
+    let home = if from == FROM_INDEX { "docs" } else { "../docs" };
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><title>{title} - Harvestman</title><style>{STYLE}</style>\
+         <header><a href=\"{home}\">Harvestman</a><form action=\"{home}\" role=\"search\"><input name=\"q\" \
+         type=\"search\" placeholder=\"Ask the documentation\" aria-label=\"Question\" value=\"{question}\"></form>\
+         </header><nav aria-label=\"Pages\">{list}</nav><main>{body}</main></html>",
+        title = escaped(title),
+        question = escaped(question),
+    )
+}
+
+/// Title of a page, and the first sentence below it as HTML.
+fn head(page: &Page) -> (String, String) {
+    let mut lines = page.markdown.lines();
+    let title = lines.next().unwrap_or_default().trim_start_matches(['#', ' ']);
+    let start: Vec<&str> = lines
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let start = start.join(" ");
+    let end = start.find(". ").map_or(start.len(), |at| at + 1);
+    let sentence = rendered(&start[..end], FROM_INDEX);
+    let sentence = sentence.trim().trim_start_matches("<p>").trim_end_matches("</p>");
+    (title.to_owned(), sentence.to_owned())
+}
+
+/// Markdown as HTML: headings have their anchors, links to pages lead to them.
+fn rendered(markdown: &str, from: &str) -> String {
+    let mut anchors = Anchors::default();
+    let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
+    let mut heading = None;
+    for at in 0..events.len() {
+        match &events[at] {
+            Event::Start(Tag::Heading { .. }) => heading = Some((at, String::new())),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some((_, title)) = &mut heading {
+                    title.push_str(text);
+                }
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some((start, title)) = heading.take()
+                    && let Event::Start(Tag::Heading { id, .. }) = &mut events[start]
+                {
+                    *id = Some(anchors.next(&title).into());
+                }
+            }
+            _ => {}
+        }
+        if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[at]
+            && let Some(target) = page_link(dest_url, from)
+        {
+            *dest_url = target;
+        }
+    }
+    let mut out = String::with_capacity(markdown.len() * 2);
+    html::push_html(&mut out, events.into_iter());
+    out
+}
+
+/// `../CRAWL.md#x` as a link to the page `crawl`.
+fn page_link(link: &str, from: &str) -> Option<CowStr<'static>> {
+    let (file, anchor) = link
+        .split_once('#')
+        .map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    if link.contains("://") {
+        return None;
+    }
+    let name = file.strip_suffix(".md")?.rsplit('/').next()?.to_lowercase();
+    let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+    Some(format!("{from}{name}{anchor}").into())
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

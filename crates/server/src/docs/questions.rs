@@ -1,0 +1,111 @@
+//! Questions as users ask them, with the pages that answer them.
+
+use super::docs;
+
+const QUESTIONS: &[(&str, &[&str])] = &[
+    ("How do I get the text of a web page?", &["scrape", "formats"]),
+    (
+        "Why do I see yesterday's version of a page, and how do I force a fresh one?",
+        &["caching"],
+    ),
+    ("Can it press a button before the content is read?", &["actions"]),
+    (
+        "My crawl returned only a single page, what is wrong?",
+        &["crawl-scope"],
+    ),
+    (
+        "How do I keep the crawler out of the admin area?",
+        &["crawl-scope"],
+    ),
+    (
+        "How many pages are fetched when I don't give a limit?",
+        &["crawl", "limits"],
+    ),
+    (
+        "Can I describe in plain English what should be crawled?",
+        &["crawl-prompts"],
+    ),
+    (
+        "How can I be gentle with a small site and pause between requests?",
+        &["politeness"],
+    ),
+    ("Are robots.txt rules respected?", &["politeness"]),
+    ("List all URLs of a website without downloading them", &["map"]),
+    (
+        "I have a spreadsheet with 5000 links, how do I scrape all of them?",
+        &["batch"],
+    ),
+    (
+        "How can I check that a webhook was really sent by this server?",
+        &["webhooks"],
+    ),
+    ("What happens when my callback endpoint is down?", &["webhooks"]),
+    ("What does status 429 mean?", &["errors", "limits", "teams"]),
+    ("How expensive is it to crawl a site?", &["credits"]),
+    ("Where can I see which requests were made today?", &["activity"]),
+    ("How do I create another API key for a colleague?", &["keys", "teams"]),
+    ("Can I use Google results?", &["search"]),
+    (
+        "Get name and price of a product as structured data",
+        &["extract", "formats"],
+    ),
+    ("Run my Python code in an open browser tab", &["sessions"]),
+    (
+        "How can I show the running browser in my own web app?",
+        &["sessions"],
+    ),
+    ("Convert a Word document or a PDF that I have on disk", &["files"]),
+    (
+        "How do I find out whether a page was modified since last week?",
+        &["change-tracking"],
+    ),
+    ("Which environment variable changes the port?", &["settings"]),
+    ("How do I connect Ollama?", &["models"]),
+    ("Make sure that nothing I scrape is stored", &["privacy"]),
+    ("How do I abort a running crawl?", &["crawl"]),
+    ("What is the biggest file I can upload?", &["limits", "files"]),
+    (
+        "How do I back up my data and upgrade to a new version?",
+        &["self-hosting"],
+    ),
+    ("Take a picture of the full page", &["formats"]),
+];
+
+/// Of all questions, those whose first passage has to be on the right page.
+const RIGHT: usize = 27;
+
+#[test]
+fn questions_lead_to_the_right_page_first() {
+    assert_eq!(QUESTIONS.len(), 30);
+    let mut right = 0;
+    for (question, pages) in QUESTIONS {
+        let found = docs().search(question);
+        let first = found.first().map(|found| found.section.address(""));
+        let page = found.first().map(|found| found.section.page.as_str());
+        let is_right = page.is_some_and(|page| pages.contains(&page));
+        right += usize::from(is_right);
+        println!(
+            "{} {question} -> {}",
+            if is_right { "right" } else { "WRONG" },
+            first.unwrap_or_default()
+        );
+    }
+    println!("{right} of {} questions", QUESTIONS.len());
+    assert!(
+        right >= RIGHT,
+        "only {right} questions lead to the right page first"
+    );
+}
+
+#[test]
+fn what_the_documentation_does_not_tell_is_not_answered() {
+    for question in [
+        "How do I bake sourdough bread?",
+        "Who won the football world cup in 1954?",
+        "What is the capital of Mongolia?",
+        "Recommend a good novel",
+    ] {
+        let found = docs().search(question);
+        assert!(found.is_empty(), "{question}: {}", found[0].section.address(""));
+    }
+}

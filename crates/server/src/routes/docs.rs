@@ -1,0 +1,56 @@
+//! The documentation: pages to read (`GET /docs`), and questions to them (contract section 6.10).
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, Uri, header};
+use axum::response::{IntoResponse, Response};
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::support::DocsSearchRequest;
+use url::form_urlencoded;
+
+use crate::app::App;
+use crate::body::WholeBody;
+use crate::docs;
+use crate::error::{Answer, Failure, json};
+use crate::links::Base;
+
+/// The list of pages; `q` asks them.
+pub(crate) async fn index(uri: Uri) -> Response {
+    let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let question = query
+        .into_iter()
+        .find(|(name, _)| name == "q")
+        .map(|(_, value)| value);
+    html(docs::index(question.as_deref()))
+}
+
+pub(crate) async fn page(Path(name): Path<String>) -> Answer {
+    let page = docs::page(&name);
+    page.map(html).ok_or_else(|| {
+        Failure::new(
+            ErrorCode::NotFound,
+            "the documentation has no such page; /docs lists them",
+        )
+    })
+}
+
+pub(crate) async fn ask(State(app): State<App>, Base(base): Base, WholeBody(body): WholeBody) -> Answer {
+    let request = DocsSearchRequest::from_json(&body)?;
+    json(
+        &app.engine()
+            .ask_docs(docs::docs(), &request.question, &base)
+            .await,
+    )
+}
+
+fn html(text: String) -> Response {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'";
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        ),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,20 @@
+//! `POST /v2/search` (contract section 9).
+
+use axum::extract::State;
+use harvestman_core::api::search::SearchRequest;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Answer, json};
+use crate::links::Base;
+
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(who): Caller,
+    Base(base): Base,
+    WholeBody(body): WholeBody,
+) -> Answer {
+    let request = SearchRequest::from_json(&body)?;
+    json(&app.engine().search(&who, &request, &base).await?)
+}

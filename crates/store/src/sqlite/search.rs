@@ -1,0 +1,170 @@
+//! Full-text search over the kept pages of a team. A page is in the index exactly as long as it is kept, and found by
+//! its own team only.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{QueryBuilder, Row, query, query_scalar};
+use url::Url;
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::search::{Candidate, PageText, Query, Window};
+
+use crate::cache::CachedPage;
+use crate::error::StoreError;
+use crate::sqlite::Sqlite;
+use crate::sqlite::cache::unpacked;
+use crate::sqlite::rows::{Columns, blob, int};
+
+/// Weights of the columns team, host, path, title, description, headings and body.
+const BEST: &str =
+    "SELECT cached_page.id, url, cached_page.title, cached_page.description, content_type, fetched_at,
+        -bm25(page_text, 0, 1, 3, 8, 2, 3, 1) AS fit
+     FROM page_text JOIN cached_page ON cached_page.id = page_text.rowid
+     WHERE page_text MATCH ?1 AND team_id = ?2 AND fetched_at >= ?3 AND fetched_at < ?4
+     ORDER BY fit DESC LIMIT ?5";
+
+impl Sqlite {
+    pub(crate) async fn search_pages(
+        &self,
+        team: TeamId,
+        query_: &Query,
+        hosts: &[&str],
+        window: &Window,
+        limit: u32,
+    ) -> Result<Vec<Candidate>, StoreError> {
+        let Some(some) = expression(team, query_, hosts, " OR ") else {
+            return Ok(Vec::new());
+        };
+        let (from, until) = (
+            window.from.map_or(0, |from| from.0),
+            window.until.map_or(u64::MAX, |until| until.0),
+        );
+        let rows = query(BEST)
+            .bind(&some)
+            .bind(blob(team.0))
+            .bind(int(from))
+            .bind(int(until))
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await?;
+        let complete = expression(team, query_, hosts, " AND ").filter(|all| *all != some);
+        let complete: Option<HashSet<i64>> = match complete {
+            None => None,
+            Some(all) => {
+                let ids = query_scalar("SELECT rowid FROM page_text WHERE page_text MATCH ?1")
+                    .bind(all)
+                    .fetch_all(&self.readers)
+                    .await?;
+                Some(ids.into_iter().collect())
+            }
+        };
+        let mut found = Vec::with_capacity(rows.len());
+        for row in rows {
+            let id: i64 = row.try_get("id")?;
+            let url = row.text("url")?;
+            found.push(Candidate {
+                id,
+                url: Url::parse(&url).map_err(|error| {
+                    StoreError::Unreadable(format!("the address of a kept page: {error}"))
+                })?,
+                title: row.maybe_text("title")?,
+                description: row.maybe_text("description")?,
+                content_type: row.maybe_text("content_type")?,
+                fetched_at: row.time("fetched_at")?,
+                fit: row.try_get("fit")?,
+                has_all: complete.as_ref().is_none_or(|complete| complete.contains(&id)),
+            });
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn found_page(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
+        let row = query(
+            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
+             WHERE id = ?1 AND team_id = ?2",
+        )
+        .bind(id)
+        .bind(blob(team.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        match row {
+            Some(row) => unpacked(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Makes pages be found by these words, and no longer by earlier ones.
+pub(super) async fn index(
+    connection: &mut SqliteConnection,
+    pages: Vec<(i64, TeamId, PageText)>,
+) -> Result<(), StoreError> {
+    if pages.is_empty() {
+        return Ok(());
+    }
+    QueryBuilder::new(
+        "INSERT OR REPLACE INTO page_text (rowid, team, host, path, title, description, headings, body) ",
+    )
+    .push_values(pages, |mut row, (id, team, text)| {
+        row.push_bind(id)
+            .push_bind(word_of(team))
+            .push_bind(text.host)
+            .push_bind(text.path)
+            .push_bind(text.title)
+            .push_bind(text.description)
+            .push_bind(text.headings)
+            .push_bind(text.body);
+    })
+    .build()
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// A team as one word of the index.
+fn word_of(team: TeamId) -> String {
+    format!("t{}x", hex::encode(team.0.as_bytes()))
+}
+
+/// The query in the language of the index; none when there is nothing to look for. Whatever a caller wrote stands in
+/// quotes, where it is no operator.
+fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Option<String> {
+    if query.is_empty() && query.sites.is_empty() && hosts.is_empty() {
+        return None;
+    }
+    let all = |words: &[String], column: &str, between: &str| {
+        let words = words.iter().map(|word| format!("{column}{}", quoted(word)));
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("({})", words.join(between)))
+    };
+    let site = |host: &&str| format!("host : {}", quoted(host));
+    let sites: Vec<&str> = query.sites.iter().map(String::as_str).collect();
+    let any_site = |hosts: &[&str]| {
+        let hosts: Vec<String> = hosts.iter().map(site).collect();
+        (!hosts.is_empty()).then(|| format!("({})", hosts.join(" OR ")))
+    };
+    let text = "{host path title description headings body} : ";
+    let parts = [
+        all(&query.words, text, between),
+        all(&query.phrases, text, " AND "),
+        all(&query.in_title, "title : ", " AND "),
+        all(&query.in_url, "{host path} : ", " AND "),
+        any_site(&sites),
+        any_site(hosts),
+    ];
+    let mut expression = format!("team : {}", quoted(&word_of(team)));
+    for part in parts.into_iter().flatten() {
+        // Writing to a text never fails.
+        let _ = write!(expression, " AND {part}");
+    }
+    if let Some(without) = all(&query.without, text, " OR ") {
+        expression = format!("({expression}) NOT {without}");
+    }
+    Some(expression)
+}
+
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', "\"\"").replace('\0', " "))
+}

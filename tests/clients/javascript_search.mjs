@@ -1,0 +1,28 @@
+// The JavaScript client against a running server: searches in pages that were crawled.
+// Usage: javascript_search.mjs API_URL API_KEY SITE, a site of documentation.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+
+// The packages stand in a folder of their own, named by NODE_PATH.
+const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
+
+const [apiUrl, apiKey, site] = process.argv.slice(2);
+const client = new Firecrawl({ apiKey, apiUrl });
+const crawled = await client.crawl(site, { limit: 10 });
+const { title, url } = crawled.data[3].metadata;
+
+const bare = await client.search(title, { limit: 3 });
+assert.match(bare.warning, /No search provider/);
+assert.deepEqual([bare.web[0].url, bare.web[0].title, bare.web[0].markdown], [url, title, undefined]);
+assert.ok(bare.web[0].description);
+
+const scraped = await client.search(title, { limit: 2, sources: ["web"], scrapeOptions: { formats: ["markdown"] } });
+for (const page of scraped.web) assert.ok(page.markdown && page.metadata.scrapeId, JSON.stringify(page));
+assert.equal(scraped.web[0].metadata.sourceURL, url);
+
+const none = await client.search("anything", { includeDomains: ["elsewhere.test"], tbs: "qdr:w" });
+assert.deepEqual(none.web, []);
+await assert.rejects(client.search("anything", { sources: ["images"] }), /search provider/);
+
+console.log("javascript search: ok");

@@ -1,0 +1,37 @@
+"""The Python client against a running server: searches in pages that were crawled.
+
+Usage: python_search.py API_URL API_KEY SITE, a site of documentation.
+"""
+
+import sys
+
+from firecrawl import Firecrawl
+from firecrawl.v2.types import Document, ScrapeOptions, SearchResultWeb
+
+api_url, api_key, site = sys.argv[1:4]
+client = Firecrawl(api_key=api_key, api_url=api_url)
+crawled = client.crawl(site, limit=10)
+page = crawled.data[3]
+
+# Bare results, described by what they say.
+found = client.search(page.metadata.title, limit=3)
+assert "No search provider" in found.warning, found
+assert 1 <= len(found.web) <= 3 and all(isinstance(one, SearchResultWeb) for one in found.web), found
+assert found.web[0].url == page.metadata.url and found.web[0].title == page.metadata.title, found
+assert found.web[0].description, found
+
+# The same with their pages.
+options = ScrapeOptions(formats=["markdown", "links"])
+found = client.search(page.metadata.title, limit=2, scrape_options=options, ignore_invalid_urls=True)
+assert all(isinstance(one, Document) and one.markdown for one in found.web), found
+assert found.web[0].metadata.source_url == page.metadata.url, found
+
+# Nothing is found elsewhere, and what there is no provider for is refused.
+assert client.search("anything", include_domains=["elsewhere.test"], tbs="qdr:w", location="Germany").web == []
+try:
+    client.search("anything", sources=["news"])
+    raise SystemExit("news were found")
+except Exception as error:
+    assert "search provider" in str(error), error
+
+print("python search: ok")

@@ -1,0 +1,414 @@
+//! Search through the real server: in the team's own pages, and by providers in this process.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::server::OTHER_KEY;
+use harvestman_tests::{Asked, Page, Provider, RunningSite, Site, TestServer};
+use http::Method;
+use serde_json::{Value, json};
+
+fn article(title: &str, text: &str, links: &[&str]) -> Page {
+    let links: String = links
+        .iter()
+        .map(|link| format!("<a href=\"{link}\">{link}</a> "))
+        .collect();
+    Page::html(format!(
+        "<!doctype html><html lang=\"en\"><head><title>{title}</title></head><body><main><h1>{title}</h1><p>{text}</p>\
+         <p>{links}</p></main></body></html>"
+    ))
+}
+
+async fn birds() -> RunningSite {
+    let herons =
+        "Herons stand in shallow water. They wait for fish without moving. A colony nests in tall trees.";
+    let ducks = "Ducks swim on ponds. Some species dive for food. Unlike herons they swim.";
+    Site::new()
+        .page(
+            "/",
+            article(
+                "Birds",
+                "A small guide to birds near water.",
+                &["/herons", "/ducks", "/owls.html"],
+            ),
+        )
+        .page("/herons", article("Grey herons", herons, &[]))
+        .page("/ducks", article("Wild ducks", ducks, &[]))
+        .page(
+            "/owls.html",
+            article("Owls", "Owls hunt at night and turn their heads.", &[]),
+        )
+        .serve()
+        .await
+}
+
+async fn search(server: &TestServer, body: Value) -> Value {
+    server.post("/v2/search", &body).await.ok()
+}
+
+fn urls(answer: &Value) -> Vec<&str> {
+    let web = answer["data"]["web"].as_array().unwrap();
+    web.iter().map(|result| result["url"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn without_a_provider_the_teams_own_pages_are_searched() {
+    let site = birds().await;
+    let mut server = TestServer::start().await;
+    let empty = search(&server, json!({ "query": "herons" })).await;
+    assert_eq!(
+        (&empty["data"], &empty["creditsUsed"]),
+        (&json!({ "web": [] }), &json!(0))
+    );
+    assert!(
+        empty["warning"].as_str().unwrap().contains("No search provider"),
+        "{empty}"
+    );
+
+    server.crawled(&json!({ "url": site.url("/") })).await;
+    let answer = search(
+        &server,
+        json!({ "query": "where do herons nest?", "origin": "test" }),
+    )
+    .await;
+    let first = &answer["data"]["web"][0];
+    assert_eq!(first["url"], site.url("/herons"));
+    assert_eq!(
+        (&first["title"], &first["position"]),
+        (&json!("Grey herons"), &json!(1))
+    );
+    assert!(
+        first["description"]
+            .as_str()
+            .unwrap()
+            .contains("colony nests in tall trees"),
+        "{first}"
+    );
+    assert!(first.get("markdown").is_none() && first.get("metadata").is_none());
+    assert!(
+        answer["warning"]
+            .as_str()
+            .unwrap()
+            .contains("pages that your team has scraped")
+    );
+    assert_eq!(
+        (&answer["success"], &answer["creditsUsed"]),
+        (&json!(true), &json!(2))
+    );
+
+    let only = search(&server, json!({ "query": "herons -ducks", "limit": 1 })).await;
+    assert_eq!(urls(&only), [site.url("/herons")]);
+    let elsewhere = search(
+        &server,
+        json!({ "query": "herons", "includeDomains": ["b.test"] }),
+    )
+    .await;
+    assert_eq!(urls(&elsewhere), [""; 0]);
+    let here = search(
+        &server,
+        json!({ "query": "owl", "includeDomains": ["127.0.0.1"], "tbs": "qdr:h" }),
+    )
+    .await;
+    assert_eq!(urls(&here)[0], site.url("/owls.html"));
+    let old = search(&server, json!({ "query": "owl", "tbs": "cdr:1,cd_max:1/1/2020" })).await;
+    assert_eq!(urls(&old), [""; 0]);
+
+    // Nobody else's, and they are there after a restart.
+    let headers = [("authorization", format!("Bearer {OTHER_KEY}"))];
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let other = server.ask(
+        Method::POST,
+        "/v2/search",
+        &headers,
+        json!({ "query": "herons" }).to_string(),
+    );
+    assert_eq!(urls(&other.await.ok()), [""; 0]);
+    server.kill9();
+    server.restart().await;
+    assert!(!urls(&search(&server, json!({ "query": "herons" })).await).is_empty());
+}
+
+#[tokio::test]
+async fn what_must_not_be_kept_is_not_found() {
+    let site = birds().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await;
+    for options in [
+        json!({ "storeInCache": false }),
+        json!({ "headers": { "Cookie": "a=b" } }),
+        json!({ "zeroDataRetention": true }),
+    ] {
+        let mut body = options.clone();
+        body["url"] = site.url("/herons").into();
+        server.post("/v2/scrape", &body).await.ok();
+        let found = search(&server, json!({ "query": "herons" })).await;
+        assert_eq!(urls(&found), [""; 0], "{options}");
+    }
+    server
+        .post("/v2/scrape", &json!({ "url": site.url("/herons") }))
+        .await
+        .ok();
+    assert_eq!(
+        urls(&search(&server, json!({ "query": "herons" })).await).len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn results_are_scraped_on_request() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    server.crawled(&json!({ "url": site.url("/") })).await;
+    let body =
+        json!({ "query": "herons ducks", "limit": 2, "scrapeOptions": { "formats": ["markdown", "links"] } });
+    let answer = search(&server, body).await;
+    let web = answer["data"]["web"].as_array().unwrap();
+    assert_eq!(web.len(), 2);
+    for result in web {
+        assert!(result["markdown"].as_str().unwrap().starts_with("# "), "{result}");
+        assert_eq!(result["metadata"]["sourceURL"], result["url"]);
+        assert!(result["title"].is_string() && result["position"].is_u64());
+    }
+    assert_eq!(answer["creditsUsed"], 4, "two for the search, one for each page");
+
+    let wrong = json!({ "query": "x", "scrapeOptions": { "formats": ["markdown"], "colour": 1 } });
+    assert_eq!(server.post("/v2/search", &wrong).await.status, 400);
+    for (body, status, code) in [
+        (json!({}), 400, "BAD_REQUEST"),
+        (json!({ "query": "" }), 400, "BAD_REQUEST"),
+        (json!({ "query": "x", "limit": 101 }), 400, "BAD_REQUEST"),
+        (
+            json!({ "query": "x", "categories": ["gov"] }),
+            501,
+            "FEATURE_NOT_SUPPORTED",
+        ),
+        (
+            json!({ "query": "x", "sources": ["news"] }),
+            503,
+            "FEATURE_NOT_CONFIGURED",
+        ),
+        (
+            json!({ "query": "x", "sources": ["images", "news"] }),
+            503,
+            "FEATURE_NOT_CONFIGURED",
+        ),
+    ] {
+        let answer = server.post("/v2/search", &body).await;
+        assert_eq!((answer.status, answer.code()), (status, code), "{body}");
+    }
+    let both = search(&server, json!({ "query": "herons", "sources": ["web", "news"] })).await;
+    assert_eq!(both["data"]["news"], json!([]));
+    assert!(
+        both["warning"]
+            .as_str()
+            .unwrap()
+            .contains("need a search provider")
+    );
+}
+
+/// What a SearXNG instance says.
+fn searxng(base: &str, asked: &Asked) -> (u16, Value) {
+    let page: u32 = asked.query["pageno"].parse().unwrap();
+    let result = |number: u32| {
+        json!({
+            "url": format!("{base}/{number}"), "title": format!("Result <b>{number}</b>"),
+            "content": "What it says.", "engine": "e", "publishedDate": format!("2026-01-{:02}T00:00:00", number % 28 + 1),
+            "img_src": format!("{base}/{number}.png"), "resolution": "640 x 480",
+        })
+    };
+    let results: Vec<Value> = match page {
+        1 => (0..10).map(result).collect(),
+        2 => (8..18).map(result).collect(),
+        _ => Vec::new(),
+    };
+    (
+        200,
+        json!({ "query": asked.query["q"], "results": results, "unresponsive_engines": [] }),
+    )
+}
+
+async fn provided(provider: &Provider, kind: &str) -> TestServer {
+    let settings = [
+        ("HARVESTMAN_SEARCH_URL", provider.url()),
+        ("HARVESTMAN_SEARCH_PROVIDER", kind.to_owned()),
+        ("HARVESTMAN_SEARCH_API_KEY", "between-us".to_owned()),
+    ];
+    let settings: Vec<(&str, &str)> = settings
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    TestServer::start_with(&settings).await
+}
+
+#[tokio::test]
+async fn searxng_is_asked_in_its_words_and_page_by_page() {
+    let site = Site::new()
+        .page("/0", article("Zero", "Nothing counts as much.", &[]))
+        .serve()
+        .await;
+    let base = site.url("");
+    let provider = Provider::start(move |asked| searxng(&base, asked)).await;
+    let server = provided(&provider, "searxng").await;
+    let body = json!({
+        "query": "herons", "limit": 15, "tbs": "qdr:w", "country": "DE", "safe": true, "location": "Bonn",
+        "excludeDomains": ["b.test"],
+    });
+    let answer = search(&server, body).await;
+    let web = answer["data"]["web"].as_array().unwrap();
+    assert_eq!(web.len(), 15, "two pages, of which two results are the same");
+    assert_eq!(
+        web[1],
+        json!({ "url": site.url("/1"), "title": "Result 1", "description": "What it says.", "position": 2 })
+    );
+    assert_eq!((&answer["creditsUsed"], answer.get("warning")), (&json!(4), None));
+    let asked = provider.asked();
+    assert_eq!(asked.len(), 2);
+    let query = &asked[1].query;
+    let expected = [
+        ("q", "herons -site:b.test Bonn"),
+        ("format", "json"),
+        ("categories", "general"),
+        ("pageno", "2"),
+        ("time_range", "week"),
+        ("language", "de-DE"),
+        ("safesearch", "2"),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(
+        query
+            .iter()
+            .map(|(n, v)| (n.clone(), v.clone()))
+            .collect::<Vec<_>>()
+            .len(),
+        expected.len()
+    );
+    for (name, value) in expected {
+        assert_eq!(query[&name], value, "{name}");
+    }
+    assert_eq!(asked[0].path, "/search");
+
+    let sources = json!({ "query": "herons", "limit": 3, "sources": ["news", { "type": "images" }] });
+    let answer = search(&server, sources).await;
+    assert_eq!(answer["data"].get("web"), None);
+    assert_eq!(answer["data"]["news"][0]["date"], "2026-01-01T00:00:00");
+    assert_eq!(answer["data"]["news"][0]["snippet"], "What it says.");
+    let image = &answer["data"]["images"][2];
+    assert_eq!(
+        (&image["imageWidth"], &image["imageHeight"]),
+        (&json!(640), &json!(480))
+    );
+    assert_eq!(image["imageUrl"], site.url("/2.png"));
+
+    let days = json!({ "query": "herons", "tbs": "cdr:1,cd_min:1/3/2026,cd_max:1/5/2026", "limit": 5 });
+    let answer = search(&server, days).await;
+    assert_eq!(urls(&answer), [site.url("/2"), site.url("/3"), site.url("/4")]);
+
+    // One result is a page, the others are none: these stay bare.
+    let scraped = json!({ "query": "herons", "limit": 2, "scrapeOptions": { "formats": ["markdown"] } });
+    let answer = search(&server, scraped).await;
+    assert!(
+        answer["data"]["web"][0]["markdown"]
+            .as_str()
+            .unwrap()
+            .contains("Nothing counts")
+    );
+    assert_eq!(answer["data"]["web"][1]["metadata"]["statusCode"], 404);
+}
+
+#[tokio::test]
+async fn other_providers_are_asked_in_theirs() {
+    let provider = Provider::start(|asked| {
+        let result = |number: u64| {
+            json!({ "title": format!("R{number}"), "link": format!("https://a.test/{number}"), "snippet": "S", "date": "2 days ago",
+                "imageUrl": "https://a.test/i.png", "imageWidth": 3, "imageHeight": 4 })
+        };
+        let page = asked.json["page"].as_u64().unwrap();
+        let name = match asked.path.as_str() {
+            "/search" => "organic",
+            "/news" => "news",
+            _ => "images",
+        };
+        (200, json!({ name: if page == 1 { vec![result(1), result(2)] } else { vec![] } }))
+    })
+    .await;
+    let server = provided(&provider, "serper").await;
+    let body = json!({ "query": "rust", "sources": ["web", "news", "images"], "tbs": "qdr:d,sbd:1", "location": "Bonn", "categories": ["pdf"] });
+    let mut open = body.clone();
+    open["categories"] = json!([]);
+    let answer = search(&server, open).await;
+    assert_eq!(urls(&answer), ["https://a.test/1", "https://a.test/2"]);
+    assert_eq!(answer["data"]["news"][1]["date"], "2 days ago");
+    assert_eq!(answer["data"]["images"][0]["imageWidth"], 3);
+    let first = provider.asked()[0].clone();
+    assert_eq!(first.headers["x-api-key"], "between-us");
+    let sent =
+        json!({ "q": "rust", "gl": "us", "num": 10, "page": 1, "tbs": "qdr:d,sbd:1", "location": "Bonn" });
+    assert_eq!(first.json, sent);
+    let none = search(&server, body).await;
+    assert_eq!(urls(&none), [""; 0], "none is a PDF");
+    assert!(none["warning"].as_str().unwrap().contains("Nothing was found"));
+
+    let brave = Provider::start(|asked| {
+        let results = match asked.query["offset"].as_str() {
+            "0" => json!([{ "url": "https://a.test/1", "title": "R1", "description": "<strong>S</strong>", "page_age": "2026-01-01T00:00:00" }]),
+            _ => json!([]),
+        };
+        (200, json!({ "web": { "results": results } }))
+    })
+    .await;
+    let server = provided(&brave, "brave").await;
+    let answer = search(
+        &server,
+        json!({ "query": "rust", "tbs": "cdr:1,cd_min:1/1/2026,cd_max:1/2/2026" }),
+    )
+    .await;
+    assert_eq!(answer["data"]["web"][0]["description"], "S");
+    let first = brave.asked()[0].clone();
+    assert_eq!(first.path, "/res/v1/web/search");
+    assert_eq!(first.headers["x-subscription-token"], "between-us");
+    assert_eq!(first.query["freshness"], "2026-01-01to2026-01-02");
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_is_told_of() {
+    let silent = Provider::start(|_| (500, json!({}))).await;
+    let server = provided(&silent, "searxng").await;
+    let answer = server.post("/v2/search", &json!({ "query": "x" })).await;
+    assert_eq!(
+        (answer.status, answer.code()),
+        (503, "SERVICE_UNAVAILABLE"),
+        "{}",
+        answer.error()
+    );
+    assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
+    assert_eq!(silent.asked().len(), 2, "a passing failure is tried once more");
+
+    let odd = Provider::start(|asked| match asked.query["categories"].as_str() {
+        "news" => (403, json!({})),
+        _ => (
+            200,
+            json!({ "results": [{ "url": "https://a.test/", "title": "A" }, { "url": "ftp://b.test/" }] }),
+        ),
+    })
+    .await;
+    let server = provided(&odd, "searxng").await;
+    let answer = search(&server, json!({ "query": "x", "sources": ["web", "news"] })).await;
+    assert_eq!(urls(&answer), ["https://a.test/", "ftp://b.test/"]);
+    assert!(answer["warning"].as_str().unwrap().contains("403"), "{answer}");
+    let valid = search(&server, json!({ "query": "x", "ignoreInvalidURLs": true })).await;
+    assert_eq!(urls(&valid), ["https://a.test/"]);
+
+    let slow = Site::new()
+        .page(
+            "/search?q=x&format=json&categories=general&pageno=1",
+            Page::html("{}").delay(std::time::Duration::from_secs(600)),
+        )
+        .serve()
+        .await;
+    let server = TestServer::start_with(&[("HARVESTMAN_SEARCH_URL", slow.url("").as_str())]).await;
+    let answer = server
+        .post("/v2/search", &json!({ "query": "x", "timeout": 300 }))
+        .await;
+    assert_eq!((answer.status, answer.code()), (408, "SEARCH_TIMEOUT"));
+}

@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, docs, files, health, interact, job_pages, keys, live, map, operator, parse,
-    scrape, search, team, webhooks,
+    batch, browser, console, crawl, docs, files, health, interact, job_pages, keys, live, map, operator,
+    parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;

@@ -43,7 +43,10 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ("What does status 429 mean?", &["errors", "limits", "teams"]),
     ("How expensive is it to crawl a site?", &["credits"]),
     ("Where can I see which requests were made today?", &["activity"]),
-    ("How do I create another API key for a colleague?", &["keys", "teams"]),
+    (
+        "How do I create another API key for a colleague?",
+        &["keys", "teams"],
+    ),
     ("Can I use Google results?", &["search"]),
     (
         "Get name and price of a product as structured data",

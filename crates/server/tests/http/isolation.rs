@@ -282,7 +282,9 @@ fn rows(ours: &Ours) -> Vec<Row> {
             Refused(thing, ..) => ours.id(*thing),
             Own(_) | Token | Everybody(_) | Operator => ours.id(Thing::Session),
         };
-        let names = ["{id}", "{name}", "{token}", "{file}", "{*rest}", "{*path}"];
+        let names = [
+            "{id}", "{name}", "{token}", "{file}", "{page}", "{*rest}", "{*path}",
+        ];
         Row {
             route: route(method, path),
             path: names

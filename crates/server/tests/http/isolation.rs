@@ -127,6 +127,10 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("POST", "/console/api/start", r#"{"code":"x"}"#, Everybody(401)),
     ("GET", "/console/api/info", "", Own(200)),
     ("GET", "/console/api/jobs", "", Own(200)),
+    ("GET", "/console/api/jobs/{id}", "", gone(Thing::Crawl)),
+    ("GET", "/console/api/jobs/{id}/pages", "", gone(Thing::Crawl)),
+    ("GET", "/console/api/jobs/{id}/links", "", gone(Thing::Crawl)),
+    ("GET", "/console/api/sessions", "", Own(200)),
     ("GET", "/console/api/jobs/{id}/webhooks", "", gone(Thing::Crawl)),
     (
         "POST",

@@ -6,6 +6,7 @@
 
 mod clean_html;
 mod decode;
+mod facts;
 pub mod files;
 mod html;
 mod limits;
@@ -14,6 +15,8 @@ mod markdown;
 mod page;
 
 pub use decode::{Decoded, decode};
+pub use facts::{FactCell, FactTable, Facts};
+pub use html::json_ld::day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, Page, Selection};

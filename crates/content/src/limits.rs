@@ -55,6 +55,28 @@ pub(crate) const METADATA_VALUE_BYTES: usize = 65_536;
 /// Bytes of one JSON-LD block that are read.
 pub(crate) const JSON_LD_BYTES: usize = 1024 * 1024;
 
+/// Objects that a page states, JSON-LD blocks that are read, and how deep microdata nests.
+pub(crate) const FACT_OBJECTS: usize = 500;
+pub(crate) const FACT_BLOCKS: usize = 50;
+pub(crate) const FACT_NESTING: usize = 16;
+/// References between objects that are filled in.
+pub(crate) const FACT_REFERENCES: usize = 200;
+/// Values of one property or items of one list, and lists of a page.
+pub(crate) const FACT_LIST: usize = 1000;
+pub(crate) const FACT_LISTS: usize = 200;
+/// Bytes of one value.
+pub(crate) const FACT_TEXT_BYTES: usize = 8192;
+/// Tables of data, rows and columns of one, and cells of all.
+pub(crate) const FACT_TABLES: usize = 100;
+pub(crate) const FACT_ROWS: usize = 1000;
+pub(crate) const FACT_COLUMNS: usize = 50;
+pub(crate) const FACT_CELLS: usize = 20_000;
+/// Pairs of a page, characters and words of a label, nodes of the block that holds a pair.
+pub(crate) const FACT_PAIRS: usize = 1000;
+pub(crate) const FACT_LABEL_CHARS: usize = 40;
+pub(crate) const FACT_LABEL_WORDS: usize = 5;
+pub(crate) const FACT_PAIR_NODES: u32 = 40;
+
 #[cfg(feature = "files")]
 pub(crate) use files::*;
 

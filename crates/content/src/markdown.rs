@@ -9,7 +9,7 @@ mod escape;
 mod footnotes;
 mod inline;
 mod shape;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod walk;

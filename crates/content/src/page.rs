@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use crate::facts::{self, Facts};
 use crate::html::dom::{Dom, NodeId};
 use crate::html::metadata::PageMetadata;
 use crate::html::select::{Selector, SelectorError};
@@ -87,6 +88,11 @@ impl Page {
     /// What the page says about itself.
     pub fn metadata(&self) -> PageMetadata {
         metadata::metadata(&self.dom, &self.base)
+    }
+
+    /// The data that the page states.
+    pub fn facts(&self) -> Facts {
+        facts::facts(&self.dom, &self.base)
     }
 
     /// The values of an attribute on all elements that match, document order; elements without it are passed over.

@@ -140,7 +140,8 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
     out
 }
 
-fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
+/// The texts of all blocks that are not too long.
+pub(crate) fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
     (0..dom.len())
         .filter(|&id| {
             dom.tag(id) == Tag::Script
@@ -163,7 +164,7 @@ fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
 }
 
 /// The objects of a block: itself, those of a list, of `@graph` and of `mainEntity`. The reader of JSON bounds its depth.
-fn objects(value: &Value) -> Vec<&Value> {
+pub(crate) fn objects(value: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -250,7 +251,8 @@ fn names(value: &Value, all: &[&Value]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn unescape(text: &str) -> String {
+/// A text without the entities that are often left in JSON-LD.
+pub(crate) fn unescape(text: &str) -> String {
     text.replace("&amp;", "&")
         .replace("&#39;", "'")
         .replace("&#8217;", "’")
@@ -354,7 +356,7 @@ fn date_below_heading(dom: &Dom) -> Option<String> {
 }
 
 /// The day of an ISO time, `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and `31 Jan 2024`.
-fn day(text: &str) -> Option<String> {
+pub fn day(text: &str) -> Option<String> {
     let text = text.trim();
     let digits: Vec<&str> = text
         .split(|c: char| !c.is_ascii_digit())

@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 /// Rows of a table that are its own, not those of tables inside.
-pub(super) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
+pub(crate) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
     let mut rows = Vec::new();
     for child in dom.children(table) {
         match dom.tag(child) {
@@ -32,7 +32,8 @@ pub(super) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
     rows
 }
 
-fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
+/// Cells of a row.
+pub(crate) fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
     dom.children(row)
         .filter(|&n| matches!(dom.tag(n), Tag::Td | Tag::Th))
 }

@@ -1,0 +1,103 @@
+//! The data that a page states: objects of JSON-LD, microdata and RDFa, `meta` values, tables, lists and pairs of a
+//! label and a value. What it means to a caller is not known here; nothing is guessed from prose.
+
+mod items;
+mod linked;
+mod pairs;
+mod sections;
+mod table;
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::html::dom::{Dom, NodeId, attr, collapse};
+use crate::html::json_ld;
+use crate::html::tag::Tag;
+use crate::limits;
+
+/// What a page states, each kind in document order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Facts {
+    /// Objects of JSON-LD, then of microdata and RDFa; those that others hold are inside them. `@type` is a list of
+    /// names without the address of their vocabulary. Values are as written, white space folded.
+    pub objects: Vec<Map<String, Value>>,
+    /// `meta` values by their property or name, in lower case.
+    pub meta: Vec<(String, String)>,
+    /// Tables of data.
+    pub tables: Vec<FactTable>,
+    /// Labels, without their colon, and what stands behind them.
+    pub pairs: Vec<(String, String)>,
+    /// The items of each list that has a heading, by that heading.
+    pub lists: Vec<(String, Vec<String>)>,
+    /// The title of the page's text, else of the page.
+    pub title: Option<String>,
+}
+
+/// A table with a row of column names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FactTable {
+    /// Its caption, else the heading above it; may be empty.
+    pub caption: String,
+    /// Names of the columns; may be empty.
+    pub columns: Vec<String>,
+    /// The rows, none longer than the columns.
+    pub rows: Vec<Vec<FactCell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FactCell {
+    /// Its text, white space folded.
+    pub text: String,
+    /// Where its first link leads, absolute.
+    pub link: Option<String>,
+}
+
+/// Reads a page.
+pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
+    let mut objects = linked::objects(dom);
+    objects.extend(items::objects(dom, base));
+    objects.truncate(limits::FACT_OBJECTS);
+    let (tables, mut pairs) = table::tables(dom, base);
+    pairs.extend(pairs::pairs(dom));
+    pairs.truncate(limits::FACT_PAIRS);
+    Facts {
+        objects,
+        meta: meta(dom),
+        tables,
+        pairs,
+        lists: sections::lists(dom),
+        title: json_ld::stated(dom).title,
+    }
+}
+
+fn meta(dom: &Dom) -> Vec<(String, String)> {
+    let named = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Meta);
+    named
+        .filter_map(|id| {
+            let name = dom
+                .attr(id, attr::PROPERTY)
+                .or_else(|| dom.attr(id, attr::NAME))?;
+            let content = collapse(dom.attr(id, attr::CONTENT)?);
+            let fits = !content.is_empty() && content.len() <= limits::FACT_TEXT_BYTES;
+            fits.then(|| (name.trim().to_ascii_lowercase(), content))
+        })
+        .take(limits::METADATA_KEYS)
+        .collect()
+}
+
+/// The text below a node, white space folded and cut where it is too long; none when there is none.
+fn text(dom: &Dom, id: NodeId) -> Option<String> {
+    let mut text = collapse(&dom.text_of(id, limits::FACT_TEXT_BYTES));
+    text.truncate(text.floor_char_boundary(limits::FACT_TEXT_BYTES));
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether a node stands where a page leads elsewhere instead of saying something.
+fn is_around(dom: &Dom, id: NodeId) -> bool {
+    dom.ancestors(id)
+        .any(|up| matches!(dom.tag(up), Tag::Nav | Tag::Footer) || dom.is_never_text(dom.tag(up)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,11 @@ fn uses_model(format: &Format) -> bool {
     }
 }
 
+/// The price of a page with formats that need a model, when none was asked.
+pub fn without_model(credits: u32) -> u32 {
+    credits.saturating_sub(MODEL_CREDITS)
+}
+
 /// A search without the pages scraped for it: per started ten results.
 pub fn search(results: u64) -> u64 {
     results.div_ceil(SEARCH_RESULTS).saturating_mul(SEARCH_CREDITS)

@@ -10,6 +10,8 @@ pub mod cache;
 pub mod crawl;
 #[cfg(feature = "render")]
 pub mod docs;
+#[cfg(feature = "render")]
+pub mod extract;
 pub mod frontier;
 pub mod host;
 pub mod ids;

@@ -159,3 +159,34 @@ pub const MAX_QUERY_WORDS: usize = 64;
 pub const MAX_DOCS_PASSAGES: usize = 3;
 /// Characters of one such passage.
 pub const MAX_DOCS_PASSAGE_CHARS: usize = 1800;
+
+/// Steps of the validation of one value.
+pub const MAX_SCHEMA_STEPS: usize = 200_000;
+/// Deepest nesting of a value that is validated.
+pub const MAX_SCHEMA_DEPTH: usize = 64;
+/// References followed from one place of a schema.
+pub const MAX_SCHEMA_REFERENCES: usize = 16;
+/// Patterns of a schema that are compiled.
+pub const MAX_SCHEMA_PATTERNS: usize = 50;
+/// Bytes of one compiled pattern of a schema.
+pub const MAX_SCHEMA_PATTERN_BYTES: usize = 256 * 1024;
+/// Things that are wrong with a value, as far as they are told.
+pub const MAX_VIOLATIONS: usize = 10;
+/// Names of properties that a schema does not have, as far as they are kept to be told.
+pub const MAX_PRUNED: usize = 1000;
+/// Characters of a name in a warning.
+pub const MAX_NAMED_CHARS: usize = 100;
+/// Lookups and values of one filling of a schema.
+pub const MAX_FILL_STEPS: usize = 50_000;
+/// Deepest nesting of what is filled.
+pub const MAX_FILL_DEPTH: usize = 16;
+/// Items of one list that is filled.
+pub const MAX_FILLED_ITEMS: usize = 1000;
+/// Fields of extracted data that are told to differ.
+pub const MAX_CHANGED_FIELDS: usize = 1000;
+/// Items of one list that several pages give together.
+pub const MAX_MERGED_ITEMS: usize = 10_000;
+/// Properties by which objects are ranked.
+pub const MAX_RANKED_PROPERTIES: usize = 100;
+/// Values of one object or kind of statement that are looked at.
+pub const MAX_SOURCE_VALUES: usize = 2000;

@@ -1,6 +1,7 @@
 //! The last version of a page, which `changeTracking` compares with (contract section 4.2): kept per team, URL and tag,
 //! without expiry.
 
+use serde_json::Value;
 use url::Url;
 
 use crate::api::format::ChangeTracking;
@@ -25,6 +26,8 @@ pub struct PageVersion {
     pub status_code: u16,
     /// What is compared.
     pub markdown: String,
+    /// The data that the mode `json` compares, where it was asked for.
+    pub data: Option<Value>,
 }
 
 impl VersionKey {

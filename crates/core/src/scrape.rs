@@ -14,6 +14,8 @@ pub(crate) mod highlights;
 #[cfg(feature = "render")]
 mod kind;
 #[cfg(feature = "render")]
+pub mod model;
+#[cfg(feature = "render")]
 pub(crate) mod passages;
 #[cfg(feature = "render")]
 mod render;
@@ -23,13 +25,13 @@ mod summary;
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]
-pub use file::{Upload, file_request, parse_formats, render_file};
+pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
 #[cfg(feature = "files")]
 pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]
 pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
 #[cfg(feature = "render")]
-pub use render::{RawPage, Rendered, render};
+pub use render::{RawPage, Rendered, prepare, render};
 
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{ChangeMode, Format, QueryMode};
@@ -116,21 +118,30 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
             ErrorCode::NotConfigured,
             "needs a browser, and none is configured on this server",
         ),
-        Format::ChangeTracking(_) if !capabilities.model => (
+        // What a schema asks for is filled from what the page states.
+        Format::Json(json) if !capabilities.model && json.schema.is_none() => (
             ErrorCode::NotConfigured,
-            "needs a language model for its mode `json`, and none is configured on this server",
+            "needs a language model when there is no `schema`, and none is configured on this server; give a `schema`",
+        ),
+        Format::ChangeTracking(tracking) if !capabilities.model && tracking.schema.is_none() => (
+            ErrorCode::NotConfigured,
+            "needs a language model for its mode `json` when there is no `schema`, and none is configured on this \
+             server; give a `schema`",
         ),
         Format::Question { .. } | Format::Query { .. } if !capabilities.model => (
             ErrorCode::NotConfigured,
             "needs a language model, and none is configured on this server",
         ),
-        Format::Screenshot(_) => return Ok(()),
-        Format::ChangeTracking(_) | Format::Question { .. } | Format::Query { .. } | Format::Json(_) => (
-            ErrorCode::NotConfigured,
-            "is not available in this version of the server",
-        ),
+        Format::Screenshot(_)
+        | Format::ChangeTracking(_)
+        | Format::Question { .. }
+        | Format::Query { .. }
+        | Format::Json(_) => return Ok(()),
     };
-    let message = format!("The format `{}` {why}; leave it out of `formats`.", format.kind());
+    let message = format!(
+        "The format `{}` {why}, or leave it out of `formats`.",
+        format.kind()
+    );
     Err(ApiError::new(code, message))
 }
 
@@ -234,6 +245,22 @@ mod tests {
             r#"{"formats":["markdown",{"type":"changeTracking","modes":["json"]}]}"#,
             none,
             Some((ErrorCode::NotConfigured, "`json`")),
+        );
+        check(
+            r#"{"formats":[{"type":"json","prompt":"x"}]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "`schema`")),
+        );
+        check(
+            r#"{"formats":["markdown",{"type":"json","schema":{}},{"type":"changeTracking","modes":["json"],"schema":{}}]}"#,
+            none,
+            None,
+        );
+        let model = Capabilities { model: true, ..none };
+        check(
+            r#"{"formats":[{"type":"json","prompt":"x"},{"type":"question","question":"?"},{"type":"query","prompt":"x"}]}"#,
+            model,
+            None,
         );
         let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
         check(question, none, Some((ErrorCode::NotConfigured, "model")));

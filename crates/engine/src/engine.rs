@@ -50,7 +50,7 @@ pub struct EngineConfig {
     pub robots_agent: String,
     /// What each team may do.
     pub plans: Plans,
-    /// The language model; none: prompts are plain steps.
+    /// The language model; none: prompts are plain steps, data is what pages state.
     pub llm: Option<Llm>,
     /// The search provider; none: searches look through the team's own pages.
     pub search: Option<Search>,
@@ -121,6 +121,7 @@ impl Engine {
                 fetcher,
                 browser,
                 FileReader::new(config.file_reader.clone(), config.cores),
+                config.llm.clone(),
                 config.cores,
             ),
             slots: Slots::new(config.plans.clone()),
@@ -266,7 +267,7 @@ impl Engine {
 
     /// Refuses a private address before anything is stored. A name that does not resolve is not
     /// refused here: the job says so.
-    async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
+    pub(crate) async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
         match self.inner.scraper.fetcher().check_target(url).await {
             Err(error) if error.code() == ErrorCode::UnsafeTarget => {
                 Err(ApiError::new(error.code(), error.to_string()))
@@ -353,7 +354,11 @@ impl Engine {
         request: ParseOptions,
     ) -> Result<Document, ApiError> {
         request.check_allowed()?;
-        check_supported(&request.options, &Capabilities::default())?;
+        let capabilities = Capabilities {
+            browser: false,
+            ..self.inner.capabilities()
+        };
+        check_supported(&request.options, &capabilities)?;
         let upload = file.upload();
         let content_type = upload.kind()?;
         let request = ScrapeRequest {
@@ -405,7 +410,7 @@ impl Inner {
     pub(crate) fn capabilities(&self) -> Capabilities {
         Capabilities {
             browser: self.scraper.has_browser(),
-            ..Capabilities::default()
+            model: self.config.llm.is_some(),
         }
     }
 }
@@ -425,9 +430,10 @@ pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents
     let wants = |name| Event::of(family, name).is_some_and(|event| webhook.wants(event));
     WebhookEvents {
         started: wants("started"),
-        page: wants("page"),
+        page: wants("page") || wants("action"),
         completed: wants("completed"),
         failed: wants("failed"),
+        cancelled: wants("cancelled"),
     }
 }
 

@@ -2,6 +2,7 @@
 //! starts what the core asks for. It serves no HTTP and speaks no SQL.
 
 mod answer;
+mod ask;
 mod batch;
 mod browser_pages;
 mod budget;
@@ -19,11 +20,13 @@ mod job_request;
 pub mod limits;
 mod llm;
 mod map;
+mod model_formats;
 mod new_job;
 mod page_cache;
 mod plans;
 mod profiles;
 mod prompt;
+mod runs;
 mod scheduler;
 mod scraper;
 mod search;

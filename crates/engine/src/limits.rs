@@ -144,3 +144,39 @@ pub const DOCS_PASSAGES: usize = 6;
 pub const DOCS_TIME: Duration = Duration::from_secs(45);
 /// Time for the language model to propose the options of a crawl.
 pub const CRAWL_PROMPT_TIME: Duration = Duration::from_secs(20);
+/// What the language model is given of a page: some 30,000 tokens of English.
+pub const MODEL_PAGE_BYTES: usize = 120 * 1024;
+/// What the language model is given of the data that a page states.
+pub const MODEL_STATED_BYTES: usize = 16 * 1024;
+/// The longest time of an extract or agent.
+pub const RUN_TIME: Duration = Duration::from_secs(30 * 60);
+/// Servers that may stop while they work on one extract or agent.
+pub const RUN_ATTEMPTS: u64 = 5;
+/// Pages of one extract or agent that are read at the same time.
+pub const RUN_PAGES_AT_ONCE: usize = 4;
+/// Pages of an extract unless given.
+pub const EXTRACT_PAGES: u64 = 20;
+/// Most pages of an extract.
+pub const EXTRACT_PAGES_MAX: u64 = 1_000;
+/// Warnings of one result.
+pub const RUN_WARNINGS: usize = 20;
+/// Names of properties by which pages of a site are chosen.
+pub const CHOOSING_NAMES: usize = 16;
+/// Shortest word by which links to other sites are chosen, in characters.
+pub const CHOOSING_WORD_CHARS: usize = 4;
+/// Steps of an agent by its effort.
+pub const RUN_STEPS_LOW: usize = 8;
+/// As before.
+pub const RUN_STEPS: usize = 20;
+/// As before.
+pub const RUN_STEPS_HIGH: usize = 40;
+/// Results of an agent that are given back to it because they are not valid.
+pub const RUN_REPAIRS: usize = 2;
+/// Links of a map that an agent is shown.
+pub const RUN_MAP_LINKS: u64 = 200;
+/// Links of a page that an agent is shown.
+pub const RUN_LINKS_SHOWN: usize = 200;
+/// Pages that an agent has before it at one time, in bytes.
+pub const RUN_TALK_BYTES: usize = 200 * 1024;
+/// Characters of a prompt by which an agent is shown in a list.
+pub const AGENT_HINT_CHARS: usize = 100;

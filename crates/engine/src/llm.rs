@@ -6,6 +6,7 @@
 //! conversations are never logged. What the model is asked, and what its calls lead to, is not known here.
 
 mod json;
+mod marked;
 mod wire;
 
 use std::sync::Arc;
@@ -59,7 +60,8 @@ impl std::fmt::Debug for Llm {
     }
 }
 
-pub(crate) use json::{JsonReply, Schema};
+pub(crate) use json::{Form, JsonReply, Schema};
+pub(crate) use marked::marked;
 
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Debug)]
@@ -77,6 +79,16 @@ pub(crate) enum Message {
         /// The result.
         text: String,
     },
+}
+
+impl Message {
+    /// Words of the model.
+    pub(crate) fn said(text: String) -> Self {
+        Self::Assistant(Reply {
+            text: Some(text),
+            calls: Vec::new(),
+        })
+    }
 }
 
 /// A function that the model may call.

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::map::{MapAnswer, MapRequest};
+use harvestman_core::api::map::{MapAnswer, MapLink, MapRequest};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing::MAP_CREDITS;
 use harvestman_core::crawl::RobotsOutcome;
@@ -82,6 +82,12 @@ impl Mapping {
         let noted = inner.store.record_call(&call, credits, clock::now()).await;
         noted.map_err(|error| unavailable(&error))?;
         result
+    }
+
+    /// The links alone, as a part of something else: not noted as a call of its own.
+    pub(crate) async fn links(self) -> Result<Vec<MapLink>, ApiError> {
+        let listing = Listing::new(&self.request)?;
+        Ok(Box::pin(self.answer(listing)).await?.links)
     }
 
     async fn answer(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use harvestman_store::Lease;
+use harvestman_store::{JobKind, Lease};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::driver::Driver;
 use crate::engine::Inner;
-use crate::{clock, limits};
+use crate::{clock, limits, runs};
 
 /// Takes and drives shards until `stop`; returns when every driver has ended.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
@@ -47,6 +47,19 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
+    if matches!(lease.kind, JobKind::Extract | JobKind::Agent) {
+        let words = inner.driven.watch(&lease);
+        tokio::select! {
+            ended = runs::drive(inner.clone(), lease.clone(), stop) => match ended {
+                Ok(stopped) => tracing::debug!(?stopped, "left a run"),
+                Err(error) => tracing::error!(%error, "a run stopped; it is taken up again"),
+            },
+            () = words.cancelled.cancelled() => tracing::debug!("a run was cancelled"),
+        }
+        inner.driven.forget(&lease);
+        inner.changes.announce(lease.job);
+        return;
+    }
     let driver = match Driver::new(inner.clone(), lease.clone()) {
         Ok(driver) => driver,
         Err(error) => return tracing::error!(%error, "a stored job cannot be read"),

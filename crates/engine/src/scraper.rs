@@ -10,7 +10,7 @@ use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, render, render_file};
+use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
 use harvestman_store::StoreError;
 use tokio::sync::Semaphore;
@@ -21,9 +21,10 @@ use crate::answer::Answer;
 use crate::browser_pages::{BrowserPage, BrowserPages, Taken};
 use crate::engine::unavailable;
 use crate::file_reader::FileReader;
-use crate::limits;
+use crate::llm::Llm;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
+use crate::{limits, model_formats};
 
 /// Fetches and renders pages; cheap to clone.
 #[derive(Clone)]
@@ -34,6 +35,7 @@ pub(crate) struct Scraper {
     files: FileReader,
     /// Places for bodies that come from the cache.
     copies: Arc<Semaphore>,
+    llm: Option<Llm>,
 }
 
 /// Where a page is.
@@ -70,6 +72,7 @@ impl Scraper {
         fetcher: Fetcher,
         browser: Option<BrowserPages>,
         files: FileReader,
+        llm: Option<Llm>,
         cores: usize,
     ) -> Self {
         let places = cores.max(1) * limits::RENDERS_PER_CORE;
@@ -79,6 +82,7 @@ impl Scraper {
             conversions: Arc::new(Semaphore::new(places)),
             copies: Arc::new(Semaphore::new(places)),
             files,
+            llm,
         }
     }
 
@@ -107,13 +111,35 @@ impl Scraper {
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        let mut scraped = self.read(target, cache, options, id, jar, deadline).await?;
+        self.ask_model(&mut scraped, options, deadline).await;
+        Ok(scraped)
+    }
+
+    /// Fills what is left to the language model, where there is one.
+    async fn ask_model(&self, scraped: &mut Scraped, options: &ScrapeOptions, deadline: Instant) {
+        if let Some(llm) = &self.llm {
+            model_formats::fill(llm, &mut scraped.rendered, options, deadline).await;
+        }
+    }
+
+    /// A page but for what is left to the language model.
+    async fn read(
+        &self,
+        target: Target<'_>,
+        cache: &PageCache,
+        options: &Arc<ScrapeOptions>,
+        id: ScrapeId,
+        jar: &CookieJar,
+        deadline: Instant,
+    ) -> Result<Scraped, ScrapeFailure> {
         if let Some(ages) = cache::wanted_ages(options) {
             let place = self.copies.acquire().await;
             let _place = place.expect("the semaphore is never closed");
             for url in std::iter::once(target.url).chain(&target.fallback) {
                 let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
                 if let Some(answer) = copy.map_err(ScrapeFailure::of_store)? {
-                    return self.convert(url, answer, options, id, deadline).await;
+                    return self.render(url, answer, options, id, deadline).await;
                 }
             }
         }
@@ -129,7 +155,7 @@ impl Scraper {
             (url, fetched) = (plain, Ok(second));
         }
         let (answer, taken) = fetched?;
-        let mut scraped = self.convert(url, answer, options, id, deadline).await?;
+        let mut scraped = self.render(url, answer, options, id, deadline).await?;
         scraped.taken = taken;
         if scraped.rendered.has_little_text && scraped.answer.status < 400 && !needs_browser(options) {
             scraped = self.by_scripts(scraped, url, options, id, deadline).await;
@@ -157,7 +183,7 @@ impl Scraper {
         };
         let made = async {
             match browser.page(url, options, None, deadline).await?.answer {
-                Some(answer) => self.convert(url, answer, options, id, deadline).await.map(Some),
+                Some(answer) => self.render(url, answer, options, id, deadline).await.map(Some),
                 None => Ok(None),
             }
         };
@@ -213,7 +239,21 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        let mut scraped = self.render(requested, answer, options, id, deadline).await?;
+        self.ask_model(&mut scraped, options, deadline).await;
+        Ok(scraped)
+    }
+
+    async fn render(
+        &self,
+        requested: &Url,
+        answer: Answer,
+        options: &Arc<ScrapeOptions>,
+        id: ScrapeId,
+        deadline: Instant,
+    ) -> Result<Scraped, ScrapeFailure> {
         let (requested, options) = (requested.clone(), options.clone());
+        let has_model = self.llm.is_some();
         let work = async {
             let file = match file_request(&raw(&requested, &answer), &options) {
                 Some(request) => Some((request, self.files.read(&request, &answer.body).await?)),
@@ -228,11 +268,14 @@ impl Scraper {
             let converting = tokio::task::spawn_blocking(move || {
                 let page = raw(&requested, &answer);
                 let rendered = match file {
-                    Some((request, file)) => render_file(&page, &options, id, &request, file),
-                    None => render(&page, &options, id),
+                    Some((request, file)) => prepare_file(&page, &options, id, &request, file),
+                    None => prepare(&page, &options, id),
                 };
                 drop(place);
                 let mut rendered = rendered?;
+                if !has_model {
+                    rendered.without_model(&options);
+                }
                 let metadata = &mut rendered.document.metadata;
                 if answer.kept_since.is_some() {
                     // A copy costs what one page costs, however many pages the file has.

@@ -220,6 +220,15 @@ fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload,
         // `started` of a job that failed since is what it was.
         EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
         EventSubject::Job { .. } => payload,
+        EventSubject::Told { told, error } => {
+            let told = serde_json::from_str(told).map_err(|error| error.to_string())?;
+            let payload = payload.with_data(told);
+            match name.is_success() {
+                true => payload,
+                // A job that was cancelled has no other reason.
+                false => payload.with_error(error.as_deref().unwrap_or("cancelled")),
+            }
+        }
         EventSubject::Page(document) => {
             payload.with_data(serde_json::from_str(document).map_err(|error| error.to_string())?)
         }

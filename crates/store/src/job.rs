@@ -68,12 +68,14 @@ words! {
 pub struct WebhookEvents {
     /// The job began.
     pub started: bool,
-    /// A page is there, or failed.
+    /// A page is there, or failed; an agent did something.
     pub page: bool,
     /// The job completed.
     pub completed: bool,
     /// The job failed.
     pub failed: bool,
+    /// The caller ended it; only agents tell so.
+    pub cancelled: bool,
 }
 
 impl WebhookEvents {
@@ -83,6 +85,7 @@ impl WebhookEvents {
         page: true,
         completed: true,
         failed: true,
+        cancelled: true,
     };
 
     pub(crate) fn to_bits(self) -> i64 {
@@ -90,6 +93,7 @@ impl WebhookEvents {
             | i64::from(self.page) << 1
             | i64::from(self.completed) << 2
             | i64::from(self.failed) << 3
+            | i64::from(self.cancelled) << 4
     }
 
     pub(crate) fn from_bits(bits: i64) -> Self {
@@ -98,6 +102,7 @@ impl WebhookEvents {
             page: bits & 2 != 0,
             completed: bits & 4 != 0,
             failed: bits & 8 != 0,
+            cancelled: bits & 16 != 0,
         }
     }
 }

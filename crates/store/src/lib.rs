@@ -22,6 +22,7 @@ mod limits;
 mod outbox;
 mod page;
 mod prepared;
+mod run;
 mod session;
 mod sqlite;
 mod store;
@@ -38,6 +39,7 @@ pub use job::{
 };
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
+pub use run::{RunEnd, RunRow};
 pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
 pub use store::{DATABASE_FILE, Store, StoreConfig};
 pub use team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};

@@ -39,6 +39,13 @@ pub enum EventSubject {
         /// Why the job failed.
         error: Option<String>,
     },
+    /// Something that a run tells, as JSON text; with the job's error when it failed.
+    Told {
+        /// JSON text.
+        told: String,
+        /// Why the job failed.
+        error: Option<String>,
+    },
     /// A page: its document as JSON text.
     Page(String),
     /// A page that could not be fetched.

@@ -5,6 +5,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, Source};
 use harvestman_core::page_version::VersionKey;
 use harvestman_core::url_key::UrlKey;
+use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::limits;
@@ -31,6 +32,8 @@ pub(crate) struct PreparedVersion {
     pub(crate) size_bytes: u64,
     /// Compressed Markdown.
     pub(crate) body: Vec<u8>,
+    /// JSON text of the data.
+    pub(crate) data: Option<String>,
 }
 
 /// See [`SettledOutcome`].
@@ -162,6 +165,7 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
             status_code: document.metadata.status_code.unwrap_or(200),
             size_bytes,
             body,
+            data: document.tracked.as_ref().map(Value::to_string),
         }
     });
     PreparedDocument {

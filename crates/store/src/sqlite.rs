@@ -22,6 +22,7 @@ mod origins;
 mod outbox;
 mod profiles;
 mod rows;
+mod runs;
 mod scrapes;
 mod search;
 mod sessions;

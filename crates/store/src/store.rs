@@ -20,6 +20,7 @@ use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, 
 use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
+use crate::run::{RunEnd, RunRow};
 use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
@@ -291,6 +292,35 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<JobRow>, StoreError> {
         on_engine!(self, engine => engine.recent_jobs(team, limit, now).await)
+    }
+
+    // Runs of extract and agent, which are made like crawls
+
+    /// Ends a run: result, ledger entry and event in one transaction. False when another owner has it or it has
+    /// ended: nothing was stored.
+    pub async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.finish_run(lease, end, now).await)
+    }
+
+    /// Owes the receiver of a run the event of an action; `told` is JSON text. False as for [`Store::finish_run`].
+    pub async fn note_action(&self, lease: &Lease, told: String, now: Timestamp) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.note_action(lease, told, now).await)
+    }
+
+    /// An extract or agent of the team that has not expired, with its result.
+    pub async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
+        on_engine!(self, engine => engine.run(team, id, now).await)
+    }
+
+    /// Agents of the team that have not expired, newest first, without their results.
+    pub async fn agents(
+        &self,
+        team: TeamId,
+        before: Option<Timestamp>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        on_engine!(self, engine => engine.agents(team, before, limit, now).await)
     }
 
     // Single scrapes

@@ -69,6 +69,9 @@ pub struct Document {
     /// Where the page is kept for the next comparison, in the commit that stores the document; never on the wire.
     #[serde(skip)]
     pub version: Option<VersionKey>,
+    /// What `changeTracking` compares in its mode `json`, kept with the version; never on the wire.
+    #[serde(skip)]
+    pub tracked: Option<Value>,
 }
 
 impl Document {

@@ -1,6 +1,7 @@
 //! The format `changeTracking`: a page beside its last version. Decides what changed and says so; reading and keeping
 //! versions is the store's business.
 
+mod data;
 mod diff;
 
 use serde_json::json;
@@ -59,6 +60,12 @@ pub fn track(
             None => warning = Some(diff::TOO_LARGE),
         }
     }
+    if tracking.modes.contains(&ChangeMode::Json)
+        && let Some(now) = &document.tracked
+        && let Some(before) = previous.and_then(|previous| previous.data.as_ref())
+    {
+        answer["json"] = data::changes(before, now);
+    }
     document.change_tracking = Some(answer);
     if let Some(warning) = warning {
         document.warn(warning);
@@ -93,6 +100,7 @@ mod tests {
             at: Timestamp(1_769_850_300_000),
             status_code,
             markdown: markdown.to_owned(),
+            data: None,
         });
         let tracking = ChangeTracking {
             modes,

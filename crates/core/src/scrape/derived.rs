@@ -1,18 +1,21 @@
-//! What is made of the Markdown of a page, whatever kind of file it came from: the clean-up pass, passages, a summary.
+//! What is made of the Markdown of a page, whatever kind of file it came from: the clean-up pass, passages, what a model
+//! is given.
 
 use super::passages::Text;
-use super::{clean, highlights, summary};
+use super::render::Rendered;
+use super::{clean, highlights, model};
 use crate::api::format::{Format, FormatKind, QueryMode};
 use crate::api::options::ScrapeOptions;
-use crate::api::page::Document;
 
 /// Whether Markdown has to be written, for the caller or for what is made of it.
 pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
-    options.wants(FormatKind::Markdown) || options.wants(FormatKind::Summary) || query(options).is_some()
+    options.wants(FormatKind::Markdown) || query(options).is_some() || !model::parts(options).is_empty()
 }
 
-/// Fills what the options ask for from the document's Markdown, which goes when nobody asked for it.
-pub(super) fn derive(document: &mut Document, options: &ScrapeOptions) {
+/// Fills what the options ask for from the document's Markdown, which goes when nobody asked for it. What a model
+/// makes of it is left to the caller.
+pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
+    let document = &mut rendered.document;
     let Some(mut markdown) = document.markdown.take() else {
         return;
     };
@@ -20,24 +23,21 @@ pub(super) fn derive(document: &mut Document, options: &ScrapeOptions) {
         markdown = clean::clean(&markdown);
         document.warn(clean::WARNING);
     }
-    let (query, wants_summary) = (query(options), options.wants(FormatKind::Summary));
-    if query.is_some() || wants_summary {
-        let text = Text::of(&markdown);
-        if let Some(query) = query {
-            let found = highlights::highlights(&text, query);
-            if found.is_empty() {
-                document.warn(highlights::NO_MATCH);
-            }
-            document.highlights = Some(found);
+    if let Some(query) = query(options) {
+        let found = highlights::highlights(&Text::of(&markdown), query);
+        if found.is_empty() {
+            document.warn(highlights::NO_MATCH);
         }
-        if wants_summary {
-            let page = &document.metadata;
-            let summary = summary::summary(&text, page.title.as_deref(), page.description.as_deref());
-            document.summary = Some(summary);
-            document.warn(summary::WARNING);
+        document.highlights = Some(found);
+    }
+    let wanted = options.wants(FormatKind::Markdown);
+    match model::parts(options).is_empty() {
+        true => document.markdown = wanted.then_some(markdown),
+        false => {
+            document.markdown = wanted.then(|| markdown.clone());
+            rendered.for_model.markdown = markdown;
         }
     }
-    document.markdown = options.wants(FormatKind::Markdown).then_some(markdown);
 }
 
 /// What the wanted passages shall be about.

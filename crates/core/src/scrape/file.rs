@@ -57,6 +57,21 @@ pub fn render_file(
     request: &FileRequest,
     file: Result<FileDocument, FileError>,
 ) -> Result<Rendered, ApiError> {
+    let mut rendered = prepare_file(page, options, id, request, file)?;
+    rendered.without_model(options);
+    Ok(rendered)
+}
+
+/// As [`render_file`], but leaves to the caller what a language model makes of the file.
+///
+/// Errors: those of [`render_file`].
+pub fn prepare_file(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    id: ScrapeId,
+    request: &FileRequest,
+    file: Result<FileDocument, FileError>,
+) -> Result<Rendered, ApiError> {
     let is_pdf = request.file_type == FileType::Pdf;
     let file = file.map_err(|error| unreadable(is_pdf, &error))?;
     // All of a file is its content.
@@ -86,7 +101,8 @@ pub fn render_file(
             document.warn(NO_RECOGNITION);
         }
     }
-    derived::derive(document, options);
+    derived::derive(&mut rendered, options);
+    let document = &mut rendered.document;
     let count = u32::try_from(file.pages.len()).unwrap_or(u32::MAX);
     let credits = billing::page(options, if is_pdf { count } else { 1 });
     let metadata = &mut document.metadata;

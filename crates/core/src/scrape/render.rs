@@ -3,11 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
-use harvestman_content::{MetadataValue, Page, PageMetadata, Selection, Selector};
-use serde_json::Value;
+use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, Selection, Selector};
+use serde_json::{Map, Value};
 use url::Url;
 
 use super::kind::Kind;
+use super::model::{self, ForModel, NO_MODEL, Part};
 use super::{derived, file};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
@@ -15,6 +16,8 @@ use crate::api::options::ScrapeOptions;
 use crate::api::page::{AttributeValues, Document, Metadata};
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
+use crate::extract::fill::About;
+use crate::extract::{self, Filled, Schema};
 use crate::ids::ScrapeId;
 
 const TRUNCATED: &str = "The page is too large to be converted as a whole; its end was left out.";
@@ -45,6 +48,17 @@ pub struct Rendered {
     pub credits: u32,
     /// The page is scripts with (almost) no text: a browser would see more.
     pub has_little_text: bool,
+    /// What is left to a language model.
+    pub for_model: ForModel,
+}
+
+impl Rendered {
+    /// Fills what was left to a model without one.
+    pub fn without_model(&mut self, options: &ScrapeOptions) {
+        for part in model::parts(options) {
+            self.for_model.without(&part, &mut self.document, NO_MODEL);
+        }
+    }
 }
 
 impl RawPage<'_> {
@@ -61,6 +75,15 @@ impl RawPage<'_> {
 /// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for
 /// selectors that cannot be read.
 pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
+    let mut rendered = prepare(page, options, id)?;
+    rendered.without_model(options);
+    Ok(rendered)
+}
+
+/// As [`render`], but leaves to the caller what a language model makes of the page.
+///
+/// Errors: those of [`render`].
+pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let credits = billing::page(options, 1);
     let kind = page.kind();
     let is_base64 = kind == Kind::File(FileType::Pdf) && !file::wants_pdf(options);
@@ -77,7 +100,7 @@ pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Resu
         Kind::File(_) | Kind::Binary => return Err(unsupported(page)),
     };
     if !is_base64 {
-        derived::derive(&mut rendered.document, options);
+        derived::derive(&mut rendered, options);
     }
     rendered.credits = credits;
     fill(&mut rendered.document.metadata, page, id, credits);
@@ -131,6 +154,7 @@ pub(super) fn from_html(
     };
     let links = parsed.crawl_links();
     let has_little_text = parsed.has_little_text();
+    let for_model = stated(&|| parsed.facts(), url, &document.metadata, options);
     drop(content);
     if wants(FormatKind::RawHtml) {
         document.raw_html = Some(text);
@@ -140,7 +164,32 @@ pub(super) fn from_html(
         links,
         credits: 0,
         has_little_text,
+        for_model,
     })
+}
+
+/// What a page states for the schemas of the options.
+fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &ScrapeOptions) -> ForModel {
+    let about = About {
+        url: url.as_str(),
+        title: about.title.as_deref(),
+        description: about.description.as_deref(),
+        language: about.language.as_deref(),
+    };
+    let mut read = None;
+    let mut filled = |schema: Option<&Map<String, Value>>| -> Option<Filled> {
+        let facts = read.get_or_insert_with(facts);
+        Some(extract::fill(&Schema::new(schema?.clone()), facts, about))
+    };
+    let mut for_model = ForModel::default();
+    for part in model::parts(options) {
+        match part {
+            Part::Json { schema, .. } => for_model.json = filled(schema),
+            Part::Tracked { schema, .. } => for_model.tracked = filled(schema),
+            Part::Summary | Part::Answer { .. } => {}
+        }
+    }
+    for_model
 }
 
 /// Text is its own Markdown; code is fenced.
@@ -156,10 +205,38 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
     if options.wants(FormatKind::Html) {
         document.html = Some(format!("<pre>{}</pre>", escape(&text)));
     }
+    let facts = || facts_of_text(&text, language);
+    let for_model = stated(&facts, page.url, &document.metadata, options);
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text);
     }
-    plain(document)
+    Rendered {
+        for_model,
+        ..plain(document)
+    }
+}
+
+/// What text states: JSON is data already.
+fn facts_of_text(text: &str, language: Option<&str>) -> Facts {
+    let value = match language {
+        Some("json") => serde_json::from_str(text).unwrap_or_default(),
+        _ => Value::Null,
+    };
+    let objects = match value {
+        Value::Object(object) => vec![object],
+        Value::Array(list) => list
+            .into_iter()
+            .filter_map(|item| match item {
+                Value::Object(object) => Some(object),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    Facts {
+        objects,
+        ..Facts::default()
+    }
 }
 
 /// A document that no parser is wanted for.
@@ -198,6 +275,7 @@ fn plain(document: Document) -> Rendered {
         links: Vec::new(),
         credits: 0,
         has_little_text: false,
+        for_model: ForModel::default(),
     }
 }
 

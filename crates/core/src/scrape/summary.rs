@@ -6,10 +6,6 @@ use std::collections::{HashMap, HashSet};
 use super::highlights::joined;
 use super::passages::{Text, Words, is_stop_word};
 
-/// What the caller is told.
-pub(super) const WARNING: &str = "`summary` was put together from the page's own sentences, because no language model \
-    is configured on this server.";
-
 /// Sentences of a summary.
 const MAX_SENTENCES: usize = 4;
 /// Size from which no further sentence is added, bytes.

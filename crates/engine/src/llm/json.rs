@@ -5,7 +5,7 @@ use harvestman_core::api::support::ModelUsage;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Llm, LlmError, Message, wire};
+use super::{Llm, LlmError, Message, Reply, wire};
 use crate::limits;
 
 /// The form of an answer.
@@ -14,6 +14,17 @@ pub(crate) struct Schema {
     /// Letters, digits and `_`.
     pub(crate) name: &'static str,
     pub(crate) schema: Value,
+}
+
+/// What an answer shall look like.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Form<'a> {
+    /// Words.
+    Words,
+    /// A JSON object.
+    Object,
+    /// JSON after a schema.
+    Schema(&'a Value),
 }
 
 /// An answer in JSON; whether it has the form that was asked for is not checked.
@@ -43,7 +54,9 @@ impl Llm {
         let mut messages = messages.to_vec();
         let mut usage = ModelUsage::default();
         for _ in 0..limits::LLM_JSON_ROUNDS {
-            let (reply, used) = self.in_form(&messages, schema, deadline).await?;
+            let (reply, used) = self
+                .in_form(&messages, schema.name, Form::Schema(&schema.schema), deadline)
+                .await?;
             usage.input_tokens += used.input_tokens;
             usage.output_tokens += used.output_tokens;
             usage.total_tokens += used.total_tokens;
@@ -58,19 +71,36 @@ impl Llm {
         Err(LlmError::Unreadable("it is no JSON object".to_owned()))
     }
 
+    /// The model's answer in a form, without tools; whether it has the form is not checked.
+    ///
+    /// # Errors
+    /// Every [`LlmError`].
+    pub(crate) async fn answer(
+        &self,
+        messages: &[Message],
+        form: Form<'_>,
+        deadline: Instant,
+    ) -> Result<Reply, LlmError> {
+        let answered = self.in_form(messages, "answer", form, deadline).await;
+        answered.map(|(reply, _)| reply)
+    }
+
     async fn in_form(
         &self,
         messages: &[Message],
-        schema: &Schema,
+        name: &str,
+        form: Form<'_>,
         deadline: Instant,
-    ) -> Result<(super::Reply, ModelUsage), LlmError> {
-        let forms = [
-            Some(
-                json!({"type": "json_schema", "json_schema": {"name": schema.name, "schema": schema.schema}}),
-            ),
-            Some(json!({"type": "json_object"})),
-            None,
-        ];
+    ) -> Result<(Reply, ModelUsage), LlmError> {
+        let object = || json!({"type": "json_object"});
+        let forms = match form {
+            Form::Words => vec![None],
+            Form::Object => vec![Some(object()), None],
+            Form::Schema(schema) => {
+                let schema = json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}});
+                vec![Some(schema), Some(object()), None]
+            }
+        };
         let mut refusal = LlmError::Timeout;
         for form in forms {
             let mut body = wire::request(&self.shared.config.model, messages, &[]);

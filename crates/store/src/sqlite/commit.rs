@@ -248,6 +248,9 @@ impl JobInCommit {
             Event::Page(_) | Event::PageFailed(_) => self.webhook.page,
             Event::Completed => self.webhook.completed,
             Event::Failed => self.webhook.failed,
+            // Of agents alone.
+            Event::Action => self.webhook.page,
+            Event::Cancelled => self.webhook.cancelled,
         };
         if wanted {
             self.events

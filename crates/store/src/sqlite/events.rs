@@ -22,6 +22,10 @@ pub(crate) enum Event {
     PageFailed(u64),
     Completed,
     Failed,
+    /// An agent did something.
+    Action,
+    /// An agent was cancelled.
+    Cancelled,
 }
 
 impl Event {
@@ -31,6 +35,8 @@ impl Event {
             Self::Page(_) | Self::PageFailed(_) => "page",
             Self::Completed => "completed",
             Self::Failed => "failed",
+            Self::Action => "action",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -52,16 +58,32 @@ impl EventLog {
         event: Event,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        self.add_told(connection, job, kind, event, None, now).await
+    }
+
+    /// The same for an event that tells something of its own, as JSON text.
+    pub(crate) async fn add_told(
+        &mut self,
+        connection: &mut SqliteConnection,
+        job: JobId,
+        kind: JobKind,
+        event: Event,
+        told: Option<String>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.count += 1;
         self.last_at = self.last_at.max(now.0);
         let (seq, error_no) = match event {
             Event::Page(seq) => (Some(int(seq)), None),
             Event::PageFailed(no) => (None, Some(int(no))),
-            Event::Started | Event::Completed | Event::Failed => (None, None),
+            Event::Started | Event::Completed | Event::Failed | Event::Action | Event::Cancelled => {
+                (None, None)
+            }
         };
         query(
-            "INSERT INTO outbox (job_id, event_no, webhook_id, event, seq, error_no, created_at, next_attempt_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+            "INSERT INTO outbox (job_id, event_no, webhook_id, event, seq, error_no, created_at, next_attempt_at,
+                data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
         )
         .bind(blob(job.0))
         .bind(int(self.count))
@@ -70,6 +92,7 @@ impl EventLog {
         .bind(seq)
         .bind(error_no)
         .bind(int(self.last_at))
+        .bind(told)
         .execute(&mut *connection)
         .await?;
         make_due(connection, job, Timestamp(self.last_at)).await

@@ -8,12 +8,13 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
+use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, WebhookEvents};
 use crate::limits;
 use crate::prepared::{json_text, page_lists};
 use crate::sqlite::commit::insert_given;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
+use crate::sqlite::runs::tell;
 use crate::sqlite::{Sqlite, events};
 
 /// What an earlier request with the same idempotency key means.
@@ -109,8 +110,8 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     let row = query(
-                        "SELECT status FROM job WHERE id = ?1 AND team_id = ?2
-                         AND (expires_at IS NULL OR expires_at > ?3)",
+                        "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
+                         WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
                     )
                     .bind(blob(job.0))
                     .bind(blob(team.0))
@@ -126,6 +127,12 @@ impl Sqlite {
                         JobStatus::Cancelled => Ok(Cancel::Cancelled),
                         JobStatus::Scraping => {
                             mark_cancelled(connection, job, now).await?;
+                            let kind = parse_kind(&row.text("kind")?)?;
+                            let wanted = WebhookEvents::from_bits(int(row.count("webhook_events")?));
+                            if kind == JobKind::Agent && wanted.cancelled {
+                                let told = Some(r#"{"creditsUsed":0}"#.to_owned());
+                                tell(connection, (job, kind), &row, Event::Cancelled, told, now).await?;
+                            }
                             Ok(Cancel::Cancelled)
                         }
                     }

@@ -25,6 +25,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0015_teams.sql"),
     include_str!("migrations/0014_usage.sql"),
     include_str!("migrations/0016_page_text.sql"),
+    include_str!("migrations/0017_answers.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

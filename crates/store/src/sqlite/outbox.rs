@@ -79,7 +79,7 @@ impl Sqlite {
         let mut transaction = self.readers.begin().await?;
         let row = query(
             "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind,
-                webhook, error
+                webhook, error, data
              FROM outbox JOIN receiver USING (job_id) JOIN job ON job.id = job_id
              WHERE job_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
              ORDER BY next_attempt_at, event_no LIMIT 1",
@@ -293,9 +293,13 @@ async fn subject(
             .await?;
             EventSubject::PageFailed(entry(&found)?)
         }
-        (None, None) => EventSubject::Job {
-            error: row.maybe_text("error")?,
-        },
+        (None, None) => {
+            let error = row.maybe_text("error")?;
+            match row.maybe_text("data")? {
+                Some(told) => EventSubject::Told { told, error },
+                None => EventSubject::Job { error },
+            }
+        }
     })
 }
 

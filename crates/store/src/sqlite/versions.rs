@@ -11,7 +11,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::prepared::PreparedVersion;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::status::texts;
 
 impl Sqlite {
@@ -21,7 +21,7 @@ impl Sqlite {
         key: &VersionKey,
     ) -> Result<Option<PageVersion>, StoreError> {
         let row = query(
-            "SELECT at, status_code, size_bytes, zstd FROM page_version
+            "SELECT at, status_code, size_bytes, zstd, data FROM page_version
              WHERE team_id = ?1 AND url_key = ?2 AND tag = ?3",
         )
         .bind(blob(team.0))
@@ -31,11 +31,16 @@ impl Sqlite {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let (at, status_code) = (row.time("at")?, row.count("status_code")?);
+        let data = row.maybe_text("data")?;
+        let data = data
+            .map(|text| serde_json::from_str(&text).map_err(|_| wrong("data")))
+            .transpose()?;
         let markdown = texts(vec![row]).await?.pop();
         Ok(markdown.map(|markdown| PageVersion {
             at,
             status_code: u16::try_from(status_code).unwrap_or(0),
             markdown,
+            data,
         }))
     }
 }
@@ -48,10 +53,10 @@ pub(super) async fn keep(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     query(
-        "INSERT INTO page_version (team_id, url_key, tag, at, status_code, size_bytes, zstd)
-         SELECT team_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM job WHERE id = ?1 AND zero_data_retention = 0
+        "INSERT INTO page_version (team_id, url_key, tag, at, status_code, size_bytes, zstd, data)
+         SELECT team_id, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM job WHERE id = ?1 AND zero_data_retention = 0
          ON CONFLICT (team_id, url_key, tag) DO UPDATE SET at = excluded.at, status_code = excluded.status_code,
-            size_bytes = excluded.size_bytes, zstd = excluded.zstd",
+            size_bytes = excluded.size_bytes, zstd = excluded.zstd, data = excluded.data",
     )
     .bind(blob(job.0))
     .bind(version.key.url.to_bytes().to_vec())
@@ -60,6 +65,7 @@ pub(super) async fn keep(
     .bind(version.status_code)
     .bind(int(version.size_bytes))
     .bind(version.body)
+    .bind(version.data)
     .execute(connection)
     .await?;
     Ok(())

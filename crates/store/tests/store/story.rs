@@ -9,6 +9,7 @@ mod chapters_of_files;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
+mod chapters_of_runs;
 mod chapters_of_search;
 pub(crate) mod chapters_of_sessions;
 mod chapters_of_teams;
@@ -65,6 +66,8 @@ async fn tell(store: &Store) {
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_owed(store).await;
     chapters_of_events::receivers_take_turns(store).await;
+    chapters_of_runs::a_run_ends_once_with_its_result_and_price(store).await;
+    chapters_of_runs::agents_are_listed_and_cancelled(store).await;
     chapters_of_retention::documents_go_once_they_are_told(store).await;
     chapters_of_retention::a_receiver_gets_what_a_reader_had_before(store).await;
     chapters_of_retention::addresses_and_errors_go_with_the_last_document(store).await;

@@ -19,6 +19,7 @@ fn version_key(tag: &str) -> VersionKey {
 fn tracked(markdown: &str, tag: &str) -> Document {
     Document {
         version: Some(version_key(tag)),
+        tracked: Some(serde_json::json!({ "text": markdown })),
         ..document("/tracked", markdown)
     }
 }
@@ -42,6 +43,7 @@ pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &
         at: NOW,
         status_code: 200,
         markdown: "first".to_owned(),
+        data: Some(serde_json::json!({"text": "first"})),
     };
     assert_eq!(last(store, team, "").await, Some(first.clone()));
     assert_eq!(last(store, team, "tag").await, None);

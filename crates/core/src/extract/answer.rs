@@ -1,0 +1,149 @@
+//! What a language model answered: read leniently, held to the schema strictly. What is not valid is never given out as
+//! an answer; it becomes complaints that the model can be told.
+
+use serde_json::Value;
+
+use super::Schema;
+
+/// A valid answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// What the model found.
+    pub value: Value,
+    /// Properties that the schema does not have and that were taken out.
+    pub left_out: Vec<String>,
+}
+
+/// Reads an answer. What it leaves open is filled from `stated` where the schema allows that. Without a schema an object
+/// or a list is wanted.
+///
+/// Errors: what is wrong with it, a sentence each.
+pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Result<Answer, Vec<String>> {
+    let Some(mut value) = json_in(text) else {
+        return Err(vec!["The answer is not JSON.".to_owned()]);
+    };
+    let Some(schema) = schema else {
+        return match value.is_object() || value.is_array() {
+            true => Ok(Answer {
+                value,
+                left_out: Vec::new(),
+            }),
+            false => Err(vec!["The answer is no JSON object.".to_owned()]),
+        };
+    };
+    let left_out = schema.prune(&mut value);
+    if let Some(stated) = stated {
+        let mut filled = value.clone();
+        fill_gaps(&mut filled, stated);
+        if filled != value && schema.violations(&filled).is_empty() {
+            value = filled;
+        }
+    }
+    let violations = schema.violations(&value);
+    match violations.is_empty() {
+        true => Ok(Answer { value, left_out }),
+        false => Err(violations),
+    }
+}
+
+/// The JSON of a text: all of it, what a fence encloses, or from the first bracket to the last.
+fn json_in(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    let fenced = text.split_once("```").and_then(|(_, rest)| {
+        let inside = rest.split_once('\n')?.1;
+        serde_json::from_str(inside.split_once("```")?.0.trim()).ok()
+    });
+    fenced.or_else(|| {
+        let start = text.find(['{', '['])?;
+        let end = text.rfind(['}', ']'])?;
+        serde_json::from_str(text.get(start..=end)?).ok()
+    })
+}
+
+/// Adds what is missing or null, at every depth of objects.
+fn fill_gaps(value: &mut Value, stated: &Value) {
+    let (Value::Object(object), Value::Object(stated)) = (value, stated) else {
+        return;
+    };
+    for (name, known) in stated.iter().filter(|(_, known)| !known.is_null()) {
+        match object.get_mut(name) {
+            Some(Value::Null) | None => {
+                object.insert(name.clone(), known.clone());
+            }
+            Some(inner) => fill_gaps(inner, known),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        let schema = json!({"type": "object", "required": ["price"],
+            "properties": {"name": {"type": "string"}, "price": {"type": "number"}, "sku": {"type": ["string", "null"]}}});
+        Schema::new(schema.as_object().cloned().unwrap())
+    }
+
+    #[test]
+    fn a_valid_answer_is_read_in_whatever_it_is_wrapped() {
+        for text in [
+            r#"{"name":"Cup","price":9.5}"#,
+            "Here it is:\n```json\n{\"name\":\"Cup\",\"price\":9.5}\n```\nGood luck!",
+            "Sure: {\"name\":\"Cup\",\"price\":9.5} is the answer",
+        ] {
+            let answer = read(text, Some(&schema()), None).unwrap();
+            assert_eq!(answer.value, json!({"name": "Cup", "price": 9.5}), "{text}");
+            assert!(answer.left_out.is_empty());
+        }
+        let answer = read(r#"{"price":1,"evil":true}"#, Some(&schema()), None).unwrap();
+        assert_eq!(
+            (answer.value, answer.left_out),
+            (json!({"price": 1}), vec!["evil".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_is_not_valid_is_no_answer() {
+        for (text, why) in [
+            ("I cannot do that.", "not JSON"),
+            ("{\"price\": ", "not JSON"),
+            ("", "not JSON"),
+            (r#"{"name":"Cup"}"#, "/price is required."),
+            (r#"{"price":"9.5"}"#, "/price must be number."),
+            ("[]", "must be object"),
+            ("null", "must be object"),
+        ] {
+            let complaints = read(text, Some(&schema()), None).unwrap_err();
+            assert!(complaints.join(" ").contains(why), "{text}: {complaints:?}");
+        }
+        assert!(read("5", None, None).is_err());
+        assert_eq!(read("[1]", None, None).unwrap().value, json!([1]));
+    }
+
+    #[test]
+    fn gaps_are_filled_by_what_the_page_states_where_the_schema_allows_it() {
+        let read =
+            |text: &str, stated: Value| read(text, Some(&schema()), Some(&stated)).map(|answer| answer.value);
+        let stated = || json!({"name": "Cup", "price": 1, "sku": "B"});
+        assert_eq!(
+            read(r#"{"price":2,"sku":null}"#, stated()).unwrap(),
+            json!({"name": "Cup", "price": 2, "sku": "B"})
+        );
+        // Also what is required.
+        assert_eq!(
+            read(r#"{"sku":"A"}"#, stated()).unwrap(),
+            json!({"name": "Cup", "price": 1, "sku": "A"})
+        );
+        assert_eq!(
+            read(r#"{"price":2}"#, json!({"sku": 5})).unwrap(),
+            json!({"price": 2})
+        );
+        assert!(read(r#"{"price":"2"}"#, stated()).is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! Fills a schema with what a page states, without a model: properties are matched by their names, texts become values
+//! of the types that the schema asks for. What the page does not state stays out and is named.
+
+mod lists;
+mod value;
+
+use std::collections::BTreeSet;
+
+use harvestman_content::Facts;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::names;
+use super::schema::{Schema, types};
+pub use super::source::{About, Origin};
+use super::source::{Source, beside};
+use crate::limits;
+
+/// What a page gave for a schema.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Filled {
+    /// What was found, in the shape of the schema; null when nothing was.
+    pub value: Value,
+    /// Where it was found.
+    pub origins: BTreeSet<Origin>,
+    /// Properties at the top that were not found, and whether the schema requires them.
+    pub missing: Vec<(String, bool)>,
+    /// Why `value` is not valid; empty when it is.
+    pub violations: Vec<String>,
+}
+
+impl Filled {
+    /// Sentences about what was done and what is missing. `subject`: the result, such as `` `json` ``; `because`: why
+    /// no model did it.
+    pub fn warning(&self, subject: &str, because: &str) -> String {
+        let origins: Vec<&str> = self.origins.iter().map(|origin| origin.words()).collect();
+        let mut text = match origins.is_empty() {
+            true => format!(
+                "{subject} is empty: the page states nothing that the schema asks for in a form that is read without a language model, and {because}."
+            ),
+            false => format!(
+                "{subject} was filled from what the page states ({}), because {because}.",
+                origins.join(", ")
+            ),
+        };
+        if !self.missing.is_empty() {
+            let names = self
+                .missing
+                .iter()
+                .take(limits::MAX_VIOLATIONS)
+                .map(|(name, required)| format!("`{name}`{}", if *required { " (required)" } else { "" }));
+            text.push_str(&format!(" Not found: {}.", names.collect::<Vec<_>>().join(", ")));
+        }
+        if !self.violations.is_empty() {
+            text.push_str(&format!(
+                " {subject} does not match the schema: {}",
+                self.violations.join(" ")
+            ));
+        }
+        text
+    }
+}
+
+/// Fills `schema` with what a page states.
+pub fn fill(schema: &Schema, facts: &Facts, about: About<'_>) -> Filled {
+    let objects: Vec<Source> = facts
+        .objects
+        .iter()
+        .map(|object| Source::of_object(object, Origin::StructuredData))
+        .collect();
+    let mut filler = Filler {
+        schema,
+        facts,
+        base: Url::parse(about.url).ok(),
+        origins: BTreeSet::new(),
+        steps: limits::MAX_FILL_STEPS,
+    };
+    let root = schema.resolve(schema.root());
+    let sources = filler.ranked(root, objects, beside(facts, about));
+    let found = match value::is_list(root) {
+        true => filler.list("", root, &sources, limits::MAX_FILL_DEPTH),
+        false => filler
+            .object(root, &sources, limits::MAX_FILL_DEPTH)
+            .map(Value::Object),
+    };
+    let value = found.unwrap_or_default();
+    let origins = filler.origins;
+    Filled {
+        missing: missing(schema, root, &value),
+        violations: schema.violations(&value),
+        value,
+        origins,
+    }
+}
+
+fn missing(schema: &Schema, root: &Value, value: &Value) -> Vec<(String, bool)> {
+    let merged = value::merged(schema, root);
+    let required = merged.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = merged.get("properties").and_then(Value::as_object);
+    let names = properties.into_iter().flatten().map(|(name, _)| name);
+    names
+        .filter(|name| value.get(name.as_str()).is_none_or(Value::is_null))
+        .map(|name| {
+            (
+                name.chars().take(limits::MAX_NAMED_CHARS).collect(),
+                is_required(name),
+            )
+        })
+        .collect()
+}
+
+/// Words of properties that hold what their object is about.
+const GROUPS: &[&str] = &[
+    "detail",
+    "info",
+    "information",
+    "data",
+    "result",
+    "item",
+    "page",
+    "metadata",
+    "subject",
+];
+/// Words of properties that hold whatever a page says with labels.
+const SPECIFICATIONS: &[&str] = &[
+    "specification",
+    "spec",
+    "attribute",
+    "property",
+    "technical detail",
+    "technical specification",
+    "fact",
+    "detail",
+];
+
+/// A schema being filled.
+struct Filler<'a> {
+    schema: &'a Schema,
+    facts: &'a Facts,
+    base: Option<Url>,
+    origins: BTreeSet<Origin>,
+    /// Lookups that are left.
+    steps: usize,
+}
+
+impl Filler<'_> {
+    /// The sources in the order in which they are asked: the object that answers most, what stands beside, the others,
+    /// last what speaks of the surroundings.
+    fn ranked(&self, root: &Value, objects: Vec<Source>, beside: [Source; 3]) -> Vec<Source> {
+        let merged = value::merged(self.schema, root);
+        let names: Vec<&String> = merged
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::keys)
+            .take(limits::MAX_RANKED_PROPERTIES)
+            .collect();
+        let told = [merged.get("title"), merged.get("description")];
+        let told = names::words(
+            &told
+                .iter()
+                .flatten()
+                .filter_map(|text| text.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+        let score = |source: &Source| {
+            let matches = names
+                .iter()
+                .filter(|name| !source.candidates(name, false).is_empty())
+                .count();
+            let named = source.types.iter().any(|kind| {
+                let last = kind.split(' ').next_back().unwrap_or_default().to_owned();
+                told.contains(&last) || names.iter().any(|name| names::key(name) == last)
+            });
+            matches * 2 + usize::from(named) * 3
+        };
+        let (around, mut subjects): (Vec<Source>, Vec<Source>) =
+            objects.into_iter().partition(Source::is_around);
+        let best = (0..subjects.len()).max_by_key(|&at| (score(&subjects[at]), std::cmp::Reverse(at)));
+        let mut ranked: Vec<Source> = best.map(|at| subjects.remove(at)).into_iter().collect();
+        ranked.extend(beside);
+        ranked.extend(subjects);
+        ranked.extend(around);
+        ranked
+    }
+
+    /// The properties of an object that the sources have; none when they have none.
+    fn object(&mut self, schema: &Value, sources: &[Source], depth: usize) -> Option<Map<String, Value>> {
+        let schema = value::merged(self.schema, schema);
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let Some(properties) = properties.filter(|_| depth > 0) else {
+            return None;
+        };
+        let mut object = Map::new();
+        let mut found = false;
+        for (name, inner) in properties {
+            if self.steps == 0 {
+                break;
+            }
+            if let Some(value) = self.property(name, inner, sources, depth) {
+                found = true;
+                object.insert(name.clone(), value);
+            } else if is_required(&schema, name) && self.allows_null(inner) {
+                object.insert(name.clone(), Value::Null);
+            }
+        }
+        found.then_some(object)
+    }
+
+    fn property(&mut self, name: &str, schema: &Value, sources: &[Source], depth: usize) -> Option<Value> {
+        self.steps = self.steps.saturating_sub(1);
+        let shape = value::shape(self.schema, schema);
+        if value::is_list(&shape) {
+            return self.list(name, &shape, sources, depth);
+        }
+        let whole = shape.get("properties").is_some();
+        for source in sources {
+            for candidate in source.candidates(name, whole) {
+                self.steps = self.steps.saturating_sub(1);
+                if let Some(value) = self.value(name, &candidate, &shape, depth - 1) {
+                    self.origins.insert(source.origin);
+                    return Some(value);
+                }
+            }
+        }
+        let key = names::key(name);
+        if whole {
+            let subject = sources
+                .first()
+                .is_some_and(|source| source.types.iter().any(|kind| kind.ends_with(&key)));
+            let described = sources
+                .iter()
+                .position(|source| source.types.iter().any(|kind| *kind == key));
+            return match described {
+                _ if subject || GROUPS.contains(&key.as_str()) => self.object(&shape, sources, depth - 1),
+                Some(at) => self.object(&shape, &sources[at..=at], depth - 1),
+                None => None,
+            }
+            .map(Value::Object);
+        }
+        let is_map = types(&shape).contains(&"object") && SPECIFICATIONS.contains(&key.as_str());
+        if is_map && !self.facts.pairs.is_empty() {
+            self.origins.insert(Origin::Labels);
+            let pairs = self
+                .facts
+                .pairs
+                .iter()
+                .map(|(label, value)| (label.clone(), Value::from(value.clone())));
+            return Some(Value::Object(pairs.collect()));
+        }
+        None
+    }
+
+    fn allows_null(&self, schema: &Value) -> bool {
+        self.schema.allows(schema, &Value::Null)
+    }
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|all| all.iter().any(|one| one == name))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! One result from several pages: lists are joined without repeats, of single values the first one counts.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::limits;
+
+/// What several pages gave, joined.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Merged {
+    /// The result.
+    pub value: Value,
+    /// For each property at the top the addresses of the pages that gave something for it.
+    pub sources: Map<String, Value>,
+}
+
+/// Joins results, each with the address of its page, in order of trust.
+pub fn merge(pages: impl IntoIterator<Item = (String, Value)>) -> Merged {
+    let mut merged = Merged::default();
+    for (url, value) in pages {
+        match &value {
+            Value::Object(object) => {
+                let said = object.iter().filter(|(_, value)| says(value));
+                for (name, value) in said {
+                    let gives = gives(merged.value.get(name), value);
+                    if gives {
+                        let sources = merged
+                            .sources
+                            .entry(name)
+                            .or_insert_with(|| Value::Array(Vec::new()));
+                        if let Value::Array(urls) = sources {
+                            urls.push(Value::from(url.as_str()));
+                        }
+                    }
+                }
+            }
+            Value::Null => continue,
+            _ => {}
+        }
+        join(&mut merged.value, value);
+    }
+    merged
+}
+
+fn says(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(object) => object.values().any(says),
+        Value::String(text) => !text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// Whether a value adds to what is known.
+fn gives(known: Option<&Value>, value: &Value) -> bool {
+    match known {
+        Some(known) if says(known) => (known.is_array() || known.is_object()) && known != value,
+        _ => true,
+    }
+}
+
+fn join(into: &mut Value, more: Value) {
+    match (into, more) {
+        (Value::Object(have), Value::Object(more)) => {
+            for (name, value) in more {
+                match have.get_mut(&name) {
+                    Some(known) => join(known, value),
+                    None => {
+                        have.insert(name, value);
+                    }
+                }
+            }
+        }
+        (Value::Array(have), Value::Array(more)) => join_lists(have, more),
+        (known, more) if !says(known) && says(&more) => *known = more,
+        (known @ Value::Null, more) => *known = more,
+        _ => {}
+    }
+}
+
+fn join_lists(have: &mut Vec<Value>, more: Vec<Value>) {
+    let mut seen: HashSet<String> = have.iter().map(Value::to_string).collect();
+    for item in more {
+        if have.len() >= limits::MAX_MERGED_ITEMS {
+            return;
+        }
+        if !seen.insert(item.to_string()) {
+            continue;
+        }
+        let same = identity(&item).and_then(|id| have.iter().position(|known| identity(known) == Some(id)));
+        match same {
+            Some(at) => join(&mut have[at], item),
+            None => have.push(item),
+        }
+    }
+}
+
+/// What tells an object from others of its kind.
+fn identity(value: &Value) -> Option<(&'static str, &str)> {
+    let object = value.as_object()?;
+    ["id", "sku", "url", "link"]
+        .into_iter()
+        .find_map(|name| Some((name, object.get(name)?.as_str().filter(|text| !text.is_empty())?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_joined_and_the_first_single_value_counts() {
+        let page = |url: &str, value: Value| (format!("https://a.test/{url}"), value);
+        let merged = merge([
+            page(
+                "1",
+                json!({"name": "A", "price": null, "items": [{"x": 1}, {"url": "u", "a": 1}], "note": ""}),
+            ),
+            page("2", Value::Null),
+            page(
+                "3",
+                json!({"name": "B", "price": 5, "items": [{"x": 1}, {"x": 2}, {"url": "u", "b": 2}], "in": {"a": 1}}),
+            ),
+            page("4", json!({"in": {"b": 2}, "items": []})),
+        ]);
+        assert_eq!(
+            merged.value,
+            json!({"name": "A", "price": 5, "note": "", "items": [{"x": 1}, {"url": "u", "a": 1, "b": 2}, {"x": 2}],
+                "in": {"a": 1, "b": 2}})
+        );
+        assert_eq!(
+            Value::Object(merged.sources),
+            json!({"name": ["https://a.test/1"], "price": ["https://a.test/3"],
+                "items": ["https://a.test/1", "https://a.test/3"], "in": ["https://a.test/3", "https://a.test/4"]})
+        );
+        assert_eq!(merge([]).value, Value::Null);
+        let lists = merge([page("1", json!([1, 2])), page("2", json!([2, 3]))]);
+        assert_eq!(lists.value, json!([1, 2, 3]));
+    }
+}

@@ -1,0 +1,94 @@
+//! Names of properties: the words of a name, whatever its spelling, and where schema.org keeps what a name asks for.
+
+mod synonyms;
+
+use synonyms::SYNONYMS;
+
+/// The words of a name in one spelling: `datePublished`, `date_published` and `Date published:` are the same.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    for c in name.chars() {
+        let starts = c.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit());
+        if (!c.is_alphanumeric() || starts) && !word.is_empty() {
+            words.push(singular(std::mem::take(&mut word)));
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    if !word.is_empty() {
+        words.push(singular(word));
+    }
+    words
+}
+
+/// The words of a name as one key.
+pub(super) fn key(name: &str) -> String {
+    words(name).join(" ")
+}
+
+fn singular(mut word: String) -> String {
+    let keep = word.len() < 4 || ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    if !keep && word.ends_with("ies") && word.len() > 5 {
+        word.truncate(word.len() - 3);
+        word.push('y');
+    } else if !keep && word.ends_with('s') {
+        word.pop();
+    }
+    word
+}
+
+/// Whether a word at the end of a name says in what the value is counted.
+pub(super) fn is_unit(word: &str) -> bool {
+    const UNITS: &[&str] = &[
+        "second", "sec", "minute", "min", "hour", "day", "kg", "g", "gram", "cm", "mm", "m", "inch", "usd",
+        "eur", "gbp", "percent", "text", "value", "amount", "string",
+    ];
+    UNITS.contains(&word)
+}
+
+/// Where schema.org keeps what a name asks for, best first.
+pub(super) fn paths(key: &str) -> impl Iterator<Item = &'static str> {
+    let known = SYNONYMS.iter().filter(move |(names, _)| names.contains(&key));
+    known.flat_map(|(_, paths)| paths.iter().copied())
+}
+
+/// Other names of the same, as keys.
+pub(super) fn equals(key: &str) -> impl Iterator<Item = &'static str> {
+    let known = SYNONYMS.iter().filter(move |(names, _)| names.contains(&key));
+    known.flat_map(|(names, _)| names.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_same_in_every_spelling() {
+        for name in [
+            "datePublished",
+            "date_published",
+            "Date-Published:",
+            "date published",
+        ] {
+            assert_eq!(key(name), "date published", "{name}");
+        }
+        assert_eq!(key("imageURLs"), "image url");
+        assert_eq!(key("categories"), "category");
+        assert_eq!(key("status"), "status");
+        assert_eq!(key("größe (cm)"), "größe cm");
+        assert_eq!(key("???"), "");
+    }
+
+    #[test]
+    fn every_name_of_the_table_can_be_asked_for() {
+        for name in SYNONYMS.iter().flat_map(|(names, _)| *names) {
+            assert_eq!(key(name), *name);
+        }
+        assert!(paths("price").next() == Some("offers.price"));
+        assert!(paths("nonsense").next().is_none());
+    }
+}

@@ -1,0 +1,250 @@
+//! JSON Schema as far as extraction needs it: the assertions of the drafts in use, references within the schema, and
+//! [`Schema::prune`]. Keywords that are not understood are named ([`Schema::unchecked`]), never taken as kept.
+
+mod check;
+
+use std::collections::HashMap;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+use super::coerce;
+use crate::limits;
+
+/// Keywords that say something about a value and are not checked here.
+const UNCHECKED: &[&str] = &[
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "dependentSchemas",
+    "dependencies",
+    "$dynamicRef",
+    "$recursiveRef",
+    "contentSchema",
+];
+
+/// A schema with its patterns compiled.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    root: Value,
+    patterns: HashMap<String, Regex>,
+    unchecked: Vec<String>,
+}
+
+impl Schema {
+    /// Takes any schema.
+    pub fn new(schema: Map<String, Value>) -> Self {
+        let mut made = Self {
+            root: Value::Object(schema),
+            patterns: HashMap::new(),
+            unchecked: Vec::new(),
+        };
+        made.look_around();
+        made
+    }
+
+    /// The schema for a part of the result: what it requires of the whole may be missing in the part. What the items of
+    /// lists must have they must have.
+    pub fn relaxed(&self) -> Map<String, Value> {
+        let mut root = self.root.clone();
+        relax(&mut root, limits::MAX_SCHEMA_DEPTH);
+        match root {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// The schema as it came.
+    pub fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// Keywords, patterns and references of the schema that are not checked.
+    pub fn unchecked(&self) -> &[String] {
+        &self.unchecked
+    }
+
+    /// What is wrong with a value, at most [`limits::MAX_VIOLATIONS`] sentences that begin with the place; empty when
+    /// it is valid.
+    pub fn violations(&self, value: &Value) -> Vec<String> {
+        check::violations_of(self, &self.root, value)
+    }
+
+    /// Whether a part of the schema allows a value.
+    pub(super) fn allows(&self, part: &Value, value: &Value) -> bool {
+        check::violations_of(self, part, value).is_empty()
+    }
+
+    /// The schema that another refers to, else itself. A reference that leads nowhere or in a circle allows anything.
+    pub(super) fn resolve<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
+        for _ in 0..limits::MAX_SCHEMA_REFERENCES {
+            match schema.get("$ref").and_then(Value::as_str) {
+                Some(reference) => match self.target(reference) {
+                    Some(target) => schema = target,
+                    None => return &Value::Bool(true),
+                },
+                None => return schema,
+            }
+        }
+        &Value::Bool(true)
+    }
+
+    fn target(&self, reference: &str) -> Option<&Value> {
+        self.root.pointer(reference.strip_prefix('#')?)
+    }
+
+    /// Takes out properties that objects do not have by the schema: those of objects whose `properties` are all that is
+    /// said about them, unless `additionalProperties` allows more. Gives the names of what was taken out.
+    pub fn prune(&self, value: &mut Value) -> Vec<String> {
+        let mut taken = Vec::new();
+        self.prune_at(&self.root, value, &mut taken, limits::MAX_SCHEMA_DEPTH);
+        taken.sort();
+        taken.dedup();
+        taken.truncate(limits::MAX_VIOLATIONS);
+        taken
+    }
+
+    fn prune_at(&self, schema: &Value, value: &mut Value, taken: &mut Vec<String>, depth: usize) {
+        let schema = self.resolve(schema);
+        if depth == 0 {
+            return;
+        }
+        match value {
+            Value::Array(list) => {
+                let Some(items) = schema.get("items") else { return };
+                for item in list {
+                    self.prune_at(items, item, taken, depth - 1);
+                }
+            }
+            Value::Object(object) => {
+                let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+                    return;
+                };
+                let more = [
+                    "patternProperties",
+                    "anyOf",
+                    "oneOf",
+                    "allOf",
+                    "if",
+                    "dependentSchemas",
+                ];
+                let open = schema
+                    .get("additionalProperties")
+                    .is_some_and(|more| *more != Value::Bool(false))
+                    || more.iter().any(|keyword| schema.get(keyword).is_some());
+                if !open {
+                    object.retain(|name, _| {
+                        let known = properties.contains_key(name);
+                        if !known && taken.len() < limits::MAX_PRUNED {
+                            taken.push(name.chars().take(limits::MAX_NAMED_CHARS).collect());
+                        }
+                        known
+                    });
+                }
+                for (name, value) in object {
+                    if let Some(schema) = properties.get(name) {
+                        self.prune_at(schema, value, taken, depth - 1);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// Compiles patterns, and notes what will not be checked.
+    fn look_around(&mut self) {
+        let (mut patterns, mut unchecked) = (Vec::new(), Vec::new());
+        let mut open = vec![(&self.root, true)];
+        while let Some((value, is_schema)) = open.pop() {
+            match value {
+                Value::Object(object) => {
+                    for (name, inner) in object {
+                        // Names of properties are no keywords.
+                        let names = matches!(
+                            name.as_str(),
+                            "properties" | "patternProperties" | "$defs" | "definitions"
+                        );
+                        let data = matches!(name.as_str(), "enum" | "const" | "default" | "examples");
+                        if is_schema {
+                            match (name.as_str(), inner) {
+                                ("pattern", Value::String(pattern)) => patterns.push(pattern.clone()),
+                                ("patternProperties", Value::Object(all)) => {
+                                    patterns.extend(all.keys().cloned())
+                                }
+                                ("$ref", Value::String(reference)) if self.target(reference).is_none() => {
+                                    unchecked.push(format!("$ref {reference}"));
+                                }
+                                (keyword, _) if UNCHECKED.contains(&keyword) => {
+                                    unchecked.push(keyword.to_owned())
+                                }
+                                _ => {}
+                            }
+                        }
+                        if !(is_schema && data) {
+                            open.push((inner, !(is_schema && names)));
+                        }
+                    }
+                }
+                Value::Array(list) => open.extend(list.iter().map(|inner| (inner, true))),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+        for pattern in patterns {
+            let compiled = RegexBuilder::new(&pattern)
+                .size_limit(limits::MAX_SCHEMA_PATTERN_BYTES)
+                .build();
+            match compiled {
+                Ok(compiled) if self.patterns.len() < limits::MAX_SCHEMA_PATTERNS => {
+                    self.patterns.insert(pattern, compiled);
+                }
+                Ok(_) | Err(_) => unchecked.push(format!("pattern {pattern}")),
+            }
+        }
+        unchecked.sort();
+        unchecked.dedup();
+        for name in &mut unchecked {
+            *name = name.chars().take(limits::MAX_NAMED_CHARS).collect();
+        }
+        unchecked.truncate(limits::MAX_VIOLATIONS);
+        self.unchecked = unchecked;
+    }
+}
+
+fn relax(schema: &mut Value, depth: usize) {
+    let Value::Object(keywords) = schema else { return };
+    for keyword in ["required", "minItems", "minProperties", "dependentRequired"] {
+        keywords.remove(keyword);
+    }
+    if depth == 0 {
+        return;
+    }
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
+        properties.values_mut().for_each(|one| relax(one, depth - 1));
+    }
+    if let Some(Value::Array(parts)) = keywords.get_mut("allOf") {
+        parts.iter_mut().for_each(|one| relax(one, depth - 1));
+    }
+}
+
+/// The names of the types that a schema allows; empty: any.
+pub(super) fn types(schema: &Value) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a text has the form that a format asks for; formats that are not known ask for none.
+fn has_format(text: &str, format: &str) -> bool {
+    match format {
+        "date" => text.len() == 10 && coerce::date(text).as_deref() == Some(text),
+        "date-time" => coerce::is_time(text),
+        "uri" | "url" | "iri" => url::Url::parse(text).is_ok(),
+        "email" | "idn-email" => coerce::email(text).as_deref() == Some(text),
+        "uuid" => uuid::Uuid::parse_str(text).is_ok(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

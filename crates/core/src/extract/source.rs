@@ -1,0 +1,299 @@
+//! Where values come from: an object of the page, or what it says beside its objects, asked by the names of
+//! properties.
+
+use std::collections::HashMap;
+
+use harvestman_content::{FactTable, Facts};
+use serde_json::{Map, Value};
+
+use super::names;
+use crate::limits;
+
+/// What kind of statement a value is from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Origin {
+    /// JSON-LD, microdata, RDFa, or JSON itself.
+    StructuredData,
+    /// A label with a value, or a definition list.
+    Labels,
+    /// A list under a heading.
+    Lists,
+    /// A table.
+    Tables,
+    /// `meta` values, Open Graph among them, and the title.
+    Metadata,
+}
+
+impl Origin {
+    /// For a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Origin::StructuredData => "structured data",
+            Origin::Labels => "labels with values",
+            Origin::Lists => "lists",
+            Origin::Tables => "tables",
+            Origin::Metadata => "metadata",
+        }
+    }
+}
+
+/// Values by their names.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) origin: Origin,
+    /// Keys of its types.
+    pub(super) types: Vec<String>,
+    values: HashMap<String, Value>,
+}
+
+/// Types of objects that speak of something around the page's subject.
+const AROUND: &[&str] = &[
+    "breadcrumb list",
+    "web site",
+    "web page",
+    "collection page",
+    "organization",
+    "image object",
+    "search action",
+    "site navigation element",
+    "wp header",
+    "wp footer",
+    "person",
+    "list item",
+    "item list",
+];
+
+impl Source {
+    pub(super) fn new(origin: Origin) -> Self {
+        Self {
+            origin,
+            types: Vec::new(),
+            values: HashMap::new(),
+        }
+    }
+
+    pub(super) fn of_object(object: &Map<String, Value>, origin: Origin) -> Self {
+        let mut source = Self::new(origin);
+        let kinds = object.get("@type").and_then(Value::as_array);
+        source.types = kinds
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(names::key)
+            .collect();
+        for (name, value) in object.iter().take(limits::MAX_SOURCE_VALUES) {
+            source.put(name, value.clone());
+        }
+        source
+    }
+
+    /// A row of a table; where its first link leads is its address, unless a column is.
+    pub(super) fn of_row(table: &FactTable, row: usize) -> Self {
+        let mut source = Self::new(Origin::Tables);
+        let cells = table.rows.get(row).map(Vec::as_slice).unwrap_or_default();
+        for (column, cell) in table.columns.iter().zip(cells) {
+            if !cell.text.is_empty() {
+                source.put(column, Value::from(cell.text.clone()));
+            }
+        }
+        if let Some(link) = cells.iter().find_map(|cell| cell.link.clone()) {
+            source.put("url", Value::from(link));
+        }
+        source
+    }
+
+    fn named(origin: Origin, pairs: impl Iterator<Item = (String, Value)>) -> Self {
+        let mut source = Self::new(origin);
+        for (name, value) in pairs.take(limits::MAX_SOURCE_VALUES) {
+            source.put(&name, value);
+        }
+        source
+    }
+
+    /// The first value of a name counts.
+    fn put(&mut self, name: &str, value: Value) {
+        let key = match name.starts_with('@') {
+            true => name.to_owned(),
+            false => names::key(name),
+        };
+        if !key.is_empty() && !value.is_null() {
+            self.values.entry(key).or_insert(value);
+        }
+    }
+
+    pub(super) fn is_around(&self) -> bool {
+        !self.types.is_empty() && self.types.iter().all(|kind| AROUND.contains(&kind.as_str()))
+    }
+
+    /// The values that a property may mean, best first. `whole`: objects are wanted rather than what is in them.
+    pub(super) fn candidates(&self, name: &str, whole: bool) -> Vec<Value> {
+        let words = names::words(name);
+        let mut found = self.by_words(&words, whole);
+        // `prep_time_minutes` is the preparation time, in minutes.
+        if let [name @ .., unit] = words.as_slice()
+            && !name.is_empty()
+            && names::is_unit(unit)
+        {
+            found.extend(self.by_words(name, whole));
+        }
+        // `productName` of a product is its name.
+        let own = |prefix: &str| {
+            self.types
+                .iter()
+                .any(|kind| kind.split(' ').next_back() == Some(prefix) || kind == prefix)
+        };
+        if let [first, rest @ ..] = words.as_slice()
+            && !rest.is_empty()
+            && own(first)
+        {
+            found.extend(self.by_words(rest, whole));
+        }
+        // `authorName` is the name of the author.
+        for split in (1..words.len()).rev() {
+            let inner = match self.values.get(&words[..split].join(" ")) {
+                Some(Value::Object(object)) => object,
+                Some(Value::Array(list)) => match list.first() {
+                    Some(Value::Object(object)) => object,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            found.extend(Source::of_object(inner, self.origin).by_words(&words[split..], whole));
+        }
+        found
+    }
+
+    fn by_words(&self, words: &[String], whole: bool) -> Vec<Value> {
+        let key = words.join(" ");
+        let mut found: Vec<Value> = self.values.get(&key).cloned().into_iter().collect();
+        for path in names::paths(&key) {
+            if whole && let Some((outer, _)) = path.rsplit_once('.') {
+                found.extend(
+                    self.follow(outer)
+                        .filter(|value| value.is_object() || value.is_array()),
+                );
+            }
+            found.extend(self.follow(path));
+        }
+        found.extend(names::equals(&key).filter_map(|other| self.values.get(other).cloned()));
+        found
+    }
+
+    /// The value at a path; of lists on the way, every one.
+    fn follow(&self, path: &str) -> Option<Value> {
+        let mut parts = path.split('.');
+        let first = parts.next()?;
+        let key = if first.starts_with('@') {
+            first.to_owned()
+        } else {
+            names::key(first)
+        };
+        let mut at = self.values.get(&key)?.clone();
+        for part in parts {
+            at = match at {
+                Value::Object(mut object) => object.remove(part)?,
+                Value::Array(list) => {
+                    let inner = list.into_iter().filter_map(|item| match item {
+                        Value::Object(mut object) => object.remove(part),
+                        _ => None,
+                    });
+                    match inner.collect::<Vec<Value>>() {
+                        all if all.is_empty() => return None,
+                        mut all if all.len() == 1 => all.remove(0),
+                        all => Value::Array(all),
+                    }
+                }
+                _ => return None,
+            };
+        }
+        Some(at)
+    }
+}
+
+/// Facts about the page that come from elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About<'a> {
+    /// Its address.
+    pub url: &'a str,
+    /// `<title>`.
+    pub title: Option<&'a str>,
+    /// `meta[name=description]`.
+    pub description: Option<&'a str>,
+    /// `html[lang]`.
+    pub language: Option<&'a str>,
+}
+
+/// What a page says beside its objects: labels, lists, `meta`.
+pub(super) fn beside(facts: &Facts, about: About<'_>) -> [Source; 3] {
+    let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
+    let labels = facts.pairs.iter().map(|(label, value)| text(label, value));
+    let lists = facts
+        .lists
+        .iter()
+        .map(|(heading, items)| (heading.clone(), Value::from(items.clone())));
+    let meta = facts.meta.iter().map(|(name, value)| text(name, value));
+    // What Open Graph says of the page is said of its subject.
+    let graph = facts.meta.iter().filter_map(|(name, value)| {
+        let name = name
+            .strip_prefix("og:")
+            .or_else(|| name.strip_prefix("twitter:"))?;
+        matches!(
+            name,
+            "title" | "description" | "image" | "url" | "type" | "locale"
+        )
+        .then(|| text(name, value))
+    });
+    let page = [
+        ("title", facts.title.as_deref().or(about.title)),
+        ("description", about.description),
+        ("url", Some(about.url)),
+        ("language", about.language),
+    ];
+    let page = page
+        .into_iter()
+        .filter_map(|(name, value)| Some(text(name, value?)));
+    let page: Vec<(String, Value)> = page.collect();
+    [
+        Source::named(Origin::Labels, labels),
+        Source::named(Origin::Lists, lists),
+        Source::named(Origin::Metadata, page.into_iter().chain(graph).chain(meta)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(value: Value) -> Source {
+        Source::of_object(value.as_object().unwrap(), Origin::StructuredData)
+    }
+
+    #[track_caller]
+    fn first(value: Value, name: &str) -> Value {
+        source(value)
+            .candidates(name, false)
+            .into_iter()
+            .next()
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn a_property_is_found_under_its_names() {
+        let product = || {
+            json!({"@type": ["Product"], "name": "Cup", "offers": [{"price": "9.5"}, {"price": "8"}],
+                "author": [{"name": "Ann"}], "brand": {"name": "Acme"}, "@id": "https://a.test/1"})
+        };
+        assert_eq!(first(product(), "name"), "Cup");
+        assert_eq!(first(product(), "productName"), "Cup");
+        assert_eq!(first(product(), "title"), "Cup");
+        assert_eq!(first(product(), "price"), json!(["9.5", "8"]));
+        assert_eq!(first(product(), "author_name"), "Ann");
+        assert_eq!(first(product(), "manufacturer"), "Acme");
+        assert_eq!(first(product(), "url"), "https://a.test/1");
+        assert_eq!(first(product(), "color"), Value::Null);
+        let brand = source(product()).candidates("manufacturer", true);
+        assert_eq!(brand[0], json!({"name": "Acme"}));
+    }
+}

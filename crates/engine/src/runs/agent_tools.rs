@@ -1,0 +1,126 @@
+//! What an agent can do: read a page, list the pages of a site, and end with a result. Nothing that it can do changes
+//! anything anywhere.
+
+use harvestman_core::api::url_field::TargetUrl;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::llm::{Tool, ToolCall};
+
+/// A call as it was understood.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Asked {
+    /// Read a page.
+    Scrape(TargetUrl),
+    /// List the pages of a site, those about the words first.
+    Map(TargetUrl, Option<String>),
+    /// The end: data, or words in a conversation.
+    Done(Value),
+}
+
+/// The tools of a run. `schema`: of the result; none: any JSON, or words in a conversation.
+pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Tool> {
+    let url = json!({"type": "string", "description": "Absolute address"});
+    let result = match (schema, chat) {
+        (_, true) => {
+            json!({"type": "string", "description": "The answer to the user, in the language of the task"})
+        }
+        (Some(schema), false) => schema.clone(),
+        (None, false) => json!({"description": "The data as JSON, with names that fit the task"}),
+    };
+    let mut tools = vec![Tool {
+        name: "scrape",
+        description: "Reads a page: its text and its links.",
+        parameters: json!({"type": "object", "properties": {"url": url}, "required": ["url"]}),
+    }];
+    if !strict {
+        tools.push(Tool {
+            name: "map",
+            description: "Lists pages of a site. With `search` those come first that have to do with it.",
+            parameters: json!({"type": "object", "required": ["url"],
+                "properties": {"url": url, "search": {"type": "string"}}}),
+        });
+    }
+    tools.push(Tool {
+        name: "done",
+        description: "Ends the task with its result.",
+        parameters: json!({"type": "object", "properties": {"result": result}, "required": ["result"]}),
+    });
+    tools
+}
+
+#[derive(Deserialize)]
+struct Place {
+    url: String,
+    search: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct End {
+    result: Value,
+}
+
+/// Reads a call. Errors: what is wrong with it, for the model.
+pub(super) fn asked(call: &ToolCall, strict: bool) -> Result<Asked, String> {
+    fn read<'a, T: Deserialize<'a>>(call: &'a ToolCall) -> Result<T, String> {
+        serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments of `{}` cannot be read: {error}", call.name))
+    }
+    let place = || -> Result<(TargetUrl, Option<String>), String> {
+        let place: Place = read(call)?;
+        let url = TargetUrl::parse(&place.url).map_err(|why| format!("`url` {why}"))?;
+        Ok((url, place.search.filter(|search| !search.trim().is_empty())))
+    };
+    match call.name.as_str() {
+        "scrape" => Ok(Asked::Scrape(place()?.0)),
+        "map" if !strict => place().map(|(url, search)| Asked::Map(url, search)),
+        "done" => Ok(Asked::Done(read::<End>(call)?.result)),
+        name => Err(format!("there is no tool `{name}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall {
+            id: "1".to_owned(),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        }
+    }
+
+    #[test]
+    fn calls_are_understood_or_told_what_is_wrong() {
+        let scrape = asked(&call("scrape", r#"{"url":"https://a.test/x"}"#), true).unwrap();
+        assert!(matches!(scrape, Asked::Scrape(url) if url.url.as_str() == "https://a.test/x"));
+        let map = asked(&call("map", r#"{"url":"https://a.test","search":" "}"#), false).unwrap();
+        assert!(matches!(map, Asked::Map(_, None)));
+        let done = asked(&call("done", r#"{"result":{"a":1}}"#), true).unwrap();
+        assert_eq!(done, Asked::Done(json!({"a": 1})));
+        for (name, arguments, why) in [
+            ("map", r#"{"url":"https://a.test"}"#, "no tool `map`"),
+            ("scrape", r#"{"url":"file:///etc/passwd"}"#, "`url`"),
+            ("scrape", "{", "cannot be read"),
+            ("delete", "{}", "no tool"),
+            ("done", "{}", "cannot be read"),
+        ] {
+            let wrong = asked(&call(name, arguments), true).unwrap_err();
+            assert!(wrong.contains(why), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_strict_run_has_no_way_to_other_pages() {
+        let names =
+            |strict| -> Vec<&str> { tools(None, strict, false).iter().map(|tool| tool.name).collect() };
+        assert_eq!(names(true), ["scrape", "done"]);
+        assert_eq!(names(false), ["scrape", "map", "done"]);
+        let schema = json!({"type": "object"});
+        assert_eq!(
+            tools(Some(&schema), true, false)[1].parameters["properties"]["result"],
+            schema
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! Which pages of a site a run reads: those whose addresses and titles have most to do with what is asked for.
+
+use std::sync::Arc;
+
+use harvestman_core::api::crawl::SitemapMode;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::extract::{ExtractRequest, ExtractTarget};
+use harvestman_core::api::map::{MapLink, MapRequest};
+use harvestman_core::api::url_field::TargetUrl;
+use harvestman_store::Lease;
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::engine::Inner;
+use crate::limits;
+use crate::map::Mapping;
+
+/// The words by which pages are chosen: those of the prompt, else the names of the schema's properties.
+pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
+    if let Some(prompt) = prompt {
+        return Some(prompt.to_owned());
+    }
+    let properties = schema?.get("properties")?.as_object()?;
+    let names: Vec<&str> = properties
+        .keys()
+        .map(String::as_str)
+        .take(limits::CHOOSING_NAMES)
+        .collect();
+    (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// Pages at and below a target, best first, at most `limit`.
+///
+/// Errors: as a map.
+pub(super) async fn below(
+    inner: &Arc<Inner>,
+    lease: &Lease,
+    request: &ExtractRequest,
+    target: &ExtractTarget,
+    limit: u64,
+    deadline: Instant,
+) -> Result<Vec<Url>, ApiError> {
+    // What stands before `/*` is the top; with a slash behind it few sites know it.
+    let top =
+        TargetUrl::parse(target.url.given().trim_end_matches('/')).unwrap_or_else(|_| target.url.clone());
+    let map = MapRequest {
+        search: query(request.prompt.as_deref(), request.schema.as_ref()),
+        include_subdomains: request.include_subdomains,
+        sitemap: match request.ignore_sitemap {
+            true => SitemapMode::Skip,
+            false => SitemapMode::Include,
+        },
+        location: request.scrape_options.location.clone(),
+        headers: request.scrape_options.headers.clone(),
+        ..MapRequest::new(top.clone())
+    };
+    let links = timeout_at(deadline, Mapping::new(inner.clone(), lease.team, map).links());
+    let links = links
+        .await
+        .map_err(|_| crate::scraper::ScrapeFailure::timeout().error)??;
+    Ok(within(&top.url, links, limit))
+}
+
+/// The links at or below an address.
+fn within(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
+    let path = top.path().trim_end_matches('/');
+    let is_below = |url: &Url| {
+        let rest = url.path().strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let urls = links.into_iter().filter_map(|link| Url::parse(&link.url).ok());
+    let mut chosen: Vec<Url> = urls.filter(is_below).collect();
+    chosen.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    if chosen.is_empty() {
+        chosen.push(top.clone());
+    }
+    chosen
+}
+
+/// The links to other hosts that have a word of the query in them, best first.
+pub(super) fn external(page: &Url, links: &[Url], query: &str) -> Vec<Url> {
+    let words: Vec<String> = query
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= limits::CHOOSING_WORD_CHARS)
+        .map(str::to_lowercase)
+        .collect();
+    let score = |url: &Url| {
+        let text = url.as_str().to_lowercase();
+        words.iter().filter(|word| text.contains(word.as_str())).count()
+    };
+    let mut ranked: Vec<(usize, &Url)> = links
+        .iter()
+        .filter(|link| link.host() != page.host())
+        .map(|link| (score(link), link))
+        .filter(|(score, _)| *score > 0)
+        .collect();
+    ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    ranked.into_iter().map(|(_, link)| link.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pages_below_an_address_are_chosen_and_others_are_not() {
+        let top = Url::parse("https://a.test/docs/").unwrap();
+        let links = |urls: &[&str]| -> Vec<MapLink> {
+            urls.iter()
+                .map(|url| serde_json::from_value(json!({ "url": url })).unwrap())
+                .collect()
+        };
+        let chosen = |urls: &[&str], limit| -> Vec<String> {
+            within(&top, links(urls), limit)
+                .into_iter()
+                .map(String::from)
+                .collect()
+        };
+        assert_eq!(
+            chosen(
+                &[
+                    "https://a.test/docs/x",
+                    "https://a.test/docsearch",
+                    "https://a.test/",
+                    "https://a.test/docs"
+                ],
+                9
+            ),
+            ["https://a.test/docs/x", "https://a.test/docs"]
+        );
+        assert_eq!(
+            chosen(&["https://a.test/docs/x", "https://a.test/docs/y"], 1).len(),
+            1
+        );
+        assert_eq!(chosen(&[], 9), ["https://a.test/docs/"]);
+    }
+
+    #[test]
+    fn links_elsewhere_need_a_word_of_the_question() {
+        let page = Url::parse("https://a.test/").unwrap();
+        let links: Vec<Url> = [
+            "https://b.test/about",
+            "https://b.test/cup-prices",
+            "https://a.test/prices",
+            "https://c.test/prices",
+        ]
+        .iter()
+        .map(|url| Url::parse(url).unwrap())
+        .collect();
+        let found = external(&page, &links, "the prices of a cup");
+        assert_eq!(
+            found.iter().map(Url::as_str).collect::<Vec<_>>(),
+            ["https://b.test/cup-prices", "https://c.test/prices"]
+        );
+    }
+
+    #[test]
+    fn a_schema_is_asked_by_the_names_of_its_properties() {
+        let schema = json!({"properties": {"price": {}, "title": {}}});
+        assert_eq!(query(None, schema.as_object()).as_deref(), Some("price title"));
+        assert_eq!(query(Some("x"), schema.as_object()).as_deref(), Some("x"));
+        assert_eq!(query(None, json!({}).as_object()), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! The pages of a run: each in a slot of the team, within its budget, through the same scraper as any other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
+use harvestman_core::api::url_field::TargetUrl;
+use harvestman_fetch::CookieJar;
+use harvestman_store::Lease;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::clock;
+use crate::engine::Inner;
+use crate::page_cache::PageCache;
+use crate::profiles;
+use crate::scraper::{ScrapeFailure, Scraped, Target};
+use crate::slots::Asker;
+
+/// Reads pages for one run.
+pub(super) struct Pages<'a> {
+    inner: &'a Arc<Inner>,
+    lease: &'a Lease,
+    cache: PageCache,
+    jar: CookieJar,
+}
+
+/// A page as it was read.
+pub(super) struct Page {
+    pub(super) document: Document,
+    /// Where it led in the end.
+    pub(super) url: Url,
+    /// Every link on it.
+    pub(super) links: Vec<Url>,
+    pub(super) credits: u32,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(inner: &'a Arc<Inner>, lease: &'a Lease) -> Self {
+        Self {
+            inner,
+            lease,
+            cache: PageCache::new(inner.store.clone(), lease.team),
+            jar: CookieJar::default(),
+        }
+    }
+
+    /// One page, by its own timeout and the run's deadline.
+    ///
+    /// Errors: as a scrape; 402 when the budget is used up.
+    pub(super) async fn read(
+        &self,
+        url: &TargetUrl,
+        options: &Arc<ScrapeOptions>,
+        deadline: Instant,
+    ) -> Result<Page, ApiError> {
+        let inner = self.inner;
+        let reserved = inner.budget.reserve(&inner.store, self.lease.team).await?;
+        let slot = inner.slots.take(Asker {
+            team: self.lease.team,
+            key: self.lease.key,
+            job: self.lease.job,
+        });
+        let (_slot, _) = tokio::time::timeout_at(deadline, slot)
+            .await
+            .map_err(|_| ScrapeFailure::timeout().error)?;
+        let deadline = deadline.min(Instant::now() + Duration::from_millis(options.timeout));
+        let profile = inner
+            .open_profile(self.lease.team, options, self.lease.job)
+            .await?;
+        let target = Target {
+            url: &url.url,
+            fallback: url.http_fallback(),
+            profile: profile.as_ref(),
+        };
+        let id = clock::new_scrape_id();
+        let scraped = inner
+            .scraper
+            .scrape(target, &self.cache, options, id, &self.jar, deadline)
+            .await;
+        let Scraped {
+            answer,
+            rendered,
+            mut taken,
+        } = scraped.map_err(|failure| failure.error)?;
+        profiles::keep(inner, profile, &mut taken).await?;
+        reserved.spend(rendered.credits);
+        Ok(Page {
+            document: rendered.document,
+            url: answer.url,
+            links: rendered.links,
+            credits: rendered.credits,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! The engine's verbs for extract and agent: start one; read and cancel go straight to the store.
+
+use harvestman_core::api::agent::AgentRequest;
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::extract::ExtractRequest;
+use harvestman_core::api::problem;
+use harvestman_core::ids::JobId;
+use harvestman_core::scrape::check_supported;
+use harvestman_core::webhook::Family;
+use harvestman_store::{Created, Idempotency, JobKind, NewJob, Principal};
+use url::Url;
+
+use crate::engine::{Engine, key_reused, subscribed, unavailable};
+use crate::new_job::new_job;
+
+impl Engine {
+    /// Stores an extract and starts it; the answer comes after it is stored.
+    ///
+    /// Errors: 400, 402, 403, 503 for what only a language model can do where there is none.
+    pub async fn start_extract(
+        &self,
+        who: &Principal,
+        request: ExtractRequest,
+        idempotency: Option<Idempotency>,
+        base: &str,
+    ) -> Result<JobId, ApiError> {
+        self.check_model(request.schema.is_some())?;
+        check_supported(&request.scrape_options, &self.inner.capabilities())
+            .map_err(|error| problem::under("scrapeOptions", error))?;
+        if request.urls.is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::NotConfigured,
+                "this server does not search the web for extracts; give `urls`",
+            ));
+        }
+        if !request.scrape_options.lockdown {
+            for target in &request.urls {
+                self.check_target(&target.url.url).await?;
+            }
+        }
+        self.check_receiver(request.webhook.as_ref()).await?;
+        let first = request.urls.first().map(|target| &target.url.url);
+        let webhook = request.webhook.as_ref();
+        let job = NewJob {
+            base: base.to_owned(),
+            webhook: webhook.map(|webhook| subscribed(webhook, Family::Extract)),
+            ..new_job(who, JobKind::Extract, &target(first), &request, &request.caller)?
+        };
+        self.start_run(who, job, idempotency).await
+    }
+
+    /// Stores an agent and starts it; the answer comes after it is stored.
+    ///
+    /// Errors: as [`Engine::start_extract`].
+    pub async fn start_agent(
+        &self,
+        who: &Principal,
+        request: AgentRequest,
+        idempotency: Option<Idempotency>,
+        base: &str,
+    ) -> Result<JobId, ApiError> {
+        request.check_enabled(self.inner.config.enabled)?;
+        if request.thread_id.is_some() {
+            return Err(ApiError::new(
+                ErrorCode::NotSupported,
+                "this server does not keep conversations; leave `threadId` out",
+            ));
+        }
+        // Without a model nothing is found but on pages that are named.
+        self.check_model(request.schema.is_some() && !request.urls.is_empty())?;
+        for url in &request.urls {
+            self.check_target(&url.url).await?;
+        }
+        self.check_receiver(request.webhook.as_ref()).await?;
+        let first = request.urls.first().map(|url| &url.url);
+        let webhook = request.webhook.as_ref();
+        let job = NewJob {
+            base: base.to_owned(),
+            webhook: webhook.map(|webhook| subscribed(webhook, Family::Agent)),
+            zero_data_retention: request.zero_data_retention,
+            ..new_job(who, JobKind::Agent, &target(first), &request, &request.caller)?
+        };
+        self.start_run(who, job, idempotency).await
+    }
+
+    fn check_model(&self, can_do_without: bool) -> Result<(), ApiError> {
+        if can_do_without || self.inner.config.llm.is_some() {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            ErrorCode::NotConfigured,
+            "no language model is configured on this server; without one, `urls` and a `schema` are needed, which is filled \
+             from what the pages state",
+        ))
+    }
+
+    async fn start_run(
+        &self,
+        who: &Principal,
+        job: NewJob,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+            return Ok(first);
+        }
+        let created = self.inner.store.create_crawl(&job, idempotency.as_ref()).await;
+        match created.map_err(|error| unavailable(&error))? {
+            Created::Created => {
+                tracing::info!(run.id = %job.id, team.id = %job.team, kind = job.kind.as_str(), "run started");
+                self.inner.new_work.notify_one();
+                self.inner.outbox.notify_one();
+                Ok(job.id)
+            }
+            Created::Same(id) => Ok(id),
+            Created::Reused => Err(key_reused()),
+        }
+    }
+}
+
+/// What activity shows as target.
+fn target(first: Option<&Url>) -> &str {
+    first.map_or("", Url::as_str)
+}

@@ -1,0 +1,184 @@
+//! Runs as their callers see them: state, result, list, cancel.
+
+use harvestman_core::api::agent::{
+    AgentAnswer, AgentEntry, AgentEntryOptions, AgentRequest, AgentSettings, AgentStatus, Agents, AgentsQuery,
+};
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::extract::{ExtractAnswer, ExtractStatus};
+use harvestman_core::billing;
+use harvestman_core::ids::JobId;
+use harvestman_core::limits::AGENTS_PER_PAGE;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{JobKind, JobStatus, Principal, RunRow};
+use serde_json::Value;
+
+use crate::engine::{Engine, no_job, unavailable};
+use crate::{clock, limits};
+
+/// What a cancelled agent failed of.
+const CANCELLED: &str = "cancelled";
+
+impl Engine {
+    /// State and result of an extract or an agent of the team.
+    ///
+    /// Errors: 404; 503 when the store does not answer.
+    pub async fn extract_status(&self, who: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
+        let run = self.read_run(who, id).await?;
+        let mut result = parts(&run);
+        let answer = ExtractAnswer {
+            success: true,
+            status: match run.status {
+                JobStatus::Scraping => ExtractStatus::Processing,
+                JobStatus::Completed => ExtractStatus::Completed,
+                JobStatus::Failed => ExtractStatus::Failed,
+                JobStatus::Cancelled => ExtractStatus::Cancelled,
+            },
+            data: part(&mut result, "data").or_else(|| part(&mut result, "message")),
+            error: run.error.clone(),
+            expires_at: Some(expires_at(&run)),
+            tokens_used: ended(&run).then(|| billing::tokens(run.credits)),
+            credits_used: ended(&run).then_some(run.credits),
+            sources: part(&mut result, "sources"),
+            warning: text(part(&mut result, "warning")),
+        };
+        self.told(&run).await?;
+        Ok(answer)
+    }
+
+    /// State and result of an agent of the team.
+    ///
+    /// Errors: as [`Engine::extract_status`].
+    pub async fn agent_status(&self, who: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
+        let run = self.read_run(who, id).await?;
+        if run.kind != JobKind::Agent {
+            return Err(no_job());
+        }
+        let mut result = parts(&run);
+        let answer = AgentAnswer {
+            success: true,
+            status: agent_status(run.status),
+            data: part(&mut result, "data"),
+            error: match run.status {
+                JobStatus::Cancelled => Some(CANCELLED.to_owned()),
+                _ => run.error.clone(),
+            },
+            model: AgentRequest::from_json(run.request.as_bytes())?.model,
+            expires_at: Some(expires_at(&run)),
+            credits_used: ended(&run).then_some(run.credits),
+            message: text(part(&mut result, "message")).or_else(|| text(part(&mut result, "warning"))),
+            partial: None,
+        };
+        self.told(&run).await?;
+        Ok(answer)
+    }
+
+    /// Agents of the team, newest first. `base` as for a crawl.
+    ///
+    /// Errors: 503 when the store does not answer.
+    pub async fn agents(&self, who: &Principal, query: AgentsQuery, base: &str) -> Result<Agents, ApiError> {
+        let limit = u32::try_from(AGENTS_PER_PAGE).unwrap_or(u32::MAX);
+        let runs = self
+            .inner
+            .store
+            .agents(who.team, query.before, limit + 1, clock::now())
+            .await
+            .map_err(|error| unavailable(&error))?;
+        let more = runs.len() > AGENTS_PER_PAGE;
+        let agents: Vec<AgentEntry> = runs
+            .iter()
+            .take(AGENTS_PER_PAGE)
+            .map(entry)
+            .collect::<Result<_, _>>()?;
+        let next = agents.last().filter(|_| more);
+        let next = next.map(|last| format!("{base}/v2/agent?before={}", last.created_at.0));
+        Ok(Agents {
+            success: true,
+            agents,
+            next,
+        })
+    }
+
+    /// Cancels an agent of the team.
+    ///
+    /// Errors: 404, 409 when it has ended.
+    pub async fn cancel_agent(&self, who: &Principal, id: JobId) -> Result<(), ApiError> {
+        if self.read_run(who, id).await?.kind != JobKind::Agent {
+            return Err(no_job());
+        }
+        self.cancel(who, id).await?;
+        self.inner.outbox.notify_one();
+        Ok(())
+    }
+
+    async fn read_run(&self, who: &Principal, id: JobId) -> Result<RunRow, ApiError> {
+        let run = self.inner.store.run(who.team, id, clock::now()).await;
+        run.map_err(|error| unavailable(&error))?.ok_or_else(no_job)
+    }
+
+    /// The result of a run without data retention is deleted once it was told.
+    async fn told(&self, run: &RunRow) -> Result<(), ApiError> {
+        if run.zero_data_retention && run.result.is_some() {
+            let forgotten = self.inner.store.forget_told(run.id, 0, 1).await;
+            forgotten.map_err(|error| unavailable(&error))?;
+        }
+        Ok(())
+    }
+}
+
+fn ended(run: &RunRow) -> bool {
+    run.status != JobStatus::Scraping
+}
+
+/// A run that has not ended expires so long after its end.
+fn expires_at(run: &RunRow) -> Timestamp {
+    let soonest = clock::now() + std::time::Duration::from_millis(limits::RETENTION_MS);
+    run.expires_at.unwrap_or(soonest)
+}
+
+fn parts(run: &RunRow) -> Value {
+    let result = run.result.as_deref().map(serde_json::from_str);
+    result.and_then(Result::ok).unwrap_or_default()
+}
+
+fn part(result: &mut Value, name: &str) -> Option<Value> {
+    result
+        .get_mut(name)
+        .map(Value::take)
+        .filter(|value| !value.is_null())
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn agent_status(status: JobStatus) -> AgentStatus {
+    match status {
+        JobStatus::Scraping => AgentStatus::Processing,
+        JobStatus::Completed => AgentStatus::Completed,
+        JobStatus::Failed | JobStatus::Cancelled => AgentStatus::Failed,
+    }
+}
+
+fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
+    let request = AgentRequest::from_json(run.request.as_bytes())?;
+    let urls: Vec<String> = request.urls.iter().map(|url| url.url.to_string()).collect();
+    let hint = urls.first().cloned();
+    Ok(AgentEntry {
+        id: run.id,
+        created_at: run.created_at,
+        target_hint: hint.unwrap_or_else(|| request.prompt.chars().take(limits::AGENT_HINT_CHARS).collect()),
+        origin: run.origin.clone(),
+        integration: run.integration.clone(),
+        settings: AgentSettings::default(),
+        status: agent_status(run.status),
+        options: AgentEntryOptions {
+            prompt: request.prompt,
+            urls: (!urls.is_empty()).then_some(urls),
+            schema: request.schema.map(Value::Object),
+            model: request.model,
+        },
+    })
+}

@@ -8,7 +8,8 @@ use std::time::Duration;
 use harvestman_tests::files::{Pdf, line};
 use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::KEY;
-use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
+use harvestman_tests::{DocsSite, Model, Page, Question, Receiver, Said, Site, TestServer, tools};
+use serde_json::json;
 
 const PAGES: usize = 24;
 /// More than two status answers of 10 MiB hold.
@@ -169,6 +170,48 @@ async fn run_usage(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client's script of extracts and agents, with a model that knows two products.
+async fn run_extract(mut client: Command, done: &str) {
+    let product = |name: &str| {
+        Page::html(format!(
+            "<title>{name}</title><h1>{name}</h1><p>This is a {name}.</p>"
+        ))
+    };
+    let site = Site::new()
+        .page("/cup", product("Cup"))
+        .page("/pot", product("Pot"));
+    let site = site.serve().await;
+    let cup = site.url("/cup");
+    let model = Model::start(move |question: &Question| {
+        let (task, last) = (question.texts()[1], question.last());
+        match question.json.get("tools") {
+            Some(_) if task.contains("wait") => Said::Silence,
+            Some(_) if last.contains("This is a Cup") => {
+                Said::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } }))
+            }
+            Some(_) => Said::call("scrape", json!({ "url": cup })),
+            None if task.contains("Summarize") => Said::Text("A product."),
+            None if task.contains("all products") && task.contains("This is a Pot") => {
+                Said::Text(r#"{"products": [{"name": "Pot", "price": 20}]}"#)
+            }
+            None if task.contains("all products") => {
+                Said::Text(r#"{"products": [{"name": "Cup", "price": 9.5}]}"#)
+            }
+            None => Said::Text(r#"{"name": "Cup", "price": 9.5}"#),
+        }
+    })
+    .await;
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_LLM_BASE_URL", &model.url()),
+        ("HARVESTMAN_LLM_MODEL", "small"),
+    ])
+    .await;
+    client
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, &site.url("/cup"), &site.url("/pot")]);
+    tools::run(client, done, &server).await;
+}
+
 /// Pages that lead from one to the next, each of some megabytes.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -269,4 +312,14 @@ async fn the_python_client_reads_usage_and_queue() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_reads_usage_and_queue() {
     run_usage(javascript("javascript_usage.mjs"), "javascript usage: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_extracts_and_runs_agents() {
+    run_extract(python("python_extract.py"), "python extract: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_extracts_and_runs_agents() {
+    run_extract(javascript("javascript_extract.mjs"), "javascript extract: ok").await;
 }

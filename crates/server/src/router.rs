@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, docs, files, health, interact, job_pages, keys, live, map, operator,
-    parse, scrape, search, team, webhooks,
+    batch, browser, console, crawl, docs, extract, files, health, interact, job_pages, keys, live, map,
+    operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -88,6 +88,14 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/support/ask" => docs::ask;
         Public GET "/docs" => docs::index;
         Public GET "/docs/{page}" => docs::page;
+
+        // Extracts and agents (10).
+        Key POST "/v2/extract" => extract::start;
+        Key GET "/v2/extract/{id}" => extract::status;
+        Key POST "/v2/agent" => extract::start_agent;
+        Key GET "/v2/agent" => extract::agents;
+        Key GET "/v2/agent/{id}" => extract::agent_status;
+        Key DELETE "/v2/agent/{id}" => extract::cancel_agent;
 
         // Browser sessions (6.11, 6.12, 11).
         Key POST "/v2/scrape/{id}/interact" => interact::start;

@@ -11,12 +11,6 @@ use crate::routes::{health, not_offered};
 const LATER: &[(&str, &str)] = &[
     ("POST", "/v2/search/{id}/feedback"),
     ("POST", "/v2/feedback"),
-    ("POST", "/v2/extract"),
-    ("GET", "/v2/extract/{id}"),
-    ("POST", "/v2/agent"),
-    ("GET", "/v2/agent"),
-    ("GET", "/v2/agent/{id}"),
-    ("DELETE", "/v2/agent/{id}"),
     ("POST", "/v2/monitor"),
     ("GET", "/v2/monitor"),
     ("GET", "/v2/monitor/{id}"),

@@ -34,6 +34,7 @@ enum Thing {
     Crawl,
     Batch,
     Scrape,
+    Agent,
     Session,
     Key,
 }
@@ -92,11 +93,11 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("DELETE", "/v2/interact/{id}", "", forbidden(Thing::Session)),
     ("POST", "/v2/search", "{}", Own(400)),
     ("POST", "/v2/extract", "{}", Own(400)),
-    ("GET", "/v2/extract/{id}", "", gone(Thing::Crawl)),
+    ("GET", "/v2/extract/{id}", "", gone(Thing::Agent)),
     ("POST", "/v2/agent", "{}", Own(400)),
     ("GET", "/v2/agent", "", Own(200)),
-    ("GET", "/v2/agent/{id}", "", gone(Thing::Crawl)),
-    ("DELETE", "/v2/agent/{id}", "", gone(Thing::Crawl)),
+    ("GET", "/v2/agent/{id}", "", gone(Thing::Agent)),
+    ("DELETE", "/v2/agent/{id}", "", gone(Thing::Agent)),
     ("GET", "/v2/team/credit-usage", "", Own(200)),
     ("GET", "/v2/team/credit-usage/historical", "", Own(200)),
     ("GET", "/v2/team/token-usage", "", Own(200)),
@@ -157,6 +158,7 @@ struct Ours {
     crawl: JobId,
     batch: JobId,
     scrape: ScrapeId,
+    agent: JobId,
     session: SessionId,
     key: KeyId,
     site: String,
@@ -178,12 +180,15 @@ impl Ours {
         let scrape = started("/v2/scrape", json!({ "url": site.url("/") }))
             .await
             .into();
+        let task = json!({ "prompt": "x", "urls": [site.url("/page/2")], "schema": {} });
+        let agent = started("/v2/agent", task).await;
         let own = app.app.store().keys(None).await.unwrap().remove(0);
         let session = session(app, own.team).await;
         Ours {
             crawl,
             batch,
             scrape,
+            agent,
             session,
             key: own.id,
             site: site.url("/"),
@@ -195,6 +200,7 @@ impl Ours {
             Thing::Crawl => self.crawl.to_string(),
             Thing::Batch => self.batch.to_string(),
             Thing::Scrape => self.scrape.to_string(),
+            Thing::Agent => self.agent.to_string(),
             Thing::Session => self.session.to_string(),
             Thing::Key => self.key.to_string(),
         }
@@ -207,6 +213,7 @@ impl Ours {
             Thing::Crawl,
             Thing::Batch,
             Thing::Scrape,
+            Thing::Agent,
             Thing::Session,
             Thing::Key,
         ];

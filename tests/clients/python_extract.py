@@ -1,0 +1,66 @@
+"""The Python client against a running server: data from pages, by the json format, extracts and agents.
+
+Usage: python_extract.py API_URL API_KEY CUP_URL POT_URL, two products; prompts with "wait" are never answered.
+"""
+
+import sys
+import time
+import warnings
+
+from firecrawl import Firecrawl
+from pydantic import BaseModel
+
+warnings.simplefilter("ignore")
+api_url, api_key, cup, pot = sys.argv[1:5]
+client = Firecrawl(api_key=api_key, api_url=api_url)
+
+
+class Product(BaseModel):
+    name: str
+    price: float
+
+
+schema = Product.model_json_schema()
+products = {
+    "type": "object",
+    "properties": {"products": {"type": "array", "items": schema}},
+    "required": ["products"],
+}
+
+# Formats of a scrape.
+document = client.scrape(cup, formats=["markdown", "summary", {"type": "json", "schema": Product, "prompt": "the product"}])
+assert document.json == {"name": "Cup", "price": 9.5}, document.json
+assert document.summary == "A product.", document.summary
+assert document.metadata.credits_used == 5, document.metadata
+
+# An extract that is waited for, and one that is looked at.
+done = client.extract([cup, pot], schema=products, prompt="all products", show_sources=True, poll_interval=1)
+assert done.success and done.status == "completed", done
+assert [product["name"] for product in done.data["products"]] == ["Cup", "Pot"], done.data
+assert done.sources["products"] == [cup, pot], done.sources
+assert done.credits_used == 10 and done.tokens_used == 150 and done.expires_at, done
+started = client.start_extract([cup], schema=schema)
+while (status := client.get_extract_status(started.id)).status == "processing":
+    time.sleep(0.1)
+assert status.data["price"] == 9.5, status
+
+# An agent that is waited for, also with a model of pydantic.
+done = client.agent([cup], prompt="The price of the cup", schema=Product, model="spark-1-mini", poll_interval=1)
+assert done.success and done.status == "completed", done
+assert done.data == {"name": "Cup", "price": 9.5}, done
+assert done.credits_used == 5 and done.model == "spark-1-mini" and done.expires_at, done
+
+# One that is cancelled.
+started = client.start_agent([cup], prompt="wait for ever")
+assert client.get_agent_status(started.id).status == "processing"
+assert client.cancel_agent(started.id) is True
+cancelled = client.get_agent_status(started.id)
+assert (cancelled.status, cancelled.error) == ("failed", "cancelled"), cancelled
+assert client.get_extract_status(started.id).status == "cancelled"
+
+# All of them.
+listed = client.list_agents()
+assert listed.success and len(listed.agents) == 2, listed
+assert listed.agents[0].id == started.id, listed
+
+print("python extract: ok")

@@ -46,7 +46,8 @@ async fn the_team_sees_its_calls_costs_and_keys() {
     for _ in 0..CALLS {
         server.post("/v2/map", &json!({ "url": site.url("/") })).await.ok();
     }
-    let arguments = [&site.url("/"), &crawl, &receiver.url()].map(String::as_str);
+    let (top, receiving) = (site.url("/"), receiver.url());
+    let arguments = [&top, &crawl, &receiving].map(String::as_str);
     play(&server, "console_team.mjs", &arguments, "team: ok").await;
     // Signed by the secret that the team had just made.
     let deliveries = receiver.wait_until(|all| !all.is_empty()).await;

@@ -23,6 +23,11 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
             None => roots.push(page),
         }
     }
+    // A page without a way stands around the first one too, as if it led there.
+    if roots.len() > 1 {
+        let others = roots.split_off(1);
+        children[roots[0]].extend(others);
+    }
     // From the outside in: how many pages at the end of a way lie below each.
     let order = from_roots(&roots, &children);
     let mut ends = vec![0.0_f64; count];
@@ -33,18 +38,8 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
             .sum::<f64>()
             .max(1.0);
     }
-    // A single way begins in the middle; several stand around it.
-    let alone = roots.len() == 1;
     let mut depth = vec![0_usize; count];
     let mut span = vec![(0.0, TAU); count];
-    let whole: f64 = roots.iter().map(|root| ends[*root]).sum();
-    let mut from = 0.0;
-    for root in &roots {
-        let share = TAU * ends[*root] / whole.max(1.0);
-        span[*root] = (from, from + share);
-        depth[*root] = usize::from(!alone);
-        from += share;
-    }
     for page in &order {
         let (mut from, to) = span[*page];
         let share = (to - from)
@@ -137,6 +132,10 @@ mod tests {
     #[test]
     fn pages_without_a_way_and_no_pages_at_all_have_places() {
         assert!(places(&[]).is_empty());
-        assert!(places(&[None; 3]).iter().all(|place| radius(*place) > 1.0));
+        let radii: Vec<f64> = places(&[None; 3])
+            .iter()
+            .map(|place| radius(*place).round())
+            .collect();
+        assert_eq!(radii, [0.0, RING, RING]);
     }
 }

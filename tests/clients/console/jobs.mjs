@@ -32,6 +32,7 @@ await page.getByText(/belong to this crawl/).waitFor();
 await fitsThePhone(page);
 
 // The crawl and what is seen of it.
+await page.getByRole("button", { name: "links", exact: true }).click();
 await page.getByRole("button", { name: "Start crawl" }).click();
 await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
 const crawl = jobId();
@@ -53,9 +54,9 @@ await picture.waitFor();
 await picture.scrollIntoViewIfNeeded();
 const box = await picture.boundingBox();
 await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-await page.locator("#open-page .card-foot a").filter({ hasText: new URL(site).host }).first().waitFor();
+await page.locator(`#open-page .card-foot a[href="${site}"]`).waitFor();
 await tab(/^Errors/);
-await page.getByText("Kept out by robots.txt", { exact: true }).locator("visible=true").last().waitFor();
+await page.getByRole("heading", { name: /^Kept out by robots.txt/ }).waitFor();
 await page.getByText("/forbidden/page").waitFor();
 
 // The files.

@@ -43,7 +43,8 @@ pub fn FirstRun() -> impl IntoView {
                 </li>
                 <li>
                     <h3>"Do the same from your code"</h3>
-                    <p>"The console uses only the public API. Every form shows its curl command."</p>
+                    <p>"Make a key for it; every form shows its curl command."</p>
+                    <a class="btn small" href=Screen::Keys.href()>"Make a key"</a>
                     <button class="btn small" on:click=move |_| _ = command().map(|command| copy(console, command))>"Copy a curl command"</button>
                 </li>
             </ol>

@@ -34,9 +34,12 @@ pub struct Provider {
     task: JoinHandle<()>,
 }
 
+/// What a test has a provider say: status and JSON.
+type Answers = dyn Fn(&Asked) -> (u16, Value) + Send + Sync;
+
 struct Shared {
     asked: Mutex<Vec<Asked>>,
-    answers: Box<dyn Fn(&Asked) -> (u16, Value) + Send + Sync>,
+    answers: Box<Answers>,
 }
 
 impl Drop for Provider {

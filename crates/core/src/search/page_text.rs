@@ -122,6 +122,6 @@ mod tests {
         assert!(found.chars().count() <= MAX_SEARCH_PASSAGE_CHARS + 1);
         assert_eq!(passage(&long, "bread"), None);
         let wide = "ä".repeat(MAX_SEARCHED_BYTES);
-        assert!(PageText::of(&Url::parse("https://a.test/").unwrap(), None, None, &wide).len() > 0);
+        assert!(!PageText::of(&Url::parse("https://a.test/").unwrap(), None, None, &wide).is_empty());
     }
 }

@@ -47,7 +47,7 @@ impl Searching<'_> {
         });
         let mut pages = ordered(&query, fitting.collect());
         if window.by_date {
-            pages.sort_by(|one, next| next.fetched_at.cmp(&one.fetched_at));
+            pages.sort_by_key(|page| std::cmp::Reverse(page.fetched_at));
         }
         pages.truncate(usize::try_from(request.limit).unwrap_or(usize::MAX));
         let passages: Vec<Option<String>> = match request.highlights {

@@ -1,5 +1,5 @@
 // An extraction from the form to its data, beside the page that it comes from.
-// Usage: console_extract.mjs ORIGIN KEY URL
+// Usage: console_extract.mjs ORIGIN KEY URL, where the page is of a product named Cup
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
@@ -9,8 +9,8 @@ const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(url);
-await page.getByLabel(/^What to extract/).fill("The name and the number of legs");
-for (const [at, name, type] of [[0, "name", "string"], [1, "legs", "integer"]]) {
+await page.getByLabel(/^What to extract/).fill("The name and the price");
+for (const [at, name, type] of [[0, "name", "string"], [1, "price", "number"]]) {
   await page.getByRole("button", { name: "Add a field" }).click();
   await page.getByLabel("Name of the field").nth(at).fill(name);
   await page.getByLabel("Type").nth(at).selectOption(type);
@@ -20,13 +20,13 @@ await page.getByText('"required": ["name"]').first().waitFor();
 assert.deepEqual(await findings(), []);
 await page.getByRole("button", { name: "Extract", exact: true }).click();
 await page.waitForURL(/\/console\/extract\?id=[0-9a-f-]{36}$/);
-await page.getByText("completed", { exact: true }).first().waitFor({ timeout: 60_000 });
-await page.locator("#result pre", { hasText: '"legs": 8' }).waitFor();
+await page.locator("#result .badge", { hasText: "completed" }).waitFor({ timeout: 60_000 });
+await page.locator("#result pre", { hasText: '"name": "Cup"' }).waitFor();
 await page.locator(".sources-of a").first().waitFor();
 await fits();
 assert.deepEqual(await findings(), []);
 
 // The address alone shows it again.
 await page.reload();
-await page.locator("#result pre", { hasText: '"legs": 8' }).waitFor();
+await page.locator("#result pre", { hasText: '"name": "Cup"' }).waitFor();
 await done("extract: ok");

@@ -1,5 +1,5 @@
-// A search from the form to the scraped pages. The provider behind it knows some pages of a site.
-// Usage: console_search.mjs ORIGIN KEY QUERY RESULTS
+// A search from the form to the scraped pages.
+// Usage: console_search.mjs ORIGIN KEY QUERY RESULTS, where at least so many results are found
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
@@ -8,12 +8,12 @@ const [origin, key, query, results] = process.argv.slice(2);
 const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/search", "Search");
-await page.getByLabel(/^Query/).fill(query);
-await page.getByLabel(/^Results/).fill(results);
+await page.getByRole("searchbox", { name: /^Query/ }).fill(query);
+await page.getByRole("textbox", { name: /^Results/ }).fill(results);
 await page.getByText(`"limit": ${results}`).first().waitFor();
 await page.getByRole("button", { name: "Search", exact: true }).click();
 await page.locator(".hit").nth(Number(results) - 1).waitFor();
-assert.equal(await page.locator(".hit").count(), Number(results));
+assert.equal(await page.locator(".hit").count(), Number(results), "no more than were asked for");
 await fits();
 assert.deepEqual(await findings(), []);
 

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use harvestman_tests::server::KEY;
-use harvestman_tests::{DocsSite, Receiver, TestServer, tools};
+use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
 use serde_json::json;
 
 /// More than the list of activity shows at once.
@@ -44,7 +44,10 @@ async fn the_team_sees_its_calls_costs_and_keys() {
     let failed = server.crawl(&json!({ "url": NOWHERE })).await;
     server.wait(&failed).await;
     for _ in 0..CALLS {
-        server.post("/v2/map", &json!({ "url": site.url("/") })).await.ok();
+        server
+            .post("/v2/map", &json!({ "url": site.url("/") }))
+            .await
+            .ok();
     }
     let (top, receiving) = (site.url("/"), receiver.url());
     let arguments = [&top, &crawl, &receiving].map(String::as_str);
@@ -52,6 +55,42 @@ async fn the_team_sees_its_calls_costs_and_keys() {
     // Signed by the secret that the team had just made.
     let deliveries = receiver.wait_until(|all| !all.is_empty()).await;
     assert!(!deliveries[0].header("x-service-signature").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_is_ticked_and_scraped() {
+    let server = TestServer::start().await;
+    let site = DocsSite::new(4).build().serve().await;
+    // Without a provider the team's own pages are searched.
+    let crawl = server.crawl(&json!({ "url": site.url("/") })).await;
+    server.wait(&crawl).await;
+    play(&server, "console_search.mjs", &["page", "2"], "search: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extraction_shows_its_sources() {
+    let server = TestServer::start().await;
+    // Without a model a page's own data is read.
+    let data = r#"{"@type":"Product","name":"Cup","offers":{"price":"9.50"}}"#;
+    let html = format!(
+        "<title>Cup</title><script type=\"application/ld+json\">{data}</script><main><h1>Cup</h1><p>It is a cup.</p></main>"
+    );
+    let site = Site::new().page("/cup", Page::html(html)).serve().await;
+    play(
+        &server,
+        "console_extract.mjs",
+        &[&site.url("/cup")],
+        "extract: ok",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documentation_answers_and_explains() {
+    let server = TestServer::start().await;
+    let failed = server.crawl(&json!({ "url": NOWHERE })).await;
+    server.wait(&failed).await;
+    play(&server, "console_ask.mjs", &[], "ask: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

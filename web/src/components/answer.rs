@@ -26,7 +26,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
     });
     view! {
         <div class="answer">
-            <div class="prose" inner_html=render(&answer.answer).html></div>
+            <div class="prose" tabindex="0" role="region" aria-label="Text of the answer" inner_html=render(&answer.answer).html></div>
             {sources}
             <p class="card-foot">
                 {tokens}

@@ -9,7 +9,7 @@ use crate::api::support::Evidence;
 use crate::limits::{MAX_DOCS_PASSAGE_CHARS, MAX_DOCS_PASSAGES};
 
 use rank::Index;
-pub use section::{Anchors, Section};
+pub use section::{Anchors, Section, page_link};
 
 /// What is answered where nothing fits.
 pub const NO_MATCH: &str = "The documentation of this server has nothing about that. Ask in other words, for example \
@@ -69,8 +69,8 @@ pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
     &found[..fitting.count()]
 }
 
-/// The answer without a model: the passages themselves.
-pub fn answer(found: &[Found<'_>]) -> String {
+/// The answer without a model: the passages themselves. `base` is the server's address without a trailing slash.
+pub fn answer(found: &[Found<'_>], base: &str) -> String {
     if found.is_empty() {
         return NO_MATCH.to_owned();
     }
@@ -82,6 +82,7 @@ pub fn answer(found: &[Found<'_>]) -> String {
             let end = text[..end].rfind('\n').unwrap_or(end);
             text[..end].trim_end()
         });
+        let text = section::with_addresses(text, base);
         format!("**{}**\n\n{text}", one.section.name())
     });
     passages.collect::<Vec<_>>().join("\n\n")
@@ -151,7 +152,7 @@ mod tests {
             let docs = docs();
             let found = docs.search(question);
             assert!(found.is_empty(), "{question}: {found:?}");
-            assert_eq!(answer(&found), NO_MATCH);
+            assert_eq!(answer(&found, ""), NO_MATCH);
             assert!(evidence(&found, "http://a.test").is_empty());
         }
     }
@@ -162,9 +163,9 @@ mod tests {
         let found = docs.search("how deep does it go");
         let found = passages(&found);
         assert!(
-            answer(found).starts_with("**Crawl › How deep**\n\n`maxDiscoveryDepth` bounds"),
+            answer(found, "").starts_with("**Crawl › How deep**\n\n`maxDiscoveryDepth` bounds"),
             "{}",
-            answer(found)
+            answer(found, "")
         );
         let evidence = evidence(found, "http://a.test");
         assert_eq!(evidence[0].path_or_url, "http://a.test/docs/crawl#how-deep");
@@ -175,7 +176,7 @@ mod tests {
     fn long_passages_are_cut_between_lines() {
         let long = format!("# Long\n\n{}", "herons stand in water\n".repeat(1000));
         let docs = Docs::of([("long", long.as_str())]);
-        let answer = answer(&docs.search("herons"));
+        let answer = answer(&docs.search("herons"), "");
         assert!(answer.ends_with("herons stand in water"), "{answer}");
         assert!(answer.chars().count() < MAX_DOCS_PASSAGE_CHARS + 100);
     }

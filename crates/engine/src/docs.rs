@@ -32,7 +32,7 @@ impl Engine {
         };
         let (answer, evidence, usage) = by_model.unwrap_or_else(|usage| {
             let found = docs::passages(&found);
-            (docs::answer(found), docs::evidence(found, base), usage)
+            (docs::answer(found, base), docs::evidence(found, base), usage)
         });
         DocsAnswer {
             success: true,

@@ -54,6 +54,35 @@ impl Anchors {
     }
 }
 
+/// The page that a link between pages leads to, as in addresses: `../CRAWL.md#x` is `crawl#x`.
+pub fn page_link(link: &str) -> Option<String> {
+    let (file, anchor) = match link.find('#') {
+        Some(at) => link.split_at(at),
+        None => (link, ""),
+    };
+    let name = file.strip_suffix(".md").filter(|_| !link.contains("://"))?;
+    let name = name.rsplit('/').next().unwrap_or(name).to_lowercase();
+    Some(format!("{name}{anchor}"))
+}
+
+/// Markdown whose links between pages are addresses.
+pub(super) fn with_addresses(markdown: &str, base: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut rest = markdown;
+    while let Some(at) = rest.find("](") {
+        let (before, link) = rest.split_at(at + 2);
+        out.push_str(before);
+        let end = link.find(')').unwrap_or(0);
+        match page_link(&link[..end]) {
+            Some(page) => out.push_str(&format!("{base}/docs/{page}")),
+            None => out.push_str(&link[..end]),
+        }
+        rest = &link[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The sections of a page that have text, in order.
 pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
     let mut anchors = Anchors::default();
@@ -98,6 +127,18 @@ pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_between_pages_are_addresses_outside_of_them() {
+        let found = with_addresses(
+            "[a](../CRAWL.md#x), [b](https://b.test/c.md) [c](d.md",
+            "http://a.test",
+        );
+        assert_eq!(
+            found,
+            "[a](http://a.test/docs/crawl#x), [b](https://b.test/c.md) [c](d.md"
+        );
+    }
 
     #[test]
     fn a_page_falls_into_sections_with_their_anchors() {

@@ -1,7 +1,7 @@
 //! Pages of the documentation as HTML: no script, no other file, links that work below any address.
 
-use harvestman_core::docs::{Anchors, Docs, Found, NO_MATCH, passages};
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use harvestman_core::docs::{Anchors, Docs, Found, NO_MATCH, page_link, passages};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use super::Page;
 
@@ -119,27 +119,14 @@ fn rendered(markdown: &str, from: &str) -> String {
             _ => {}
         }
         if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[at]
-            && let Some(target) = page_link(dest_url, from)
+            && let Some(page) = page_link(dest_url)
         {
-            *dest_url = target;
+            *dest_url = format!("{from}{page}").into();
         }
     }
     let mut out = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut out, events.into_iter());
     out
-}
-
-/// `../CRAWL.md#x` as a link to the page `crawl`.
-fn page_link(link: &str, from: &str) -> Option<CowStr<'static>> {
-    let (file, anchor) = link
-        .split_once('#')
-        .map_or((link, None), |(file, anchor)| (file, Some(anchor)));
-    if link.contains("://") {
-        return None;
-    }
-    let name = file.strip_suffix(".md")?.rsplit('/').next()?.to_lowercase();
-    let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
-    Some(format!("{from}{name}{anchor}").into())
 }
 
 fn escaped(text: &str) -> String {

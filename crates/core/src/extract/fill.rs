@@ -190,9 +190,7 @@ impl Filler<'_> {
     fn object(&mut self, schema: &Value, sources: &[Source], depth: usize) -> Option<Map<String, Value>> {
         let schema = value::merged(self.schema, schema);
         let properties = schema.get("properties").and_then(Value::as_object);
-        let Some(properties) = properties.filter(|_| depth > 0) else {
-            return None;
-        };
+        let properties = properties.filter(|_| depth > 0)?;
         let mut object = Map::new();
         let mut found = false;
         for (name, inner) in properties {
@@ -230,9 +228,7 @@ impl Filler<'_> {
             let subject = sources
                 .first()
                 .is_some_and(|source| source.types.iter().any(|kind| kind.ends_with(&key)));
-            let described = sources
-                .iter()
-                .position(|source| source.types.iter().any(|kind| *kind == key));
+            let described = sources.iter().position(|source| source.types.contains(&key));
             return match described {
                 _ if subject || GROUPS.contains(&key.as_str()) => self.object(&shape, sources, depth - 1),
                 Some(at) => self.object(&shape, &sources[at..=at], depth - 1),

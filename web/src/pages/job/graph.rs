@@ -147,7 +147,9 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     Effect::new(move |_| {
         node.track();
         console.theme.track();
-        (sight.track(), open.track(), hovered.track());
+        sight.track();
+        open.track();
+        hovered.track();
         if sight.with_untracked(Option::is_none) {
             sight.set(fit());
         }

@@ -1,6 +1,7 @@
 //! Runs of extract and agent: one result, one price, one end.
 
 use harvestman_core::ids::JobId;
+use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{Cancel, EventSubject, JobKind, JobStatus, NewJob, RunEnd, Store, fresh_id};
 
@@ -26,7 +27,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     let lost = start(store, &job).await;
     let lease = take(store, &job, LEASE_MS + 1).await;
     // Whoever lost it changes nothing.
-    let before = store.credits_in_period(owner, NOW, later(60_000)).await.unwrap();
+    let before = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert!(!store.finish_run(&lost, completed("{}", 3), NOW).await.unwrap());
     assert!(!store.note_action(&lost, "{}".to_owned(), NOW).await.unwrap());
     let running = store.run(owner, job.id, NOW).await.unwrap().unwrap();
@@ -42,7 +43,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     assert_eq!((ended.status, ended.credits), (JobStatus::Completed, 6));
     assert_eq!(ended.result.as_deref(), Some(r#"{"data":[1]}"#));
     assert_eq!(ended.expires_at, Some(later(RETENTION_MS)));
-    let spent = store.credits_in_period(owner, NOW, later(60_000)).await.unwrap();
+    let spent = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert_eq!(spent - before, 6);
     assert_eq!(store.run(owner, job.id, later(RETENTION_MS)).await.unwrap(), None);
     let stranger = store.ensure_team("stranger of runs").await.unwrap();

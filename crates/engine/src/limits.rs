@@ -158,6 +158,10 @@ pub const RUN_PAGES_AT_ONCE: usize = 4;
 pub const EXTRACT_PAGES: u64 = 20;
 /// Most pages of an extract.
 pub const EXTRACT_PAGES_MAX: u64 = 1_000;
+/// Results of a search that an extract reads.
+pub const EXTRACT_SEARCH_RESULTS: u64 = 5;
+/// Results of a search that an agent is shown.
+pub const RUN_SEARCH_RESULTS: u64 = 10;
 /// Warnings of one result.
 pub const RUN_WARNINGS: usize = 20;
 /// Names of properties by which pages of a site are chosen.

@@ -22,7 +22,7 @@ use harvestman_core::api::search_answer::{
 };
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::scrape::check_supported;
 use harvestman_core::search::{self as rules, Filter, Window};
 use harvestman_store::{JobKind, NewJob, Principal};
@@ -30,21 +30,50 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::clock;
-use crate::engine::{Engine, stopping, unavailable};
+use crate::engine::{Engine, Inner, stopping, unavailable};
 use crate::new_job::new_job;
 
 use provider::{Ask, Hit, SearchError};
 pub use provider::{Search, SearchConfig, SearchProvider};
 
-/// One call of search.
+/// One search.
 struct Searching<'e> {
-    engine: &'e Engine,
-    who: &'e Principal,
+    inner: &'e Inner,
+    team: TeamId,
     request: &'e SearchRequest,
     filter: Filter,
     deadline: Instant,
-    base: &'e str,
     warnings: Vec<String>,
+}
+
+/// Pages that a search found for another job, which pays for them.
+pub(crate) struct PagesFound {
+    /// Best first.
+    pub(crate) pages: Vec<WebResult>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) credits: u32,
+}
+
+/// Searches for pages within another job of the team.
+///
+/// Errors: 402, 408, 503 when the provider does not answer.
+pub(crate) async fn pages(
+    inner: &Inner,
+    team: TeamId,
+    request: &SearchRequest,
+    deadline: Instant,
+) -> Result<PagesFound, ApiError> {
+    let reserved = inner.budget.reserve(&inner.store, team).await?;
+    let mut searching = Searching::new(inner, team, request);
+    searching.deadline = searching.deadline.min(deadline);
+    let found = searching.find_in_time().await?;
+    let credits = price(&found);
+    reserved.spend(credits);
+    Ok(PagesFound {
+        pages: found.web.unwrap_or_default(),
+        warnings: searching.warnings,
+        credits,
+    })
 }
 
 impl Engine {
@@ -69,17 +98,9 @@ impl Engine {
             url: request.query.clone(),
             ..new_job(who, JobKind::Search, &request.query, request, &request.caller)?
         };
-        let searching = Searching {
-            engine: self,
-            who,
-            request,
-            filter: Filter::of(request),
-            deadline: Instant::now() + Duration::from_millis(request.timeout),
-            base,
-            warnings: Vec::new(),
-        };
+        let searching = Searching::new(&self.inner, who.team, request);
         let result = tokio::select! {
-            result = searching.answer(call.id) => result,
+            result = searching.answer(self, who, base, call.id) => result,
             () = self.inner.stop.cancelled() => Err(stopping()),
         };
         let credits = result.as_ref().map_or(0, |(_, credits)| *credits);
@@ -91,20 +112,30 @@ impl Engine {
     }
 }
 
-impl Searching<'_> {
+impl<'e> Searching<'e> {
+    fn new(inner: &'e Inner, team: TeamId, request: &'e SearchRequest) -> Self {
+        Self {
+            inner,
+            team,
+            request,
+            filter: Filter::of(request),
+            deadline: Instant::now() + Duration::from_millis(request.timeout),
+            warnings: Vec::new(),
+        }
+    }
+
     /// The answer, and what the search alone costs.
-    async fn answer(mut self, id: JobId) -> Result<(SearchAnswer, u32), ApiError> {
-        let found = timeout_at(self.deadline, self.find());
-        let mut data = found.await.map_err(|_| too_slow())??;
-        let count = [
-            data.web.as_ref().map_or(0, Vec::len),
-            data.news.as_ref().map_or(0, Vec::len),
-            data.images.as_ref().map_or(0, Vec::len),
-        ];
-        let credits = billing::search(count.iter().sum::<usize>() as u64);
-        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+    async fn answer(
+        mut self,
+        engine: &Engine,
+        who: &Principal,
+        base: &str,
+        id: JobId,
+    ) -> Result<(SearchAnswer, u32), ApiError> {
+        let mut data = self.find_in_time().await?;
+        let credits = price(&data);
         let pages = match self.request.scrapes() {
-            Some(_) => self.scrape(&mut data).await,
+            Some(_) => self.scrape(&mut data, engine, who, base).await,
             None => 0,
         };
         let answer = SearchAnswer {
@@ -117,9 +148,14 @@ impl Searching<'_> {
         Ok((answer, credits))
     }
 
+    async fn find_in_time(&mut self) -> Result<SearchResults, ApiError> {
+        let found = timeout_at(self.deadline, self.find());
+        found.await.map_err(|_| too_slow())?
+    }
+
     async fn find(&mut self) -> Result<SearchResults, ApiError> {
         let mut results = SearchResults::default();
-        let Some(search) = self.engine.inner.config.search.clone() else {
+        let Some(search) = self.inner.config.search.clone() else {
             if !self.request.wants(SourceKind::Web) {
                 return Err(ApiError::new(ErrorCode::NotConfigured, rules::ONLY_WEB));
             }
@@ -145,7 +181,7 @@ impl Searching<'_> {
         for error in failures {
             self.warnings.push(format!("Some results are missing: {error}."));
         }
-        if self.warnings.is_empty() && is_empty(&results) {
+        if self.warnings.is_empty() && count(&results) == 0 {
             self.warnings.push(rules::NOTHING_FOUND.to_owned());
         }
         Ok(results)
@@ -238,7 +274,13 @@ impl Searching<'_> {
     }
 
     /// Scrapes pages and news as far as there is time; what cannot be had stays as it was found. Their credits.
-    async fn scrape(&mut self, results: &mut SearchResults) -> u64 {
+    async fn scrape(
+        &mut self,
+        results: &mut SearchResults,
+        engine: &Engine,
+        who: &Principal,
+        base: &str,
+    ) -> u64 {
         let web = results.web.iter_mut().flatten().map(|result| {
             let place = Place::Web(&mut result.description);
             (result.url.clone(), &mut result.scraped, place)
@@ -247,7 +289,7 @@ impl Searching<'_> {
             let place = Place::News(&mut result.snippet);
             (result.url.clone(), &mut result.scraped, place)
         });
-        let (engine, who, request, base) = (self.engine, self.who, self.request, self.base);
+        let request = self.request;
         let mut scrapes: FuturesUnordered<_> = web
             .chain(news)
             .map(|(url, fields, place)| async move {
@@ -308,11 +350,16 @@ async fn document(
     }
 }
 
-fn is_empty(results: &SearchResults) -> bool {
-    let has = |count: Option<usize>| count.is_some_and(|count| count > 0);
-    !(has(results.web.as_ref().map(Vec::len))
-        || has(results.news.as_ref().map(Vec::len))
-        || has(results.images.as_ref().map(Vec::len)))
+/// Results of all sources.
+fn count(results: &SearchResults) -> usize {
+    results.web.as_ref().map_or(0, Vec::len)
+        + results.news.as_ref().map_or(0, Vec::len)
+        + results.images.as_ref().map_or(0, Vec::len)
+}
+
+/// What a search costs without the pages scraped for it.
+fn price(results: &SearchResults) -> u32 {
+    u32::try_from(billing::search(count(results) as u64)).unwrap_or(u32::MAX)
 }
 
 fn too_slow() -> ApiError {

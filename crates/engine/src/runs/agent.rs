@@ -1,5 +1,5 @@
-//! One agent: a language model that reads pages until it has what was asked for, within its credits and steps. Without
-//! a model the pages that were named are read as an extract would.
+//! One agent: a language model that finds and reads pages until it has what was asked for, within its credits and steps.
+//! Without a model the pages that were named, or else a search finds, are read as an extract would.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use harvestman_core::api::format::Format;
 use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::url_field::TargetUrl;
-use harvestman_core::billing::{MAP_CREDITS, MODEL_CREDITS};
+use harvestman_core::billing::{self, MAP_CREDITS, MODEL_CREDITS};
 use harvestman_core::extract::{Schema, answer};
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::Lease;
@@ -21,11 +21,11 @@ use url::{Host, Url};
 
 use super::agent_tools::{Asked, asked, tools};
 use super::pages::{Page, Pages};
-use super::{Found, deadline, extract};
+use super::{Found, choose, deadline, extract};
 use crate::engine::{Inner, fault};
 use crate::llm::{Llm, Message, Reply, ToolCall, marked};
 use crate::map::Mapping;
-use crate::{clock, limits};
+use crate::{clock, limits, search};
 
 const BEHAVIOUR: &str = include_str!("agent.txt");
 const USE_TOOLS: &str =
@@ -50,10 +50,23 @@ fn without_model(request: &AgentRequest) -> ExtractRequest {
         url: url.clone(),
         whole_site: false,
     };
+    let searches = request.urls.is_empty();
+    // A page costs one credit.
+    let search = match searches {
+        true => billing::search(limits::EXTRACT_SEARCH_RESULTS),
+        false => 0,
+    };
     ExtractRequest {
         urls: request.urls.iter().map(target).collect(),
+        prompt: Some(request.prompt.clone()),
         schema: request.schema.clone(),
-        limit: Some(request.max_credits),
+        enable_web_search: searches,
+        limit: Some(
+            request
+                .max_credits
+                .saturating_sub(search)
+                .min(limits::EXTRACT_PAGES_MAX),
+        ),
         scrape_options: options(request),
         ..ExtractRequest::default()
     }
@@ -215,19 +228,21 @@ impl<'a> Agent<'a> {
     /// Errors: the budget of the team is used up, or the store does not answer.
     async fn act(&mut self, call: &ToolCall, action: Asked) -> Result<String, ApiError> {
         let (url, cost) = match &action {
-            Asked::Scrape(url) => (url, 1 + MODEL_CREDITS),
-            Asked::Map(url, _) => (url, MAP_CREDITS),
+            Asked::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
+            Asked::Map(url, _) => (Some(url), u64::from(MAP_CREDITS)),
+            Asked::Search(_) => (None, billing::search(limits::RUN_SEARCH_RESULTS)),
             Asked::Done(_) => return Ok(String::new()),
         };
-        if !self.may_open(&url.url) {
+        if url.is_some_and(|url| !self.may_open(&url.url)) {
             return Ok("error: this address was neither given by the user nor shown by a tool".to_owned());
         }
-        if u64::from(self.found.credits) + u64::from(cost) > self.request.max_credits {
+        if u64::from(self.found.credits) + cost > self.request.max_credits {
             return Ok("not done: the credits are used up; call `done` with what you have".to_owned());
         }
-        let text = match &action {
-            Asked::Map(url, search) => self.map(url, search.as_deref()).await,
-            Asked::Scrape(url) => self.scrape(url).await?,
+        let text = match action {
+            Asked::Search(query) => self.search(query).await?,
+            Asked::Map(url, search) => self.map(&url, search.as_deref()).await,
+            Asked::Scrape(url) => self.scrape(&url).await?,
             Asked::Done(_) => String::new(),
         };
         let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
@@ -310,6 +325,28 @@ impl<'a> Agent<'a> {
             });
         }
         marked(cut(&lines.join("\n"), limits::AGENT_READ_BYTES))
+    }
+
+    async fn search(&mut self, query: String) -> Result<String, ApiError> {
+        let request = choose::search(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
+        let found = match search::pages(self.inner, self.lease.team, &request, self.deadline).await {
+            Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
+            Err(error) => return Ok(format!("error: {}", error.message)),
+            Ok(found) => found,
+        };
+        self.found.credits = self.found.credits.saturating_add(found.credits);
+        let mut lines = Vec::with_capacity(found.pages.len());
+        for page in found.pages {
+            self.known.extend(Url::parse(&page.url).ok().as_ref().map(key));
+            let description = cut(&page.description, limits::AGENT_LINE_BYTES);
+            lines.push(format!("{} {}\n{description}", page.url, page.title));
+        }
+        let results = marked(cut(&lines.join("\n\n"), limits::AGENT_READ_BYTES));
+        let notes = found.warnings.join(" ");
+        for warning in found.warnings {
+            self.found.warn(warning);
+        }
+        Ok(format!("{notes}\n{results}").trim_start().to_owned())
     }
 
     /// Takes out the oldest pages when all of them together are more than a conversation bears.

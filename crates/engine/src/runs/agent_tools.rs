@@ -1,7 +1,8 @@
-//! What an agent can do: read a page, list the pages of a site, and end with a result. Nothing that it can do changes
+//! What an agent can do: search, read a page, list the pages of a site, and end with a result. Nothing that it can do changes
 //! anything anywhere.
 
 use harvestman_core::api::url_field::TargetUrl;
+use harvestman_core::limits::MAX_SEARCH_QUERY_CHARS;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,6 +11,8 @@ use crate::llm::{Tool, ToolCall};
 /// A call as it was understood.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Asked {
+    /// Find pages by words, 1 to 500 characters.
+    Search(String),
     /// Read a page.
     Scrape(TargetUrl),
     /// List the pages of a site, those about the words first.
@@ -40,6 +43,11 @@ pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Too
             parameters: json!({"type": "object", "required": ["url"],
                 "properties": {"url": url, "search": {"type": "string"}}}),
         });
+        tools.push(Tool {
+            name: "search",
+            description: "Finds pages by words: their addresses, titles and descriptions.",
+            parameters: json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}),
+        });
     }
     tools.push(Tool {
         name: "done",
@@ -53,6 +61,11 @@ pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Too
 struct Place {
     url: String,
     search: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Words {
+    query: String,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +87,12 @@ pub(super) fn asked(call: &ToolCall, strict: bool) -> Result<Asked, String> {
     match call.name.as_str() {
         "scrape" => Ok(Asked::Scrape(place()?.0)),
         "map" if !strict => place().map(|(url, search)| Asked::Map(url, search)),
+        "search" if !strict => match read::<Words>(call)?.query.trim() {
+            "" => Err("`query` has no words".to_owned()),
+            query => Ok(Asked::Search(
+                query.chars().take(MAX_SEARCH_QUERY_CHARS).collect(),
+            )),
+        },
         "done" => Ok(Asked::Done(read::<End>(call)?.result)),
         name => Err(format!("there is no tool `{name}`")),
     }
@@ -99,7 +118,12 @@ mod tests {
         assert!(matches!(map, Asked::Map(_, None)));
         let done = asked(&call("done", r#"{"result":{"a":1}}"#), true).unwrap();
         assert_eq!(done, Asked::Done(json!({"a": 1})));
+        let search = asked(&call("search", r#"{"query":" cups "}"#), false).unwrap();
+        assert_eq!(search, Asked::Search("cups".to_owned()));
+        let wordless = asked(&call("search", r#"{"query":" "}"#), false).unwrap_err();
+        assert!(wordless.contains("no words"), "{wordless}");
         for (name, arguments, why) in [
+            ("search", r#"{"query":"cups"}"#, "no tool `search`"),
             ("map", r#"{"url":"https://a.test"}"#, "no tool `map`"),
             ("scrape", r#"{"url":"file:///etc/passwd"}"#, "`url`"),
             ("scrape", "{", "cannot be read"),
@@ -116,7 +140,7 @@ mod tests {
         let names =
             |strict| -> Vec<&str> { tools(None, strict, false).iter().map(|tool| tool.name).collect() };
         assert_eq!(names(true), ["scrape", "done"]);
-        assert_eq!(names(false), ["scrape", "map", "done"]);
+        assert_eq!(names(false), ["scrape", "map", "search", "done"]);
         let schema = json!({"type": "object"});
         assert_eq!(
             tools(Some(&schema), true, false)[1].parameters["properties"]["result"],

@@ -1,12 +1,16 @@
-//! Which pages of a site a run reads: those whose addresses and titles have most to do with what is asked for.
+//! Which pages a run reads: of a site those whose addresses and titles have most to do with what is asked for, of the web
+//! those that a search finds.
 
 use std::sync::Arc;
 
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::extract::{ExtractRequest, ExtractTarget};
+use harvestman_core::api::location::Location;
 use harvestman_core::api::map::{MapLink, MapRequest};
+use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::url_field::TargetUrl;
+use harvestman_core::limits::MAX_SEARCH_QUERY_CHARS;
 use harvestman_store::Lease;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
@@ -28,6 +32,28 @@ pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -
         .take(limits::CHOOSING_NAMES)
         .collect();
     (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// The words by which pages are searched for: the beginning of the prompt, else the title of the schema or what it names.
+pub(super) fn question(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
+    let title = || schema?.get("title")?.as_str().map(str::to_owned);
+    let text = match prompt {
+        Some(prompt) => prompt.to_owned(),
+        None => title().or_else(|| query(None, schema))?,
+    };
+    let beginning: String = text.trim().chars().take(MAX_SEARCH_QUERY_CHARS).collect();
+    let words: Vec<&str> = beginning.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// A search for pages that a run can open.
+pub(super) fn search(words: String, limit: u64, location: &Location) -> SearchRequest {
+    SearchRequest {
+        limit,
+        country: location.country.clone(),
+        ignore_invalid_urls: true,
+        ..SearchRequest::new(words)
+    }
 }
 
 /// Pages at and below a target, best first, at most `limit`.
@@ -155,6 +181,19 @@ mod tests {
             found.iter().map(Url::as_str).collect::<Vec<_>>(),
             ["https://b.test/cup-prices", "https://c.test/prices"]
         );
+    }
+
+    #[test]
+    fn the_web_is_asked_by_the_prompt_or_what_the_schema_is_about() {
+        let named = json!({"properties": {"price": {}, "name": {}}});
+        let titled = json!({"title": "Cups", "properties": {"price": {}}});
+        let ask = |prompt, schema: &Value| question(prompt, schema.as_object());
+        assert_eq!(ask(Some(" the\n price "), &titled).as_deref(), Some("the price"));
+        assert_eq!(ask(None, &titled).as_deref(), Some("Cups"));
+        assert_eq!(ask(None, &named).as_deref(), Some("name price"));
+        assert_eq!((ask(Some(" "), &titled), ask(None, &json!({}))), (None, None));
+        let long = "ö".repeat(600);
+        assert_eq!(ask(Some(&long), &named).unwrap().chars().count(), 500);
     }
 
     #[test]

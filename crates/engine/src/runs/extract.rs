@@ -10,6 +10,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::format::{Format, JsonFormat};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
 use harvestman_core::extract::{Schema, merge};
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 use super::pages::{Page, Pages};
 use super::{Found, choose, deadline};
 use crate::engine::Inner;
-use crate::limits;
+use crate::{limits, search};
 
 /// An extract that is under way.
 struct Extract<'a> {
@@ -58,10 +59,6 @@ pub(super) async fn of_request(
 
 impl Extract<'_> {
     async fn run(mut self) -> Result<Found, ApiError> {
-        if self.request.enable_web_search {
-            self.found
-                .warn("`enableWebSearch` had no effect: this server does not search the web for extracts.");
-        }
         if self
             .request
             .limit
@@ -126,14 +123,58 @@ impl Extract<'_> {
                 }
             }
         }
+        if self.request.enable_web_search {
+            self.search(&mut urls).await;
+        }
         if urls.is_empty() {
+            let why = self.found.warnings.join(" ");
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "there is no address to extract from; give `urls`",
+                format!("there is no page to extract from; give `urls`. {why}")
+                    .trim_end()
+                    .to_owned(),
             ));
         }
         urls.truncate(usize::try_from(self.limit()).unwrap_or(usize::MAX));
         Ok(urls)
+    }
+
+    /// Adds the first pages that a search finds, as far as there is room.
+    async fn search(&mut self, urls: &mut VecDeque<TargetUrl>) {
+        let request = &self.request;
+        let Some(words) = choose::question(request.prompt.as_deref(), request.schema.as_ref()) else {
+            self.found
+                .warn("Nothing was searched for: neither `prompt` nor `schema` has words for it.");
+            return;
+        };
+        if self.limit() <= urls.len() as u64 {
+            self.found.warn("Nothing was searched for: `limit` was reached.");
+            return;
+        }
+        let search = SearchRequest {
+            highlights: false,
+            ..choose::search(
+                words,
+                limits::EXTRACT_SEARCH_RESULTS,
+                &request.scrape_options.location,
+            )
+        };
+        match search::pages(self.inner, self.lease.team, &search, self.deadline).await {
+            Ok(found) => {
+                self.found.credits = self.found.credits.saturating_add(found.credits);
+                for warning in found.warnings {
+                    self.found.warn(format!("Search: {warning}"));
+                }
+                for page in found.pages {
+                    if let Ok(url) = TargetUrl::parse(&page.url) {
+                        add(urls, url);
+                    }
+                }
+            }
+            Err(error) => self
+                .found
+                .warn(format!("Pages could not be searched for: {}.", error.message)),
+        }
     }
 
     /// How each page is read: by the request's options, for the data alone.

@@ -27,10 +27,10 @@ impl Engine {
         self.check_model(request.schema.is_some())?;
         check_supported(&request.scrape_options, &self.inner.capabilities())
             .map_err(|error| problem::under("scrapeOptions", error))?;
-        if request.urls.is_empty() {
+        if request.urls.is_empty() && !request.enable_web_search {
             return Err(ApiError::new(
                 ErrorCode::NotConfigured,
-                "this server does not search the web for extracts; give `urls`",
+                "without `urls` pages are only found with `enableWebSearch`",
             ));
         }
         if !request.scrape_options.lockdown {
@@ -66,8 +66,8 @@ impl Engine {
                 "this server does not keep conversations; leave `threadId` out",
             ));
         }
-        // Without a model nothing is found but on pages that are named.
-        self.check_model(request.schema.is_some() && !request.urls.is_empty())?;
+        let has_pages = !request.urls.is_empty() || !request.strict_constrain_to_urls;
+        self.check_model(request.schema.is_some() && has_pages)?;
         for url in &request.urls {
             self.check_target(&url.url).await?;
         }
@@ -89,8 +89,8 @@ impl Engine {
         }
         Err(ApiError::new(
             ErrorCode::NotConfigured,
-            "no language model is configured on this server; without one, `urls` and a `schema` are needed, which is filled \
-             from what the pages state",
+            "no language model is configured on this server; without one a `schema` is needed, which is filled from what \
+             the pages state",
         ))
     }
 

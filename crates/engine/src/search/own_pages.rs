@@ -31,10 +31,10 @@ impl Searching<'_> {
             .or(request.tbs.as_ref());
         let window = tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default();
         let query = Query::of(&request.query);
-        let store = &self.engine.inner.store;
+        let store = &self.inner.store;
         let found = store
             .search_pages(
-                self.who.team,
+                self.team,
                 &query,
                 &self.filter.hosts(),
                 &window,
@@ -94,8 +94,8 @@ impl Searching<'_> {
         if !is_page {
             return None;
         }
-        let inner = &self.engine.inner;
-        let kept: CachedPage = inner.store.found_page(self.who.team, page.id).await.ok()??;
+        let inner = self.inner;
+        let kept: CachedPage = inner.store.found_page(self.team, page.id).await.ok()??;
         let url = Url::parse(&kept.url).ok()?;
         let answer = Answer {
             url: url.clone(),

@@ -114,11 +114,12 @@ pub fn markdown_links(markdown: &str) -> Vec<String> {
     while let Some(at) = rest.find(['(', '<']) {
         let is_target = rest[at..].starts_with('<') || rest[..at].ends_with(']');
         rest = &rest[at + 1..];
-        let address = rest.strip_prefix('<').unwrap_or(rest);
-        if !is_target || !(address.starts_with("http://") || address.starts_with("https://")) {
-            continue;
+        if is_target {
+            rest = rest.strip_prefix('<').unwrap_or(rest);
+            if rest.starts_with("http://") || rest.starts_with("https://") {
+                links.push(destination(rest));
+            }
         }
-        links.push(destination(address));
     }
     links
 }

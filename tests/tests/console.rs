@@ -94,6 +94,8 @@ async fn hostile_pages_cannot_run_break_out_or_stop_the_console() {
     let paths = ["/scripts", "/right-to-left", "/table", "/long"];
     let arguments: Vec<&str> = std::iter::once(base).chain(paths).collect();
     drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
+    // A link signs in once.
+    let server = TestServer::start().await;
     let hard = HostileSite::serve().await;
     let base = hard.url("");
     let arguments: Vec<&str> = std::iter::once(base.as_str())

@@ -47,6 +47,7 @@ await page.getByRole("button", { name: "Take control" }).click();
 await page.locator(".live.control iframe").waitFor();
 assert.equal(await page.locator("iframe.live-frame").getAttribute("title"), "Live view; you have control");
 await view.locator("#mode").getByText("You have control").waitFor({ timeout: 60_000 });
+await view.locator("#state").getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
 await view.locator("#keys").focus();
 await page.keyboard.type("!");
 for (const patience = Date.now() + 60_000; ; ) {

@@ -1,0 +1,179 @@
+//! Extracts and agents that search for their pages, with a provider of the test.
+
+use super::*;
+
+/// A provider that finds these addresses, whatever the words are.
+async fn finds(urls: Vec<String>) -> Provider {
+    Provider::start(move |asked| {
+        let first = asked.query["pageno"] == "1";
+        let found = urls.iter().filter(|_| first);
+        let results: Vec<Value> = found
+            .map(|url| json!({ "url": url, "title": "A <b>find</b>", "content": "What it says." }))
+            .collect();
+        (200, json!({ "results": results }))
+    })
+    .await
+}
+
+async fn searching(provider: &Provider, model: Option<&Model>) -> TestServer {
+    let (search, url) = (provider.url(), model.map(Model::url).unwrap_or_default());
+    let mut settings = vec![("HARVESTMAN_SEARCH_URL", search.as_str())];
+    if model.is_some() {
+        settings.extend([
+            ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
+            ("HARVESTMAN_LLM_MODEL", "small"),
+        ]);
+    }
+    TestServer::start_with(&settings).await
+}
+
+/// Credits of this month.
+async fn charged(server: &TestServer) -> Value {
+    server.get("/v2/team/credit-usage/historical").await.ok()["periods"][0]["creditsUsed"].clone()
+}
+
+#[tokio::test]
+async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
+    let site = shop().await;
+    let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
+    let provider = finds(vec![
+        "ftp://a.test/".to_owned(),
+        cup.clone(),
+        pot.clone(),
+        site.url("/imprint"),
+    ])
+    .await;
+    let server = searching(&provider, None).await;
+    let prompt = format!("  pots\nand {}", "x".repeat(600));
+    let request = json!({ "urls": [cup], "prompt": prompt, "schema": list(), "enableWebSearch": true, "limit": 2,
+        "showSources": true });
+    let status = extracted(&server, &request).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    assert_eq!(status["sources"], json!({ "products": [cup, pot] }));
+    assert_eq!(site.count("/imprint"), 0, "it is beyond `limit`");
+    let pages = json!([{"name": "Cup", "price": 9.5}, {"name": "Pot", "price": 20}]);
+    assert_eq!(status["data"]["products"], pages);
+    assert_eq!(status["creditsUsed"], 2 + 2, "{status}");
+    assert_eq!(charged(&server).await, 4);
+    let asked = provider.asked();
+    let words = &asked[0].query["q"];
+    assert!(
+        words.starts_with("pots and xxx") && words.chars().count() == 500,
+        "{words}"
+    );
+
+    // There is no room for what would be found.
+    let full =
+        json!({ "urls": [cup], "prompt": "pots", "schema": list(), "enableWebSearch": true, "limit": 1 });
+    let status = extracted(&server, &full).await;
+    assert!(warning(&status).contains("`limit` was reached"), "{status}");
+    assert_eq!(
+        (&status["creditsUsed"], provider.asked().len()),
+        (&json!(1), asked.len())
+    );
+
+    // A schema alone says what it is about.
+    let mut titled = list();
+    titled["title"] = json!("Pots and pans");
+    let request = json!({ "urls": [pot], "schema": titled, "enableWebSearch": true });
+    assert_eq!(extracted(&server, &request).await["status"], "completed");
+    assert_eq!(provider.asked()[asked.len()].query["q"], "Pots and pans");
+}
+
+#[tokio::test]
+async fn pages_are_chosen_by_search_where_none_are_given() {
+    let site = shop().await;
+    let mut server = server(None).await;
+    let extract = json!({ "prompt": "price of the cup", "schema": schema(), "enableWebSearch": true });
+    let agent = json!({ "prompt": "price of the cup", "schema": schema() });
+    for (path, request) in [("/v2/extract", &extract), ("/v2/agent", &agent)] {
+        let id = started(&server, path, request).await;
+        let status = ended(&server, path, &id).await;
+        assert_eq!(
+            (&status["status"], &status["creditsUsed"]),
+            (&json!("failed"), &json!(0)),
+            "{status}"
+        );
+        let error = status["error"].as_str().unwrap();
+        assert!(
+            error.contains("no page") && error.contains("No search provider"),
+            "{error}"
+        );
+    }
+    server.crawled(&json!({ "url": site.url("/shop/cup") })).await;
+    let before = charged(&server).await;
+    let status = extracted(&server, &extract).await;
+    assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}), "{status}");
+    assert!(
+        warning(&status).contains("pages that your team has scraped"),
+        "{status}"
+    );
+    assert_eq!(status["creditsUsed"], 2 + 1);
+    let id = started(&server, "/v2/agent", &agent).await;
+    let status = ended(&server, "/v2/agent", &id).await;
+    assert_eq!(
+        (&status["data"], &status["creditsUsed"]),
+        (&json!({"name": "Cup", "price": 9.5}), &json!(3)),
+        "{status}"
+    );
+    assert_eq!(charged(&server).await, before.as_u64().unwrap() + 6);
+    server.kill9();
+
+    let silent = Provider::start(|_| (403, json!({}))).await;
+    let server = searching(&silent, None).await;
+    let failed = extracted(&server, &extract).await;
+    assert_eq!(failed["status"], "failed");
+    assert!(
+        failed["error"].as_str().unwrap().contains("answered 403"),
+        "{failed}"
+    );
+    let mut given = extract.clone();
+    given["urls"] = json!([site.url("/shop/cup")]);
+    let status = extracted(&server, &given).await;
+    assert_eq!(
+        (&status["status"], &status["creditsUsed"]),
+        (&json!("completed"), &json!(1))
+    );
+    assert!(warning(&status).contains("answered 403"), "{status}");
+}
+
+#[tokio::test]
+async fn an_agent_searches_and_opens_what_was_found() {
+    let site = shop().await;
+    let cup = site.url("/shop/cup");
+    let (provider, scraped) = (finds(vec![cup.clone()]).await, cup.clone());
+    let model = Model::start(move |question| match question.number {
+        1 | 3 => Said::call("scrape", json!({ "url": scraped })),
+        2 => Said::call("search", json!({ "query": "cup price" })),
+        4 => Said::call("search", json!({ "query": "more cups" })),
+        _ => Said::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } })),
+    })
+    .await;
+    let server = searching(&provider, Some(&model)).await;
+    let receiver = Receiver::start().await;
+    let request = json!({ "prompt": "What does it cost?", "schema": schema(), "maxCredits": 8,
+        "location": { "country": "DE" }, "webhook": receiver.url() });
+    let id = started(&server, "/v2/agent", &request).await;
+    let status = ended(&server, "/v2/agent", &id).await;
+    assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}), "{status}");
+    assert_eq!(status["creditsUsed"], 2 + 5);
+    assert_eq!(charged(&server).await, 7);
+    let questions = model.questions();
+    assert!(
+        questions[1]
+            .last()
+            .contains("neither given by the user nor shown")
+    );
+    let shown = questions[2].last();
+    assert_eq!(shown, format!("<page>\n{cup} A find\nWhat it says.\n</page>"));
+    assert!(questions[3].last().contains("It is a Cup"));
+    assert!(questions[4].last().contains("the credits are used up"));
+    let asked = provider.asked();
+    assert!(asked.iter().all(|asked| asked.query["q"] == "cup price"));
+    assert_eq!(asked[0].query["language"], "de-DE");
+    let events = receiver.wait_for("agent.completed").await;
+    assert_eq!(
+        events[1].json["data"],
+        json!([{ "creditsUsed": 2, "action": "search", "input": { "query": "cup price" } }])
+    );
+}

@@ -10,6 +10,7 @@ pub mod batch;
 pub mod body;
 pub mod browser;
 pub mod caller;
+pub mod command;
 pub mod country;
 pub mod crawl;
 pub mod error;

@@ -5,6 +5,7 @@
 //! Readers return placeholders for what is wrong, so that reading goes on; a value that was read
 //! with a problem never leaves [`Wire::from_json`].
 
+pub mod field;
 pub mod slot;
 
 use std::ops::RangeInclusive;
@@ -20,6 +21,7 @@ use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
 use crate::limits::MAX_BODY_DEPTH;
 
+pub use field::{Field, FieldKind};
 pub use slot::{Decimal, Slot};
 use slot::{MAX_PROBLEMS, shorten};
 
@@ -39,6 +41,13 @@ pub trait Wire: Sized {
     /// Reads a parsed body. Errors: 400 with every problem in `details`.
     fn from_value(value: Value) -> Result<Self, ApiError> {
         read_value(value)
+    }
+
+    /// The fields that a body may have, in the order of reading.
+    fn fields() -> Vec<Field> {
+        let mut fields = Fields::new(Map::new(), Vec::new());
+        Self::read(&mut fields);
+        fields.known
     }
 
     /// The object as it is sent.
@@ -149,7 +158,7 @@ fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
 pub struct Fields {
     map: Map<String, Value>,
     path: Vec<PathPart>,
-    known: Vec<&'static str>,
+    known: Vec<Field>,
     problems: Vec<Problem>,
 }
 
@@ -165,6 +174,7 @@ impl Fields {
 
     /// Ends the reading: what was not asked for is a problem, told first.
     fn finish(self) -> Vec<Problem> {
+        let known: Vec<&'static str> = self.known.iter().map(|field| field.name).collect();
         let mut problems: Vec<Problem> = self
             .map
             .iter()
@@ -172,7 +182,7 @@ impl Fields {
             .take(MAX_PROBLEMS)
             .map(|(name, _)| Problem {
                 path: join(&self.path, &shorten(name)),
-                message: unknown_field(name, &self.known),
+                message: unknown_field(name, &known),
             })
             .collect();
         problems.extend(self.problems);
@@ -181,7 +191,12 @@ impl Fields {
 
     /// The value of a field, unless it is absent or null.
     pub fn slot(&mut self, name: &'static str) -> Option<Slot<'_>> {
-        self.known.push(name);
+        self.slot_of(name, FieldKind::Any)
+    }
+
+    /// The same where it is known which JSON the field takes.
+    pub(crate) fn slot_of(&mut self, name: &'static str, kind: FieldKind) -> Option<Slot<'_>> {
+        self.known.push(Field { name, kind });
         let value = self.map.remove(name).filter(|value| !value.is_null())?;
         Some(Slot::new(value, join(&self.path, name), &mut self.problems))
     }
@@ -231,7 +246,7 @@ impl Fields {
 
     /// Boolean.
     pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
-        self.slot(name)?.bool()
+        self.slot_of(name, FieldKind::Bool)?.bool()
     }
 
     /// Boolean with a default.
@@ -241,7 +256,7 @@ impl Fields {
 
     /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
     pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
-        self.slot(name)?.integer(range)
+        self.slot_of(name, FieldKind::Number)?.integer(range)
     }
 
     /// Whole number within bounds, with a default.
@@ -257,12 +272,12 @@ impl Fields {
 
     /// Number within bounds.
     pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
-        self.slot(name)?.number(bounds)
+        self.slot_of(name, FieldKind::Number)?.number(bounds)
     }
 
     /// Text; bounds in characters.
     pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
-        self.slot(name)?.string(chars)
+        self.slot_of(name, FieldKind::Text)?.string(chars)
     }
 
     /// Text that must be there; bounds in characters.
@@ -276,7 +291,7 @@ impl Fields {
 
     /// One word of a closed set.
     pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
-        self.slot(name)?.word()
+        self.slot_of(name, FieldKind::Word(E::WORDS))?.word()
     }
 
     /// One word of a closed set, with a default.
@@ -286,7 +301,7 @@ impl Fields {
 
     /// An http or https address.
     pub fn opt_url(&mut self, name: &'static str) -> Option<TargetUrl> {
-        self.slot(name)?.url()
+        self.slot_of(name, FieldKind::Text)?.url()
     }
 
     /// An http or https address that must be there.
@@ -305,7 +320,7 @@ impl Fields {
 
     /// UUID.
     pub fn opt_uuid(&mut self, name: &'static str) -> Option<Uuid> {
-        self.slot(name)?.uuid()
+        self.slot_of(name, FieldKind::Text)?.uuid()
     }
 
     /// Array; `count` bounds its length. Absent: `None`.
@@ -315,7 +330,7 @@ impl Fields {
         count: RangeInclusive<usize>,
         read: impl FnMut(Slot<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.slot(name)?.array(count, read)
+        self.slot_of(name, FieldKind::List)?.array(count, read)
     }
 
     /// Array that may be absent, then empty; `count` bounds its length.
@@ -340,12 +355,12 @@ impl Fields {
 
     /// Object with fields of its own.
     pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
-        self.slot(name)?.object(read)
+        self.slot_of(name, FieldKind::Object)?.object(read)
     }
 
     /// Object with any keys.
     pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
-        self.slot(name)?.map()
+        self.slot_of(name, FieldKind::Object)?.map()
     }
 }
 

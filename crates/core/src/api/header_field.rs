@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::api::fields::slot::shorten;
-use crate::api::fields::{Fields, Slot};
+use crate::api::fields::{FieldKind, Fields, Slot};
 use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
 
 /// Connection headers (RFC 9110 section 7.6.1) and those that the sender computes.
@@ -27,7 +27,10 @@ const REFUSED: &[&str] = &[
 /// Reads `headers`: names are tokens, values are strings without control characters, connection
 /// headers and `Host` are refused, and the whole is bounded.
 pub fn read(fields: &mut Fields, name: &'static str) -> BTreeMap<String, String> {
-    fields.slot(name).and_then(read_slot).unwrap_or_default()
+    fields
+        .slot_of(name, FieldKind::Object)
+        .and_then(read_slot)
+        .unwrap_or_default()
 }
 
 fn read_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {

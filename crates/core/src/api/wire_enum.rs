@@ -5,6 +5,9 @@ pub trait WireEnum: Copy + PartialEq + 'static {
     /// Every value, in the order of the documentation.
     const ALL: &'static [Self];
 
+    /// Their words, in the same order.
+    const WORDS: &'static [&'static str];
+
     /// The word.
     fn as_str(self) -> &'static str;
 
@@ -35,6 +38,7 @@ macro_rules! wire_enum {
 
         impl $crate::api::wire_enum::WireEnum for $name {
             const ALL: &'static [Self] = &[$($name::$variant),+];
+            const WORDS: &'static [&'static str] = &[$($text),+];
             fn as_str(self) -> &'static str { $name::as_str(self) }
         }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
+use harvestman_core::api::command::RequestCommand;
 use harvestman_core::ids::KeyId;
 use harvestman_engine::{Plans, READ_FILE_COMMAND};
 use harvestman_store::{Store, StoreConfig, StoreError};
@@ -14,13 +15,14 @@ use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
 use crate::operator::door::Door;
-use crate::{bootstrap, offline, operator, read_file, serve};
+use crate::{bootstrap, mcp, offline, operator, read_file, request, serve};
 
-/// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings.
+/// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings; of requests also
+/// 3 some pages failed, 130 interrupted.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
     match run(&matches) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // Whoever read the output has read enough.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -90,8 +92,10 @@ pub fn command() -> Command {
                     Command::new("template").about("Print a harvestman.toml with every setting explained"),
                 ),
         )
-        .subcommand(offline::convert_command())
-        .subcommand(offline::robots_command())
+        .subcommands(request::commands().map(without_settings))
+        .subcommand(without_settings(mcp::command()))
+        .subcommand(without_settings(offline::convert_command()))
+        .subcommand(without_settings(offline::robots_command()))
         .subcommand(Command::new("version").about("Print the version"))
         .subcommand(
             Command::new(READ_FILE_COMMAND)
@@ -104,6 +108,22 @@ pub fn command() -> Command {
                 .about("Start a program in a sandbox")
                 .arg(Arg::new("stage").required(true)),
         )
+}
+
+/// A command that no setting means anything to.
+fn without_settings(command: Command) -> Command {
+    let keys = SETTINGS.iter().map(|setting| setting.key).chain(["config"]);
+    keys.fold(command, |command, key| {
+        if command.get_arguments().any(|arg| arg.get_id() == key) {
+            return command;
+        }
+        let flag = key.replace('_', "-");
+        let arg = Arg::new(key).long(flag).hide(true).num_args(0..=1);
+        command.arg(
+            arg.default_missing_value("")
+                .value_parser(request::flags::refused()),
+        )
+    })
 }
 
 fn keys_command() -> Command {
@@ -163,8 +183,21 @@ fn teams_command() -> Command {
         )
 }
 
-fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    if let Some((name, given)) = matches.subcommand()
+        && let Some(command) = RequestCommand::parse(name)
+    {
+        return runtime()?.block_on(request::run(command, given));
+    }
+    run_here(matches).map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs a command that has to do with this machine alone.
+fn run_here(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
+    if let Some(("mcp", given)) = matches.subcommand() {
+        return runtime()?.block_on(mcp::run(given));
+    }
     if let Some(("version", _)) = matches.subcommand() {
         return Ok(writeln!(out, "harvestman {}", env!("CARGO_PKG_VERSION"))?);
     }

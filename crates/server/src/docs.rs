@@ -41,6 +41,7 @@ const PAGES: &[Page] = pages! {
     "agent" = "guide/agent.md",
     "sessions" = "SESSIONS.md",
     "commands" = "COMMANDS.md",
+    "cli" = "CLI.md",
     "webhooks" = "guide/webhooks.md",
     "errors" = "guide/errors.md",
     "credits" = "guide/credits.md",

@@ -124,3 +124,23 @@ pub const BROWSER_FOLDER: &str = "browser";
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
 /// Smaller answers gain nothing by compression and stay as they are, bytes.
 pub const COMPRESSED_BYTES: u64 = 512;
+/// Time for one answer of a server that a command or tool speaks to; a scrape takes at most 5 minutes, and may wait.
+pub const REMOTE_TIME: Duration = Duration::from_secs(1800);
+/// Largest answer of such a server.
+pub const REMOTE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+/// Documents of a job in one such answer.
+pub const REMOTE_DOCUMENTS: u64 = 100;
+/// Pause before such a server is asked again for a job that runs.
+pub const REMOTE_LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// Attempts to get the answer of such a server to a question about a job.
+pub const REMOTE_ATTEMPTS: u32 = 8;
+/// Pause after the first that failed; it grows by as much with each.
+pub const REMOTE_PAUSE: Duration = Duration::from_secs(1);
+/// Longest such pause, whatever the server asks for.
+pub const REMOTE_LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Calls of tools that run at once for one caller; further messages wait.
+pub const MCP_CALLS: usize = 32;
+/// How long a tool waits for the end of a job before it answers with its id; callers give up after a minute.
+pub const MCP_PATIENCE: Duration = Duration::from_secs(45);
+/// Documents of a job in one answer of a tool, unless more are asked for.
+pub const MCP_DOCUMENTS: u64 = 10;

@@ -4,7 +4,7 @@
 
 mod convert;
 mod flags;
-mod lines;
+pub(crate) mod lines;
 mod ordered;
 mod robots;
 mod warc;
@@ -31,7 +31,7 @@ impl std::fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 /// A file, or standard input where the name is `-`.
-fn open(name: &Path) -> anyhow::Result<Box<dyn BufRead + Send>> {
+pub(crate) fn open(name: &Path) -> anyhow::Result<Box<dyn BufRead + Send>> {
     if name.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }

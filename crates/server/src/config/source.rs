@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::nearest::nearest;
 use super::setting::{OF_PLANS, SETTINGS, Setting, setting};
+use crate::request::remote;
 
 /// The file that is read from the working folder when `--config` names no other.
 pub const FILE_NAME: &str = "harvestman.toml";
@@ -121,12 +122,13 @@ impl Values {
 }
 
 /// Variables that look like settings and are none of this version, so that the operator hears that
-/// they do nothing. Empty ones are not worth a word.
+/// they do nothing; those of the commands are not meant. Empty ones are not worth a word.
 pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment
         .filter(|(name, value)| name.starts_with("HARVESTMAN_") && !value.is_empty())
         .map(|(name, _)| name)
         .filter(|name| !SETTINGS.iter().any(|setting| setting.environment() == *name))
+        .filter(|name| !remote::reads(name))
         .collect();
     names.sort();
     names

@@ -216,6 +216,7 @@ fn variables_that_do_nothing_are_told() {
         ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
         ("HARVESTMAN_SEARCHING", "http://127.0.0.1:1"),
         ("HARVESTMAN_EMPTY", ""),
+        ("HARVESTMAN_API_KEY", "fc-1"),
         ("PATH", "/bin"),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 /// One line, or that there was one.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Without its end.
     Text(Vec<u8>),
     /// Longer than allowed.
@@ -12,14 +12,14 @@ pub(super) enum Line {
 }
 
 /// The lines of an input, without empty ones. Ends at the first error, which [`Lines::end`] tells.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: R,
     max_bytes: usize,
     error: Option<io::Error>,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(input: R, max_bytes: usize) -> Self {
+    pub(crate) fn new(input: R, max_bytes: usize) -> Self {
         Self {
             input,
             max_bytes,
@@ -28,7 +28,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Whether the input was read to its end.
-    pub(super) fn end(self) -> io::Result<()> {
+    pub(crate) fn end(self) -> io::Result<()> {
         self.error.map_or(Ok(()), Err)
     }
 

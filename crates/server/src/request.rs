@@ -1,0 +1,123 @@
+//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`: requests to a server from the command
+//! line. Results go to standard output or a file, everything else to standard error. Nothing here knows a field of a
+//! request: flags are made of what the core tells of them, and the core says what is wrong with their values.
+
+pub(crate) mod flags;
+pub(crate) mod help;
+pub(crate) mod job;
+pub(crate) mod output;
+pub(crate) mod remote;
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use harvestman_core::api::command::RequestCommand;
+use harvestman_core::api::wire_enum::WireEnum;
+use harvestman_core::ids::JobId;
+use serde_json::Value;
+
+use job::Job;
+use output::Output;
+use remote::Remote;
+
+/// Everything was done, but some of the pages could not be had.
+const PARTLY: u8 = 3;
+/// Stopped by the user; 128 and the number of the signal, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// The grammar of all of them.
+pub(crate) fn commands() -> impl Iterator<Item = Command> {
+    RequestCommand::ALL.iter().map(|command| grammar(*command))
+}
+
+fn grammar(command: RequestCommand) -> Command {
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let file = Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("FILE")
+        .help("Write the result to a file");
+    let mut grammar = Command::new(command.as_str())
+        .about(help::about(command))
+        .after_help(help::AFTER)
+        .args(flags::arguments(command))
+        .args(remote::arguments())
+        .arg(file);
+    if !job::streams(command) {
+        grammar = grammar
+            .arg(switch("json", "Print the whole answer of the API"))
+            .arg(switch("pretty", "Print JSON in lines, as on a terminal"));
+    }
+    if job::is_job(command) {
+        let of_job = |name: &'static str, help: &'static str| {
+            Arg::new(name)
+                .long(name)
+                .value_name("ID")
+                .value_parser(value_parser!(JobId))
+                .help(help)
+        };
+        grammar = grammar
+            .arg(switch("no-wait", "Print the id of the job and leave it running"))
+            .arg(of_job(
+                "resume",
+                "Wait for a job that runs, or read one that has ended",
+            ));
+    }
+    if job::is_cancelled(command) {
+        let cancel = Arg::new("cancel").long("cancel").value_name("ID");
+        grammar = grammar.arg(cancel.value_parser(value_parser!(JobId)).help("Stop a job"));
+    }
+    if job::streams(command) {
+        let skip = Arg::new("skip")
+            .long("skip")
+            .value_name("NUMBER")
+            .requires("resume");
+        let skip = skip.value_parser(value_parser!(u64)).default_value("0");
+        grammar = grammar.arg(skip.help("With --resume: documents that were read before"));
+    }
+    grammar
+}
+
+/// Sends the request that the arguments say and hands out what comes back.
+pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let remote = Remote::of(given)?;
+    let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
+    if let Some(id) = of_job("cancel") {
+        remote.delete(&format!("{}/{id}", command.path())).await?;
+        eprintln!("harvestman: {command} {id} is cancelled");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(id) = of_job("resume") {
+        let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
+        let job = Job::new(remote, command, id, skip.unwrap_or(0));
+        return job.see_through(Output::of(given)?).await;
+    }
+    let body = flags::body(command, given)?;
+    let answer = remote.post(command.path(), &body).await?;
+    if !job::is_job(command) {
+        warn(&answer);
+        output::result(command, &body, &answer, &mut Output::of(given)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let id: JobId = answer["id"]
+        .as_str()
+        .and_then(|id| id.parse().ok())
+        .context("the answer of the server has no id of a job")?;
+    if given.get_flag("no-wait") {
+        Output::of(given)?.text(&id.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut job = Job::new(remote, command, id, 0);
+    job.failed(answer["invalidURLs"].as_array().into_iter().flatten());
+    job.see_through(Output::of(given)?).await
+}
+
+/// Tells what the server wants its caller to know.
+fn warn(answer: &Value) {
+    if let Some(warning) = answer["warning"].as_str() {
+        eprintln!("harvestman: {warning}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Requests from the command line: the real program, a real server, a site.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use harvestman_tests::server::{self, KEY};
+use harvestman_tests::{Page, Site, TestServer};
+use serde_json::{Value, json};
+
+/// The program, with a server and without settings of this machine.
+fn harvestman(server: &TestServer, arguments: &[&str]) -> Command {
+    let mut command = Command::new(server::binary().unwrap());
+    command
+        .args(arguments)
+        .env("HARVESTMAN_API_URL", format!("http://{}/", server.address()))
+        .env("HARVESTMAN_API_KEY", KEY)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+async fn run(server: &TestServer, arguments: &[&str]) -> Output {
+    let mut command = harvestman(server, arguments);
+    let output = tokio::task::spawn_blocking(move || command.output());
+    output.await.unwrap().unwrap()
+}
+
+/// What it printed, where it ended with this code.
+#[track_caller]
+fn printed(output: &Output, code: i32) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
+    (out, err)
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn small_site() -> Site {
+    Site::new()
+        .page("/", Page::links("Start", &["/a", "/b"]))
+        .page("/a", Page::links("A", &["/"]))
+        .page("/b", Page::links("B", &["/"]))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_format_is_printed_as_it_is_and_several_as_json() {
+    let server = TestServer::start().await;
+    let site = small_site().serve().await;
+    let url = site.url("/a");
+    let (text, _) = printed(&run(&server, &["scrape", &url]).await, 0);
+    assert!(text.starts_with("# A\n") && text.ends_with('\n'), "{text}");
+    let (text, _) = printed(&run(&server, &["scrape", &url, "--formats", "links"]).await, 0);
+    assert_eq!(lines(&text), [json!([site.url("/")])]);
+    let both = [
+        "scrape",
+        "--url",
+        &url,
+        "--formats",
+        "markdown",
+        "--formats",
+        "links",
+    ];
+    let (text, _) = printed(&run(&server, &both).await, 0);
+    let document = &lines(&text)[0];
+    assert_eq!(
+        (&document["metadata"]["title"], &document["links"][0]),
+        (&json!("A"), &json!(site.url("/")))
+    );
+    let (text, _) = printed(&run(&server, &["scrape", &url, "--json", "--pretty"]).await, 0);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert!(answer["success"] == true && text.lines().count() > 3, "{text}");
+
+    let file = server.data_dir().join("request.json");
+    std::fs::write(&file, json!({"url": url, "formats": ["html"]}).to_string()).unwrap();
+    let out = server.data_dir().join("page.md");
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let (text, _) = printed(
+        &run(
+            &server,
+            &["scrape", "--body", file, "--formats", "markdown", "-o", out],
+        )
+        .await,
+        0,
+    );
+    assert_eq!(text, "");
+    assert!(std::fs::read_to_string(out).unwrap().starts_with("# A\n"));
+
+    let (text, _) = printed(
+        &run(&server, &["map", &site.url("/"), "--ignore-cache", "true"]).await,
+        0,
+    );
+    let mut found: Vec<&str> = text.lines().collect();
+    found.sort_unstable();
+    assert_eq!(found, [site.url("/"), url.clone(), site.url("/b")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_told_by_its_flag_and_by_the_exit_code() {
+    let server = TestServer::start().await;
+    let site = small_site().serve().await;
+    let url = site.url("/");
+    for (arguments, words) in [
+        (&["scrape"][..], "--url is required"),
+        (
+            &["crawl", &url, "--limit", "many"],
+            "--limit must be a whole number",
+        ),
+        (
+            &["crawl", &url, "--scrape-options", r#"{"waitFor":-1}"#],
+            "--scrape-options.waitFor must be",
+        ),
+        (&["scrape", &url, "--formats", "markdown,tml"], "--formats[1]"),
+        (&["scrape", &url, "--body", "{"], "--body"),
+        (&["scrape", &url, "--listen", "x"], "setting of the server"),
+        (&["scrape", &url, "--fomats", "html"], "--formats"),
+        (&["map", &url, "--api-url", "nowhere"], "nowhere"),
+        (&["crawl", &url, "--skip", "1"], "--resume"),
+    ] {
+        let (text, told) = printed(&run(&server, arguments).await, 2);
+        assert!(told.contains(words) && text.is_empty(), "{arguments:?}: {told}");
+    }
+    for (arguments, words) in [
+        (&["scrape", &url, "--api-key", "fc-wrong"][..], "key"),
+        (&["scrape", "http://127.0.0.1:1/"], "127.0.0.1"),
+        (
+            &["scrape", &url, "--api-url", "http://127.0.0.1:1"],
+            "does not answer",
+        ),
+        (&["scrape", &url, "--api-url", &url], "404"),
+        (
+            &["crawl", "--resume", "0190c7a0-0000-7000-8000-000000000001"],
+            "cannot be read",
+        ),
+    ] {
+        let (text, told) = printed(&run(&server, arguments).await, 1);
+        assert!(told.contains(words) && text.is_empty(), "{arguments:?}: {told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_print_a_line_for_each_page() {
+    let server = TestServer::start().await;
+    let site = small_site()
+        .page("/gone", Page::html("").status(404))
+        .serve()
+        .await;
+    let (text, told) = printed(
+        &run(&server, &["crawl", &site.url("/"), "--max-concurrency", "1"]).await,
+        0,
+    );
+    let mut titles: Vec<String> = lines(&text)
+        .iter()
+        .map(|page| page["metadata"]["title"].as_str().unwrap().to_owned())
+        .collect();
+    titles.sort_unstable();
+    assert_eq!(titles, ["A", "B", "Start"]);
+    assert!(told.contains("3 pages, 0 failed"), "{told}");
+
+    let batch = run(
+        &server,
+        &["batch", &site.url("/a"), "http://127.0.0.1:1/", "no address"],
+    )
+    .await;
+    let (text, told) = printed(&batch, 3);
+    assert_eq!(lines(&text).len(), 1);
+    assert!(
+        told.contains("no address") && told.contains("127.0.0.1:1"),
+        "{told}"
+    );
+    let (_, told) = printed(&run(&server, &["batch", "http://127.0.0.1:1/"]).await, 1);
+    assert!(told.contains("0 pages, 1 failed"), "{told}");
+
+    let (id, _) = printed(&run(&server, &["crawl", &site.url("/"), "--no-wait"]).await, 0);
+    let (text, _) = printed(&run(&server, &["crawl", "--resume", id.trim()]).await, 0);
+    assert_eq!(lines(&text).len(), 3);
+    let (rest, _) = printed(
+        &run(&server, &["crawl", "--resume", id.trim(), "--skip", "2"]).await,
+        0,
+    );
+    assert_eq!(lines(&rest), lines(&text)[2..]);
+    let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
+    let (data, _) = printed(
+        &run(&server, &["extract", &site.url("/a"), "--schema", schema]).await,
+        0,
+    );
+    assert_eq!(lines(&data), [json!({"title": "A"})]);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_crawl_keeps_its_pages_and_tells_how_to_go_on() {
+    let server = TestServer::start().await;
+    let site = small_site().serve().await;
+    // One page does not come for as long as anybody waits.
+    site.change("/a", Some(Page::links("A", &[]).delay(Duration::from_secs(600))));
+    let patient = r#"{"timeout":300000}"#;
+    let start = site.url("/");
+    let mut child = harvestman(&server, &["crawl", &start, "--scrape-options", patient])
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let (child, first) = tokio::task::spawn_blocking(move || {
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        (child, line)
+    })
+    .await
+    .unwrap();
+    assert_eq!(lines(&first)[0]["metadata"]["title"], "Start");
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output());
+    let (_, told) = printed(&output.await.unwrap().unwrap(), 130);
+    let resume = told.lines().find(|line| line.contains("--resume")).expect(&told);
+    let id = resume
+        .split_whitespace()
+        .skip_while(|word| *word != "--resume")
+        .nth(1)
+        .unwrap();
+    assert!(resume.contains("--skip "), "{told}");
+
+    let (_, told) = printed(&run(&server, &["crawl", "--cancel", id]).await, 0);
+    assert!(told.contains("is cancelled"), "{told}");
+    let (_, told) = printed(&run(&server, &["crawl", "--resume", id]).await, 1);
+    assert!(told.contains("is cancelled"), "{told}");
+}

@@ -37,7 +37,7 @@ for (const [path, heading] of ROUTES) {
     await page.setViewportSize(viewport);
     await visit(path, heading);
     // What is on its way is there before it is judged.
-    await page.locator(".wait:visible").waitFor({ state: "detached" });
+    await page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility()));
     await fits();
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });

@@ -61,7 +61,16 @@ pub fn json(text: &str) -> String {
 
 /// Shell, JavaScript, Python or Rust: strings of any quote, and the words that begin a statement.
 pub fn code(text: &str) -> String {
-    const WORDS: [&str; 7] = ["curl", "const", "await", "import", "print", "fn", "let"];
+    const WORDS: [&str; 8] = [
+        "curl",
+        "harvestman",
+        "const",
+        "await",
+        "import",
+        "print",
+        "fn",
+        "let",
+    ];
     let mut html = String::with_capacity(text.len() * 2);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -69,6 +69,8 @@ pub const NOT_FOUND: &str = "Not found";
 pub const NOT_FOUND_TEXT: &str = "There is no screen at this address.";
 /// Comment below a snippet.
 pub const ONLY_CHANGES: &str = "Only what differs from the defaults is sent.";
+/// Comment below a call of a tool.
+pub const MCP_CALL: &str = "What a program sends to harvestman mcp, which takes server and key from HARVESTMAN_API_URL and HARVESTMAN_API_KEY.";
 /// Comment below a snippet of a request that cannot be sent.
 pub const NOT_YET: &str = "The form is not acceptable yet: this is the last request that was.";
 /// The part of a text that is not rendered.

@@ -70,7 +70,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
                 body: Some(body),
                 with_key: console.key.with(Option::is_some),
             };
-            call.snippet(language)
+            call.snippet(language).unwrap_or_default()
         })
     });
     let html = Signal::derive(move || code.with(|code| highlight::code(code)));
@@ -94,7 +94,11 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
                 <Code html label="Code of the request"/>
             </div>
             <p class="card-foot">
-                {move || if draft.checked.with(Result::is_ok) { text::ONLY_CHANGES } else { text::NOT_YET }}
+                {move || match draft.checked.with(Result::is_ok) {
+                    false => text::NOT_YET,
+                    true if chosen.get() == SnippetLanguage::Mcp.as_str() => text::MCP_CALL,
+                    true => text::ONLY_CHANGES,
+                }}
             </p>
         </section>
     }
@@ -107,5 +111,7 @@ fn name_of(language: SnippetLanguage) -> &'static str {
         SnippetLanguage::Node => "Node",
         SnippetLanguage::Python => "Python",
         SnippetLanguage::Rust => "Rust",
+        SnippetLanguage::Cli => "CLI",
+        SnippetLanguage::Mcp => "MCP",
     }
 }

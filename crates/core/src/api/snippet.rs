@@ -1,5 +1,8 @@
-//! A call as code that a reader can paste: curl, Node, Python, Rust. Pure text; the key is never in it,
-//! only the name of the variable that holds it, and of the body only what differs from defaults.
+//! A call as code that a reader can paste: curl, Node, Python, Rust, a command of the program, a message to its MCP
+//! server. Pure text; the key is never in it, only the name of the variable that holds it, and of the body only what
+//! differs from defaults.
+
+mod program;
 
 use serde_json::Value;
 
@@ -20,6 +23,10 @@ wire_enum! {
         Python = "python",
         /// Rust with `ureq`.
         Rust = "rust",
+        /// The program's own command line.
+        Cli = "cli",
+        /// A call of a tool, as JSON-RPC.
+        Mcp = "mcp",
     }
 }
 
@@ -39,13 +46,15 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The call in a language.
-    pub fn snippet(&self, language: SnippetLanguage) -> String {
+    /// The call in a language; none for what is neither a command of the program nor a tool.
+    pub fn snippet(&self, language: SnippetLanguage) -> Option<String> {
         match language {
-            SnippetLanguage::Curl => self.curl(),
-            SnippetLanguage::Node => self.node(),
-            SnippetLanguage::Python => self.python(),
-            SnippetLanguage::Rust => self.rust(),
+            SnippetLanguage::Curl => Some(self.curl()),
+            SnippetLanguage::Node => Some(self.node()),
+            SnippetLanguage::Python => Some(self.python()),
+            SnippetLanguage::Rust => Some(self.rust()),
+            SnippetLanguage::Cli => self.cli(),
+            SnippetLanguage::Mcp => self.mcp(),
         }
     }
 
@@ -284,7 +293,7 @@ mod tests {
             body: Some(&body),
             with_key: true,
         };
-        expected.assert_eq(&call.snippet(language));
+        expected.assert_eq(&call.snippet(language).unwrap());
     }
 
     const SMALL: &str = r#"{"url":"https://example.com","limit":10000}"#;
@@ -449,7 +458,7 @@ mod tests {
             with_key: false,
         };
         // What JSON would write as \u0007.
-        let code = call.snippet(SnippetLanguage::Rust);
+        let code = call.snippet(SnippetLanguage::Rust).unwrap();
         assert!(
             code.contains(r#"ureq::delete("http://a.test/v2/crawl/\u{7}")"#),
             "{code}"
@@ -466,11 +475,11 @@ mod tests {
             with_key: false,
         };
         for language in SnippetLanguage::ALL {
-            assert!(!call.snippet(*language).contains("KEY"));
+            assert!(call.snippet(*language).is_none_or(|code| !code.contains("KEY")));
         }
         assert_eq!(
-            call.snippet(SnippetLanguage::Curl),
-            "curl -X GET 'http://a.test/v2/crawl/active'"
+            call.snippet(SnippetLanguage::Curl).as_deref(),
+            Some("curl -X GET 'http://a.test/v2/crawl/active'")
         );
     }
 
@@ -486,7 +495,7 @@ mod tests {
         expect![[r#"
             curl -X GET 'http://localhost:3002/v2/crawl/1?skip=5' \
               -H "Authorization: Bearer $HARVESTMAN_API_KEY""#]]
-        .assert_eq(&call.snippet(SnippetLanguage::Curl));
+        .assert_eq(&call.snippet(SnippetLanguage::Curl).unwrap());
         expect![[r#"
             const answer = await fetch("http://localhost:3002/v2/crawl/1?skip=5", {
               method: "GET",
@@ -495,7 +504,7 @@ mod tests {
               },
             });
             console.log(await answer.json());"#]]
-        .assert_eq(&call.snippet(SnippetLanguage::Node));
+        .assert_eq(&call.snippet(SnippetLanguage::Node).unwrap());
         expect![[r#"
             import os
 
@@ -507,6 +516,6 @@ mod tests {
                 headers={"Authorization": "Bearer " + os.environ["HARVESTMAN_API_KEY"]},
             )
             print(answer.json())"#]]
-        .assert_eq(&call.snippet(SnippetLanguage::Python));
+        .assert_eq(&call.snippet(SnippetLanguage::Python).unwrap());
     }
 }

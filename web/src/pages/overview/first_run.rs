@@ -23,7 +23,7 @@ pub fn FirstRun() -> impl IntoView {
             body: Some(&ScrapeRequest::new(example).to_body()),
             with_key: console.key.with_untracked(Option::is_some),
         };
-        Some(call.snippet(SnippetLanguage::Curl))
+        call.snippet(SnippetLanguage::Curl)
     };
     view! {
         <section class="card" aria-label="First steps">

@@ -1,5 +1,5 @@
-//! The npm package in this page. It is fetched from this server when a tool is first opened, and runs
-//! here: nothing that is typed into a tool leaves the page.
+//! The npm package in this page. It is fetched from this server when it is first needed, and runs here: nothing
+//! that is typed into a tool leaves the page.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -31,12 +31,17 @@ pub struct Package {
 impl Package {
     /// Begins to load it.
     pub fn begin() -> Self {
-        let package = Self {
-            state: RwSignal::new(None),
-            module: StoredValue::new_local(JsValue::NULL),
-        };
+        let package = Self::later();
         package.load();
         package
+    }
+
+    /// To be loaded when it is needed.
+    pub fn later() -> Self {
+        Self {
+            state: RwSignal::new(None),
+            module: StoredValue::new_local(JsValue::NULL),
+        }
     }
 
     /// Loads it (again).

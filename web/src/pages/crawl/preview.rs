@@ -1,16 +1,14 @@
 //! A look at a site before it is crawled: what its robots.txt says to this server, how many pages its sitemaps name, and
-//! which of them belong to the crawl as the form has it. The rules are the core's own.
+//! which of them belong to the crawl as the form has it. The rules are the core's own, from the npm package in this page.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::map::MapLink;
 use harvestman_core::api::{CrawlRequest, MapRequest, ScrapeRequest, TargetUrl, Wire};
-use harvestman_core::robots::{Robots, path_and_query};
-use harvestman_core::scope::{Scope, Verdict};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::browser;
@@ -19,6 +17,7 @@ use crate::console::Console;
 use crate::draft::Draft;
 use crate::highlight::escape;
 use crate::limits::{PREVIEW_ADDRESSES, PREVIEW_SHOWN};
+use crate::package::Package;
 use crate::{figures, text};
 
 /// What a look found.
@@ -35,6 +34,7 @@ struct Seen {
 pub fn Preview(draft: Draft) -> impl IntoView {
     let console = Console::get();
     let seen = RwSignal::new(None::<Seen>);
+    let package = Package::later();
     let busy = RwSignal::new(false);
     let look = move |_| {
         let url = draft
@@ -49,6 +49,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             return;
         }
         busy.set(true);
+        package.load();
         spawn_local(async move {
             let url = target.url.clone();
             let robots = robots_of(console, &url).await;
@@ -76,9 +77,13 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                     {move || if busy.get() { "Looking" } else { "Look at the site" }}
                 </button>
             </div>
+            {move || match package.state.get() {
+                Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_LOST} " " {problem}</p> }),
+                _ => None,
+            }}
             {move || match seen.get() {
                 None => view! { <p class="pad quiet-text">{text::PREVIEW_HELP}</p> }.into_any(),
-                Some(seen) => view! { <div class="pad gap">{robots_part(draft, &seen)} {sitemap_part(draft, &seen)}</div> }.into_any(),
+                Some(seen) => view! { <div class="pad gap">{robots_part(package, draft, &seen)} {sitemap_part(package, draft, &seen)}</div> }.into_any(),
             }}
         </section>
     }
@@ -104,7 +109,7 @@ async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String
     }
 }
 
-fn robots_part(draft: Draft, seen: &Seen) -> AnyView {
+fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     let text = match &seen.robots {
         Err(problem) => {
             return view! {
@@ -118,25 +123,29 @@ fn robots_part(draft: Draft, seen: &Seen) -> AnyView {
         }
         Ok(Some(text)) => text.clone(),
     };
-    let own = draft
-        .value("robotsUserAgent")
-        .and_then(|agent| agent.as_str().map(str::to_owned));
-    let robots = Robots::parse(text.as_bytes(), own.as_deref().unwrap_or(text::ROBOTS_AGENT));
-    let allowed = robots.allows(&path_and_query(seen.url.as_str()));
-    let (class, words) = match allowed {
-        true => ("badge ok", "The start page is allowed."),
-        false => (
+    let agent = draft.value("robotsUserAgent");
+    let agent = agent
+        .as_ref()
+        .and_then(Value::as_str)
+        .unwrap_or(text::ROBOTS_AGENT);
+    let input = json!({ "text": text, "url": seen.url.as_str(), "agent": agent });
+    let said = match package.run("robots", &input) {
+        None => return ().into_any(),
+        Some(Err(problem)) => return problem.into_any(),
+        Some(Ok(said)) => said,
+    };
+    let (class, words) = if said["allowed"] == true {
+        ("badge ok", "The start page is allowed.")
+    } else {
+        (
             "badge bad",
             "The start page is not allowed: nothing would be crawled.",
-        ),
-    };
-    let delay = robots.crawl_delay_ms().map(|ms| {
-        format!(
-            " It asks for {} between fetches.",
-            figures::span(ms as f64 / 1000.0)
         )
-    });
-    let sitemaps = robots.sitemaps().len() as u64;
+    };
+    let delay = said["crawlDelay"]
+        .as_f64()
+        .map(|seconds| format!(" It asks for {} between fetches.", figures::span(seconds)));
+    let sitemaps = said["sitemaps"].as_array().map_or(0, Vec::len) as u64;
     let named =
         (sitemaps > 0).then(|| format!(" It names {}.", figures::counted(sitemaps, "sitemap", "sitemaps")));
     view! {
@@ -149,7 +158,7 @@ fn robots_part(draft: Draft, seen: &Seen) -> AnyView {
     .into_any()
 }
 
-fn sitemap_part(draft: Draft, seen: &Seen) -> AnyView {
+fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     let links = match &seen.links {
         Err(problem) => {
             return view! { <p><span class="badge warn">"Sitemap"</span> " " {problem.clone()}</p> }
@@ -164,18 +173,19 @@ fn sitemap_part(draft: Draft, seen: &Seen) -> AnyView {
     // Judged anew as the form changes.
     let judged = Memo::new(move |_| {
         draft.body.track();
-        let request = draft.request::<CrawlRequest>()?;
-        let scope = Scope::compile(&request).ok()?;
+        draft.request::<CrawlRequest>()?;
+        let urls: Vec<_> = links.with_value(|links| links.iter().map(|link| link.url.clone()).collect());
+        let input = json!({ "request": draft.body.get_untracked(), "links": urls, "depth": 0 });
+        let verdicts = package.run("scope", &input)?.ok()?;
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
-        links.with_value(|links| {
-            for link in links {
-                let Ok(url) = Url::parse(&link.url) else { continue };
-                match scope.judge(&url, 0) {
-                    Verdict::Admit => inside.push(link.url.clone()),
-                    Verdict::Reject(reason) => outside.push((link.url.clone(), reason.sentence())),
-                }
+        for verdict in verdicts.as_array()? {
+            let word = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
+            if verdict["included"] == true {
+                inside.push(word("url"));
+            } else {
+                outside.push((word("url"), word("reason")));
             }
-        });
+        }
         Some((inside, outside))
     });
     let most = if count == PREVIEW_ADDRESSES {
@@ -201,7 +211,7 @@ fn sitemap_part(draft: Draft, seen: &Seen) -> AnyView {
                 view! { <li><code>{figures::path_of(url).to_owned()}</code></li> }
             });
             let outside = outside.iter().take(PREVIEW_SHOWN).map(|(url, why)| {
-                view! { <li class="out"><code>{figures::path_of(url).to_owned()}</code> <span class="hint">{*why}</span></li> }
+                view! { <li class="out"><code>{figures::path_of(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
             Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })
         })

@@ -58,6 +58,12 @@ async fn the_team_sees_its_calls_costs_and_keys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_screen_that_cannot_be_fetched_says_so_and_comes_later() {
+    let server = TestServer::start().await;
+    play(&server, "console_parts.mjs", &[], "parts: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_search_is_ticked_and_scraped() {
     let server = TestServer::start().await;
     let site = DocsSite::new(4).build().serve().await;

@@ -1,8 +1,7 @@
 //! The shell around every screen: navigation, bar, banner, the screen itself, and what speaks.
 
 use leptos::prelude::*;
-use leptos_router::components::{FlatRoutes, Route, Router};
-use leptos_router::path;
+use leptos_router::components::Router;
 
 use crate::components::dialog::Shortcuts;
 use crate::components::nav::Nav;
@@ -10,24 +9,9 @@ use crate::components::palette::Palette;
 use crate::components::toast::Toast;
 use crate::components::top::Top;
 use crate::console::{Access, Console};
-use crate::pages::activity::ActivityPage;
-use crate::pages::ask::AskPage;
-use crate::pages::crawl::CrawlPage;
-use crate::pages::extract::ExtractPage;
-use crate::pages::job::JobPage;
-use crate::pages::keys::KeysPage;
-use crate::pages::map::MapPage;
-use crate::pages::not_found::NotFound;
-use crate::pages::overview::Overview;
-use crate::pages::scrape::ScrapePage;
-use crate::pages::search::SearchPage;
-use crate::pages::session::SessionPage;
-use crate::pages::sessions::Sessions;
-use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignIn;
-use crate::pages::tools::ToolsPage;
-use crate::pages::usage::UsagePage;
 use crate::route::BASE;
+use crate::screens::Screens;
 use crate::{shortcuts, sign_in, text};
 
 /// The whole console.
@@ -87,30 +71,6 @@ fn Shell() -> impl IntoView {
         <Palette/>
         <Toast/>
         <Shortcuts/>
-    }
-    .into_any()
-}
-
-#[component]
-fn Screens() -> impl IntoView {
-    view! {
-        <FlatRoutes fallback=NotFound>
-            <Route path=path!("/") view=Overview/>
-            <Route path=path!("/scrape") view=ScrapePage/>
-            <Route path=path!("/crawl") view=CrawlPage/>
-            <Route path=path!("/jobs/:id") view=JobPage/>
-            <Route path=path!("/search") view=SearchPage/>
-            <Route path=path!("/extract") view=ExtractPage/>
-            <Route path=path!("/activity") view=ActivityPage/>
-            <Route path=path!("/usage") view=UsagePage/>
-            <Route path=path!("/keys") view=KeysPage/>
-            <Route path=path!("/ask") view=AskPage/>
-            <Route path=path!("/tools") view=ToolsPage/>
-            <Route path=path!("/map") view=MapPage/>
-            <Route path=path!("/sessions") view=Sessions/>
-            <Route path=path!("/sessions/:id") view=SessionPage/>
-            <Route path=path!("/settings") view=SettingsPage/>
-        </FlatRoutes>
     }
     .into_any()
 }

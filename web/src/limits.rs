@@ -16,6 +16,9 @@ pub const ERRORS_MS: u32 = 3_000;
 pub const PULSE_MS: u32 = 5_000;
 /// Pause between looks while crawls are running, ms.
 pub const PULSE_BUSY_MS: u32 = 2_000;
+/// Pause before the parts of other screens are fetched ahead, ms.
+#[cfg(feature = "split")]
+pub const FETCH_AHEAD_MS: u32 = 1_000;
 /// Requests that are remembered on this device.
 pub const REMEMBERED_REQUESTS: usize = 50;
 /// Calls asked for at once by the activity screen.

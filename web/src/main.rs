@@ -31,6 +31,7 @@ mod pages;
 mod path_tree;
 mod request_form;
 mod route;
+mod screens;
 mod shortcuts;
 mod sign_in;
 mod storage;

@@ -128,6 +128,10 @@ pub const WEBHOOKS_SETTING: &str =
     "Webhooks are signed with the secret of the operator's settings. A secret of the team takes its place.";
 /// Heading of tools.
 pub const TOOLS_INTRO: &str = "They run in this page: nothing that you paste is sent anywhere.";
+/// A screen whose part could not be fetched.
+pub const NOT_FETCHED: &str = "This screen could not be loaded";
+/// A screen whose part could not be fetched.
+pub const NOT_FETCHED_TEXT: &str = "The server does not answer, or it is a newer version than this page.";
 /// The tools' program could not be loaded.
 pub const PACKAGE_LOST: &str = "The tools could not be loaded.";
 /// A build without the tools' program.

@@ -1,5 +1,5 @@
-//! Builds the console into `dist/`: trunk, wasm-opt, the npm package for the tools, compressed twins. Done again only
-//! when something it is made of has changed.
+//! Builds the console into `dist/`: trunk, the cut in parts, wasm-opt, the npm package for the tools, compressed twins.
+//! Done again only when something it is made of has changed.
 
 use std::{fs, os::unix::process::CommandExt, path::Path, process::Command};
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     compress::{brotli, compress_tree},
     fingerprint::{Fingerprint, files_under},
-    npm,
+    npm, parts,
     project::Project,
     run,
     tools::Tools,
@@ -21,6 +21,7 @@ const SOURCES: &[&str] = &[
     "crates/core",
     "index.html",
     "Trunk.toml",
+    ".cargo",
     "Cargo.toml",
     "Cargo.lock",
 ];
@@ -39,7 +40,8 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
         return Ok(());
     }
     run::say("building the console (trunk build --release)");
-    run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false"]))?;
+    run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false", "--features=split"]))?;
+    parts::cut(project, tools, &dist)?;
     shrink(&dist, tools)?;
     add_package(&package, &dist)?;
     compress_tree(&dist)?;
@@ -157,9 +159,9 @@ pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
     Ok(load)
 }
 
-/// Whether only who opens the tools fetches a file.
+/// Whether a file is fetched only with another screen than the first.
 fn is_on_demand(file: &str) -> bool {
-    file.starts_with("package-")
+    file.starts_with("package-") || file.starts_with(parts::FOLDER)
 }
 
 /// Every file below `dist`, its bytes, and its bytes compressed.
@@ -187,6 +189,6 @@ fn print_sizes(dist: &Path) -> Result<()> {
         } += packed;
         println!("    {bytes:>8} bytes {packed:>8} packed  dist/{file}");
     }
-    println!("    {first:>23} packed for the first load, {on_demand} more for who opens the tools");
+    println!("    {first:>23} packed for the first load, {on_demand} more with other screens");
     Ok(())
 }

@@ -12,6 +12,7 @@ mod fingerprint;
 mod fuzz;
 mod licences;
 mod npm;
+mod parts;
 mod project;
 mod run;
 mod score;

@@ -1,0 +1,21 @@
+// A screen whose part cannot be fetched says so, and comes once it can.
+// Usage: console_parts.mjs ORIGIN KEY
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [origin, key] = process.argv.slice(2);
+const { page, visit, findings, complaints, done } = await open(origin, key);
+
+const PARTS = "**/parts-*/*.wasm";
+await page.route(PARTS, (route) => route.abort());
+await visit("/scrape", "This screen could not be loaded");
+assert.deepEqual(await findings(), []);
+// The failed fetches, which the page says in the browser's console.
+assert.ok(complaints.length > 0);
+complaints.length = 0;
+
+await page.unroute(PARTS);
+await page.getByRole("button", { name: "Load it again" }).click();
+await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
+await done("parts: ok");

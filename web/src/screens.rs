@@ -1,0 +1,144 @@
+//! The screens behind their addresses. The overview comes with the first load; the others stand in parts, each fetched
+//! when one of its screens is first opened, or ahead once the first screen stands. Without the feature `split` all is
+//! one program and nothing is fetched.
+
+use leptos::prelude::*;
+use leptos_router::components::{FlatRoutes, Route};
+use leptos_router::{ChooseView, path};
+
+use crate::components::head::PageHead;
+use crate::pages::activity::ActivityPage;
+use crate::pages::ask::AskPage;
+use crate::pages::crawl::CrawlPage;
+use crate::pages::extract::ExtractPage;
+use crate::pages::job::JobPage;
+use crate::pages::keys::KeysPage;
+use crate::pages::map::MapPage;
+use crate::pages::not_found::NotFound;
+use crate::pages::overview::Overview;
+use crate::pages::scrape::ScrapePage;
+use crate::pages::search::SearchPage;
+use crate::pages::session::SessionPage;
+use crate::pages::sessions::Sessions;
+use crate::pages::settings::SettingsPage;
+use crate::pages::tools::ToolsPage;
+use crate::pages::usage::UsagePage;
+use crate::text;
+
+/// The screen of the address.
+#[component]
+pub fn Screens() -> impl IntoView {
+    #[cfg(feature = "split")]
+    leptos::task::spawn_local(fetch_ahead());
+    view! {
+        <FlatRoutes fallback=NotFound>
+            <Route path=path!("/") view=Overview/>
+            <Route path=path!("/scrape") view=Form::Scrape/>
+            <Route path=path!("/crawl") view=Form::Crawl/>
+            <Route path=path!("/map") view=Form::Map/>
+            <Route path=path!("/search") view=Form::Search/>
+            <Route path=path!("/extract") view=Form::Extract/>
+            <Route path=path!("/jobs/:id") view=Live::Job/>
+            <Route path=path!("/sessions") view=Live::Sessions/>
+            <Route path=path!("/sessions/:id") view=Live::Session/>
+            <Route path=path!("/activity") view=Team::Activity/>
+            <Route path=path!("/usage") view=Team::Usage/>
+            <Route path=path!("/keys") view=Team::Keys/>
+            <Route path=path!("/ask") view=Team::Ask/>
+            <Route path=path!("/tools") view=Team::Tools/>
+            <Route path=path!("/settings") view=Team::Settings/>
+        </FlatRoutes>
+    }
+    .into_any()
+}
+
+/// A part that could not be fetched.
+struct NotFetched;
+
+#[cfg(feature = "split")]
+impl From<leptos::wasm_split::SplitLoaderError> for NotFetched {
+    fn from(_: leptos::wasm_split::SplitLoaderError) -> Self {
+        NotFetched
+    }
+}
+
+/// A part: the function that shows its pages, the one that fetches it, and the name of each page.
+macro_rules! part {
+    ($show:ident, $fetch:ident, $part:ident { $($name:ident: $page:ident),+ }) => {
+        #[derive(Clone, Copy)]
+        enum $part { $($name),+ }
+
+        #[cfg_attr(
+            feature = "split",
+            leptos::wasm_split::wasm_split($show, wasm_split_path = leptos::wasm_split, fallible, preload($fetch))
+        )]
+        fn $show(page: $part) -> Result<AnyView, NotFetched> {
+            Ok(match page { $($part::$name => view! { <$page/> }.into_any()),+ })
+        }
+
+        impl ChooseView for $part {
+            async fn choose(self) -> AnyView {
+                let shown = $show(self);
+                #[cfg(feature = "split")]
+                let shown = shown.await;
+                shown.unwrap_or_else(|NotFetched| view! { <Unfetched/> }.into_any())
+            }
+
+            async fn preload(&self) {}
+        }
+    };
+}
+
+part!(
+    forms,
+    fetch_forms,
+    Form {
+        Scrape: ScrapePage,
+        Crawl: CrawlPage,
+        Map: MapPage,
+        Search: SearchPage,
+        Extract: ExtractPage
+    }
+);
+part!(
+    live,
+    fetch_live,
+    Live {
+        Job: JobPage,
+        Sessions,
+        Session: SessionPage
+    }
+);
+part!(
+    team,
+    fetch_team,
+    Team {
+        Activity: ActivityPage,
+        Usage: UsagePage,
+        Keys: KeysPage,
+        Ask: AskPage,
+        Tools: ToolsPage,
+        Settings: SettingsPage
+    }
+);
+
+/// Fetches the parts before they are wanted; what fails now is fetched when it is.
+#[cfg(feature = "split")]
+async fn fetch_ahead() {
+    crate::browser::sleep(crate::limits::FETCH_AHEAD_MS).await;
+    _ = fetch_forms().await;
+    _ = fetch_live().await;
+    _ = fetch_team().await;
+}
+
+/// In place of a screen whose part could not be fetched: the server is away, or it is a newer one.
+#[component]
+fn Unfetched() -> impl IntoView {
+    let reload = |_| _ = window().location().reload();
+    view! {
+        <PageHead title=text::NOT_FETCHED.to_owned() intro=|| view! { <p>{text::NOT_FETCHED_TEXT}</p> }/>
+        <button class="btn" on:click=reload>
+            "Load it again"
+        </button>
+    }
+}

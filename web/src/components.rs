@@ -4,6 +4,7 @@ pub mod answer;
 pub mod badge;
 pub mod code;
 pub mod dialog;
+pub mod failure;
 pub mod field;
 pub mod format_chips;
 pub mod group;

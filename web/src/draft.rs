@@ -2,15 +2,20 @@
 //! acceptable, what the defaults are and how the body is written is asked of the core; half-typed
 //! values stay in the body as they are until the core accepts them.
 
+use harvestman_client::ClientError;
 use harvestman_core::api::body::Body;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 use serde_json::{Map, Value};
 
-use crate::storage;
+use crate::{browser, storage};
+
+/// Name under which the formats that new forms begin with are kept on this device.
+pub const FORMATS: &str = "formats";
 
 /// Stands for an address where none was given.
 const EXAMPLE: &str = "https://example.com";
@@ -83,17 +88,14 @@ impl Endpoint {
     }
 
     /// What a form begins with.
-    fn fresh(self, formats: Value) -> Map<String, Value> {
+    fn fresh(self) -> Map<String, Value> {
         let mut fresh = Map::new();
         match self {
-            Endpoint::Scrape | Endpoint::Crawl if formats != Value::Null => {
-                set(
-                    &mut fresh,
-                    &format!("{}formats", self.page_prefix()),
-                    Some(formats),
-                );
+            Endpoint::Scrape | Endpoint::Crawl => {
+                let path = format!("{}formats", self.page_prefix());
+                set(&mut fresh, &path, storage::read(FORMATS));
             }
-            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Search | Endpoint::Map => {}
+            Endpoint::Search | Endpoint::Map => {}
             Endpoint::Extract => set(&mut fresh, "showSources", Some(Value::Bool(true))),
         }
         fresh
@@ -189,18 +191,22 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The draft kept on this device, with what the address says on top of it.
-    pub fn restore(endpoint: Endpoint, query: &[(String, String)], formats: Value) -> Self {
-        let fresh = endpoint.fresh(formats);
+    /// The draft kept on this device, with what the address of the screen says on top of it.
+    pub fn restore(endpoint: Endpoint) -> Self {
+        let query = use_query_map().get_untracked();
+        let fresh = endpoint.fresh();
         let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
         let mut body = kept
             .filter(|kept| !kept.is_empty())
             .unwrap_or_else(|| fresh.clone());
-        if query.iter().any(|(name, _)| name == endpoint.subject()) {
+        if query.get_str(endpoint.subject()).is_some() {
             body = fresh.clone();
         }
-        for (name, text) in query.iter().filter(|(name, _)| name != "run" && name != "id") {
-            set(&mut body, name, Some(endpoint.value_of(name, text)));
+        for (name, text) in query
+            .into_iter()
+            .filter(|(name, _)| name != "run" && name != "id")
+        {
+            set(&mut body, &name, Some(endpoint.value_of(&name, &text)));
         }
         let body = RwSignal::new(body);
         let refused = RwSignal::new(None);
@@ -284,6 +290,23 @@ impl Draft {
     /// The request, if it is acceptable.
     pub fn request<R: Wire>(self) -> Option<R> {
         R::from_value(Value::Object(self.body.get_untracked())).ok()
+    }
+
+    /// The request, now that the user asks to send it; if it is not acceptable, the problems get the focus.
+    pub fn to_send<R: Wire>(self) -> Option<R> {
+        self.asked.set(true);
+        self.refused.set(None);
+        let request = self.request();
+        if request.is_none() {
+            browser::focus_soon("[data-problems]");
+        }
+        request
+    }
+
+    /// Takes what the server has against fields.
+    pub fn refuse(self, error: &ClientError) {
+        let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
+        self.refused.try_set(at_fields.cloned());
     }
 
     /// Begins anew, with the formats that the user prefers.

@@ -17,6 +17,7 @@ mod components;
 mod console;
 mod csv;
 mod draft;
+mod exchange;
 mod fields;
 mod figures;
 mod graph_layout;

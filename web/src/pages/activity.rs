@@ -12,11 +12,11 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::components::badge::JobBadge;
+use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
 use crate::limits::{ACTIVITY_ENTRIES, ACTIVITY_JOBS};
-use crate::pages::scrape::failure;
 use crate::route::{self, BASE, Screen};
 use crate::{browser, figures, history, storage, text};
 

@@ -1,17 +1,15 @@
 //! Questions to the server's own documentation.
 
-use harvestman_client::ClientError;
-use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
+use harvestman_core::api::support::DocsSearchRequest;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::components::answer::AnswerView;
 use crate::components::head::PageHead;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::Picture;
 use crate::console::Console;
-use crate::pages::scrape::failure;
+use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::route::Screen;
 use crate::{browser, text};
 
@@ -23,14 +21,6 @@ const EXAMPLES: [&str; 4] = [
     "How do I get data by a schema?",
 ];
 
-#[derive(Clone)]
-enum Outcome {
-    Nothing,
-    Busy,
-    Answer(String, DocsAnswer),
-    Failed(ClientError),
-}
-
 /// Shows the screen. The question is in the address; an address alone asks nothing.
 #[component]
 pub fn AskPage() -> impl IntoView {
@@ -40,8 +30,8 @@ pub fn AskPage() -> impl IntoView {
         .get("question")
         .unwrap_or_default();
     let question = RwSignal::new(asked);
-    let outcome = RwSignal::new(Outcome::Nothing);
-    let busy = Memo::new(move |_| outcome.with(|outcome| matches!(outcome, Outcome::Busy)));
+    let exchange = Exchange::new();
+    let busy = exchange.busy();
     let navigate = use_navigate();
     let ask = Callback::new(move |()| {
         let words = question.with_untracked(|question| question.trim().to_owned());
@@ -49,7 +39,6 @@ pub fn AskPage() -> impl IntoView {
             browser::focus_soon("#question");
             return;
         }
-        outcome.set(Outcome::Busy);
         let address = format!(
             "{}?question={}",
             Screen::Ask.path(),
@@ -61,21 +50,24 @@ pub fn AskPage() -> impl IntoView {
             ..Default::default()
         };
         navigate(&address, options);
-        spawn_local(async move {
-            let request = DocsSearchRequest {
-                question: words.clone(),
-                ..Default::default()
-            };
-            outcome.try_set(match console.client().docs_search(&request).await {
-                Ok(answer) => {
-                    console.say("Answered");
-                    Outcome::Answer(words, answer)
-                }
-                Err(error) => {
-                    console.note(&error);
-                    Outcome::Failed(error)
-                }
-            });
+        exchange.send(None, |client| {
+            Some(Box::pin(async move {
+                let request = DocsSearchRequest {
+                    question: words.clone(),
+                    ..Default::default()
+                };
+                let answer = client.docs_search(&request).await?;
+                console.say("Answered");
+                Ok(Outcome::done(move || {
+                    view! {
+                        <div class="card-head">
+                            <h2>{words.clone()}</h2>
+                        </div>
+                        <AnswerView answer=answer.clone()/>
+                    }
+                    .into_any()
+                }))
+            }))
         });
     });
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -138,31 +130,12 @@ pub fn AskPage() -> impl IntoView {
                         </div>
                     </div>
                 </form>
-                <section class="card" id="answer" aria-label="Answer" aria-busy=move || busy.get().to_string()>
-                    {move || match outcome.get() {
-                        Outcome::Nothing => {
-                            view! {
-                                <div class="empty">
-                                    <Icon picture=Picture::Ask/>
-                                    <p>{text::NO_ANSWER}</p>
-                                    {examples()}
-                                </div>
-                            }
-                                .into_any()
-                        }
-                        Outcome::Busy => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
-                        Outcome::Failed(error) => failure(&error),
-                        Outcome::Answer(words, answer) => {
-                            view! {
-                                <div class="card-head">
-                                    <h2>{words}</h2>
-                                </div>
-                                <AnswerView answer/>
-                            }
-                                .into_any()
-                        }
-                    }}
-                </section>
+                <OutcomeCard
+                    exchange
+                    label="Answer"
+                    picture=Picture::Ask
+                    nothing=move || view! { <p>{text::NO_ANSWER}</p> {examples()} }
+                />
             </div>
         </div>
     }

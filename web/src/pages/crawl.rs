@@ -3,13 +3,12 @@
 use harvestman_core::api::CrawlRequest;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::pages::settings::default_formats;
 use crate::request_form::RequestForm;
 use crate::{browser, history, route, text};
 
@@ -24,24 +23,16 @@ use preview::Preview;
 pub fn CrawlPage() -> impl IntoView {
     let console = Console::get();
     let navigate = use_navigate();
-    let query: Vec<(String, String)> = use_query_map()
-        .get_untracked()
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value))
-        .collect();
-    let draft = Draft::restore(Endpoint::Crawl, &query, default_formats());
+    let draft = Draft::restore(Endpoint::Crawl);
     let busy = RwSignal::new(false);
     let run = Callback::new(move |()| {
-        draft.asked.set(true);
-        let Some(request) = draft.request::<CrawlRequest>() else {
-            browser::focus_soon("[data-problems]");
+        let Some(request) = draft.to_send::<CrawlRequest>() else {
             return;
         };
         if busy.get_untracked() {
             return;
         }
         busy.set(true);
-        draft.refused.set(None);
         let navigate = navigate.clone();
         spawn_local(async move {
             match console.client().start_crawl(&request).await {

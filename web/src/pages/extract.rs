@@ -3,11 +3,10 @@
 
 use std::str::FromStr;
 
-use harvestman_client::ClientError;
+use harvestman_client::{Client, ClientError};
 use harvestman_core::api::extract::{ExtractAnswer, ExtractRequest, ExtractStatus};
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::Value;
@@ -17,108 +16,55 @@ use crate::components::code::{Code, CodeCard, copy};
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::draft::{Draft, Endpoint, problems_of};
+use crate::draft::{Draft, Endpoint};
+use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::limits::{EXTRACT_LOOK_MS, RETRY_LONGEST_MS};
 use crate::markdown::is_safe_link;
-use crate::pages::scrape::failure;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
 use crate::{browser, figures, highlight, history, text};
-
-/// What the result card shows.
-#[derive(Clone, PartialEq)]
-enum Outcome {
-    Nothing,
-    /// Sent; no job yet.
-    Starting,
-    /// The last that was told of the job.
-    Known(JobId, Option<ExtractAnswer>),
-    Failed(ClientError),
-}
 
 /// Shows the screen.
 #[component]
 pub fn ExtractPage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
-    let given: Vec<(String, String)> = query
-        .get_untracked()
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value))
-        .collect();
-    let draft = Draft::restore(Endpoint::Extract, &given, Value::Null);
-    let outcome = RwSignal::new(Outcome::Nothing);
-    let busy = Memo::new(move |_| {
-        outcome.with(|outcome| match outcome {
-            Outcome::Starting => true,
-            Outcome::Known(_, answer) => answer.as_ref().is_none_or(is_running),
-            Outcome::Nothing | Outcome::Failed(_) => false,
-        })
-    });
+    let draft = Draft::restore(Endpoint::Extract);
+    let exchange = Exchange::new();
     let job = Memo::new(move |_| query.with(|query| JobId::from_str(&query.get("id")?).ok()));
     Effect::new(move |_| {
         if let Some(id) = job.get() {
-            outcome.set(Outcome::Known(id, None));
-            spawn_local(watch(console, id, outcome));
+            exchange.send(None, |client| Some(Box::pin(watch(exchange, client, id))));
         }
     });
     let navigate = use_navigate();
-    let run = Callback::new(move |()| {
-        draft.asked.set(true);
-        let Some(request) = draft.request::<ExtractRequest>() else {
-            browser::focus_soon("[data-problems]");
-            return;
-        };
-        if outcome.with_untracked(|outcome| *outcome == Outcome::Starting) {
-            return;
-        }
-        draft.refused.set(None);
-        outcome.set(Outcome::Starting);
+    let run = exchange.sending(draft, move |_| {
+        let request = draft.to_send::<ExtractRequest>()?;
         let navigate = navigate.clone();
-        spawn_local(async move {
-            match console.client().start_extract(&request).await {
-                Ok(started) => {
-                    let id = started.id.to_string();
-                    history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
-                    let options = NavigateOptions {
-                        scroll: false,
-                        ..Default::default()
-                    };
-                    navigate(&format!("{}?id={id}", Screen::Extract.path()), options);
-                }
-                Err(error) => {
-                    console.note(&error);
-                    let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
-                    draft.refused.try_set(at_fields.cloned());
-                    outcome.try_set(Outcome::Failed(error));
-                }
-            }
-            browser::reveal_soon("#result");
-        });
+        Some(Box::pin(async move {
+            // A job that was started is remembered, even if the screen was left meanwhile.
+            let started = console.client().start_extract(&request).await?;
+            let id = started.id.to_string();
+            history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+            let options = NavigateOptions {
+                scroll: false,
+                ..Default::default()
+            };
+            navigate(&format!("{}?id={id}", Screen::Extract.path()), options);
+            Ok(Outcome::Busy(None))
+        }))
     });
     view! {
         <PageHead title="Extract".to_owned() intro=|| view! { <p>{text::EXTRACT_INTRO}</p> }/>
         <div class="two">
-            <RequestForm draft run busy action="Extract" busy_action="Extracting"/>
+            <RequestForm draft run busy=exchange.busy() action="Extract" busy_action="Extracting"/>
             <div class="stack">
-                <section class="card" id="result" aria-label="Result" aria-busy=move || busy.get().to_string()>
-                    {move || match outcome.get() {
-                        Outcome::Nothing => {
-                            view! {
-                                <div class="empty">
-                                    <Icon picture=Picture::Extract/>
-                                    <p>{text::NO_EXTRACT}</p>
-                                </div>
-                            }
-                                .into_any()
-                        }
-                        Outcome::Starting | Outcome::Known(_, None) => {
-                            view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any()
-                        }
-                        Outcome::Failed(error) => failure(&error),
-                        Outcome::Known(_, Some(answer)) => result(&answer),
-                    }}
-                </section>
+                <OutcomeCard
+                    exchange
+                    label="Result"
+                    picture=Picture::Extract
+                    nothing=|| view! { <p>{text::NO_EXTRACT}</p> }
+                />
                 <CodeCard draft/>
             </div>
         </div>
@@ -131,36 +77,27 @@ fn is_running(answer: &ExtractAnswer) -> bool {
 }
 
 /// Looks at a job until it has ended, another one is shown, or the screen is left.
-async fn watch(console: Console, id: JobId, outcome: RwSignal<Outcome>) {
+async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome, ClientError> {
+    let console = exchange.console;
     let mut pause = EXTRACT_LOOK_MS;
     loop {
-        let answer = console.client().extract_status(id).await;
-        let is_here =
-            outcome.try_with_untracked(|outcome| matches!(outcome, Outcome::Known(shown, _) if *shown == id));
-        if is_here != Some(true) {
-            return;
-        }
-        match answer {
+        match client.extract_status(id).await {
             Ok(answer) => {
                 let running = is_running(&answer);
+                let status = answer.status;
+                let shown: ViewFn = (move || result(&answer)).into();
                 if !running {
-                    console.say(format!("Extraction {}", answer.status));
+                    console.say(format!("Extraction {status}"));
+                    return Ok(Outcome::Done(shown));
                 }
-                outcome.set(Outcome::Known(id, Some(answer)));
-                if !running {
-                    return;
-                }
+                exchange.outcome.try_set(Outcome::Busy(Some(shown)));
                 pause = EXTRACT_LOOK_MS;
             }
             Err(error) if error.is_passing() => {
                 console.note(&error);
                 pause = (pause * 2).min(RETRY_LONGEST_MS);
             }
-            Err(error) => {
-                console.note(&error);
-                outcome.set(Outcome::Failed(error));
-                return;
-            }
+            Err(error) => return Err(error),
         }
         browser::sleep(pause).await;
     }

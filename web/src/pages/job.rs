@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use crate::browser;
 use crate::components::badge::JobBadge;
 use crate::components::dialog::Confirm;
+use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::job_feed::{JobFeed, path_of};
-use crate::pages::scrape::failure;
 use crate::{figures, history, text};
 
 mod errors;

@@ -8,10 +8,10 @@ use leptos::task::spawn_local;
 
 use crate::components::code::copy;
 use crate::components::dialog::Confirm;
+use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::pages::scrape::failure;
 use crate::{browser, figures, text};
 
 mod webhooks;

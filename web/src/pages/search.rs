@@ -3,37 +3,26 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use harvestman_client::ClientError;
 use harvestman_core::api::Wire;
 use harvestman_core::api::batch::BatchScrapeRequest;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::search_answer::{ImageResult, NewsResult, SearchAnswer, WebResult};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::Picture;
 use crate::components::tabs::{Tab, Tabs};
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
-use crate::draft::{Draft, Endpoint, problems_of};
+use crate::draft::{Draft, Endpoint};
+use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::markdown::is_safe_link;
-use crate::pages::scrape::failure;
-use crate::pages::settings::default_formats;
 use crate::request_form::RequestForm;
 use crate::{browser, figures, history, route, text};
-
-/// What the result card shows.
-#[derive(Clone, PartialEq)]
-enum Outcome {
-    Nothing,
-    Busy,
-    Done(Arc<SearchAnswer>),
-    Failed(ClientError),
-}
 
 /// One line of the results, whatever its source.
 #[derive(Clone, PartialEq)]
@@ -108,79 +97,41 @@ fn sources(answer: &SearchAnswer) -> Vec<Tab> {
 #[component]
 pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
-    let query: Vec<(String, String)> = use_query_map()
-        .get_untracked()
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value))
-        .collect();
-    let draft = Draft::restore(Endpoint::Search, &query, default_formats());
-    let outcome = RwSignal::new(Outcome::Nothing);
-    let busy = Memo::new(move |_| outcome.with(|outcome| *outcome == Outcome::Busy));
-    let abort = StoredValue::new_local(None::<web_sys::AbortController>);
-    on_cleanup(move || _ = abort.try_with_value(|abort| abort.as_ref().map(web_sys::AbortController::abort)));
-    let run = Callback::new(move |()| {
-        draft.asked.set(true);
-        let Some(request) = draft.request::<SearchRequest>() else {
-            browser::focus_soon("[data-problems]");
-            return;
-        };
-        if busy.get_untracked() {
-            return;
-        }
-        let controller = web_sys::AbortController::new().ok();
-        let client = match &controller {
-            Some(controller) => console.client().with_signal(controller.signal()),
-            None => console.client(),
-        };
-        abort.set_value(controller);
-        draft.refused.set(None);
-        outcome.set(Outcome::Busy);
-        spawn_local(async move {
-            let result = match client.search(&request).await {
-                Ok(answer) => {
-                    let count: usize = ["web", "news", "images"]
-                        .into_iter()
-                        .map(|source| hits(&answer, source).len())
-                        .sum();
-                    console.say(figures::counted(count as u64, "result", "results"));
-                    Outcome::Done(Arc::new(answer))
-                }
-                Err(ClientError::Aborted) => Outcome::Nothing,
-                Err(error) => {
-                    console.note(&error);
-                    let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
-                    draft.refused.try_set(at_fields.cloned());
-                    Outcome::Failed(error)
-                }
-            };
-            outcome.try_set(result);
-            browser::reveal_soon("#result");
-        });
-    });
-    let stop = Callback::new(move |()| {
-        abort.with_value(|abort| _ = abort.as_ref().map(web_sys::AbortController::abort))
+    let draft = Draft::restore(Endpoint::Search);
+    let exchange = Exchange::new();
+    let run = exchange.sending(draft, move |client| {
+        let request = draft.to_send::<SearchRequest>()?;
+        Some(Box::pin(async move {
+            let answer = client.search(&request).await?;
+            let count: usize = ["web", "news", "images"]
+                .into_iter()
+                .map(|source| hits(&answer, source).len())
+                .sum();
+            console.say(figures::counted(count as u64, "result", "results"));
+            let answer = Arc::new(answer);
+            Ok(Outcome::done(move || {
+                view! { <Results answer=answer.clone()/> }.into_any()
+            }))
+        }))
     });
     view! {
         <PageHead title="Search".to_owned() intro=|| view! { <p>{text::SEARCH_INTRO}</p> }/>
         <div class="two">
-            <RequestForm draft run stop busy action="Search" busy_action="Searching"/>
+            <RequestForm
+                draft
+                run
+                stop=exchange.stopping()
+                busy=exchange.busy()
+                action="Search"
+                busy_action="Searching"
+            />
             <div class="stack">
-                <section class="card" id="result" aria-label="Results" aria-busy=move || busy.get().to_string()>
-                    {move || match outcome.get() {
-                        Outcome::Nothing => {
-                            view! {
-                                <div class="empty">
-                                    <Icon picture=Picture::Search/>
-                                    <p>{text::NO_RESULTS}</p>
-                                </div>
-                            }
-                                .into_any()
-                        }
-                        Outcome::Busy => view! { <div class="wait"><i></i><i></i><i></i><i></i><i></i></div> }.into_any(),
-                        Outcome::Failed(error) => failure(&error),
-                        Outcome::Done(answer) => view! { <Results answer/> }.into_any(),
-                    }}
-                </section>
+                <OutcomeCard
+                    exchange
+                    label="Results"
+                    picture=Picture::Search
+                    nothing=|| view! { <p>{text::NO_RESULTS}</p> }
+                />
                 <CodeCard draft/>
             </div>
         </div>

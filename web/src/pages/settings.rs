@@ -9,15 +9,9 @@ use crate::components::format_chips::{Chips, toggle};
 use crate::components::head::PageHead;
 use crate::components::top::masked;
 use crate::console::Console;
+use crate::draft::FORMATS;
 use crate::theme::{Density, Theme};
 use crate::{sign_in, storage, text};
-
-const FORMATS: &str = "formats";
-
-/// The formats that a fresh form begins with; null when the API's own default is fine.
-pub fn default_formats() -> Value {
-    storage::read(FORMATS).unwrap_or_default()
-}
 
 /// Shows the choices.
 #[component]
@@ -137,7 +131,7 @@ fn DensitySetting() -> impl IntoView {
 #[component]
 fn FormatSetting() -> impl IntoView {
     let usual = vec![Value::from(FormatKind::Markdown.as_str())];
-    let formats = RwSignal::new(default_formats().as_array().cloned().unwrap_or(usual));
+    let formats = RwSignal::new(storage::read(FORMATS).unwrap_or(usual));
     let chosen = Memo::new(move |_| -> Vec<FormatKind> {
         formats.with(|formats| {
             formats

@@ -8,10 +8,10 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
+use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::pages::scrape::failure;
 use crate::route::Screen;
 use crate::{browser, figures, text};
 

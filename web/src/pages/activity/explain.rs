@@ -11,8 +11,8 @@ use leptos::task::spawn_local;
 
 use crate::components::answer::AnswerView;
 use crate::components::dialog::Dialog;
+use crate::components::failure::failure;
 use crate::console::Console;
-use crate::pages::scrape::failure;
 
 /// A call whose failure is asked about.
 #[derive(Clone, PartialEq)]

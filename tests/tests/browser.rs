@@ -189,3 +189,19 @@ async fn without_a_browser_what_needs_one_is_refused() {
     let refused = server.post("/v2/scrape", &shot).await;
     assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
 }
+
+#[tokio::test]
+async fn ready_says_whether_the_browser_starts() {
+    let browser = async |server: &TestServer| server.get("/ready").await.ok()["browser"].clone();
+    let site = site().await;
+    assert_eq!(browser(&server(&[]).await).await, "ok");
+    assert_eq!(
+        browser(&server(&[("HARVESTMAN_CHROMIUM", "none")]).await).await,
+        "not configured"
+    );
+
+    let broken = server(&[("HARVESTMAN_CHROMIUM", "/bin/false")]).await;
+    let shot = json!({ "url": site.url("/blue"), "formats": ["screenshot"] });
+    assert!(broken.post("/v2/scrape", &shot).await.status >= 500);
+    assert_eq!(browser(&broken).await, "unavailable");
+}

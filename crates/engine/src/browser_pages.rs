@@ -4,6 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use harvestman_browser::{
     Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest, Sandbox, Steps,
@@ -25,6 +26,8 @@ pub struct BrowserPages {
     browser: Browser,
     live: LiveBrowsers,
     egress: Arc<Egress>,
+    /// Whether the program could not be started the last time.
+    broken: Arc<AtomicBool>,
 }
 
 /// What browsers are made with.
@@ -115,12 +118,18 @@ impl BrowserPages {
             browser,
             live,
             egress,
+            broken: Arc::default(),
         })
     }
 
     /// The browsers of sessions.
     pub(crate) fn live(&self) -> &LiveBrowsers {
         &self.live
+    }
+
+    /// Whether its program starts; so it is believed until a page has tried.
+    pub(crate) fn works(&self) -> bool {
+        !self.broken.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn page(
@@ -137,7 +146,10 @@ impl BrowserPages {
             take_storage: profile.is_some_and(OpenProfile::saves),
             deadline,
         };
-        let rendering = match self.browser.render(request).await {
+        let rendering = self.browser.render(request).await;
+        let broken = matches!(rendering, Err(BrowserError::Start(_)));
+        self.broken.store(broken, Ordering::Relaxed);
+        let rendering = match rendering {
             Ok(rendering) => rendering,
             Err(BrowserError::Download) => {
                 return Ok(BrowserPage {

@@ -160,6 +160,16 @@ impl Engine {
         &self.inner.config.plans
     }
 
+    /// Whether the browser's program starts, as far as pages have tried; none without a browser.
+    pub fn browser_works(&self) -> Option<bool> {
+        self.inner.scraper.browser().map(BrowserPages::works)
+    }
+
+    /// Whether there is a language model.
+    pub fn has_model(&self) -> bool {
+        self.inner.config.llm.is_some()
+    }
+
     /// Pages of the team in flight now, and at most.
     pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
         let most = self.inner.config.plans.of(who.team).max_concurrency;
@@ -409,7 +419,7 @@ impl Inner {
     /// What can be done for a page here.
     pub(crate) fn capabilities(&self) -> Capabilities {
         Capabilities {
-            browser: self.scraper.has_browser(),
+            browser: self.scraper.browser().is_some(),
             model: self.config.llm.is_some(),
         }
     }

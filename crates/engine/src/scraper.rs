@@ -90,8 +90,8 @@ impl Scraper {
         &self.fetcher
     }
 
-    pub(crate) fn has_browser(&self) -> bool {
-        self.browser.is_some()
+    pub(crate) fn browser(&self) -> Option<&BrowserPages> {
+        self.browser.as_ref()
     }
 
     /// Ends the browser.

@@ -20,7 +20,7 @@ pub(crate) async fn live() -> Response {
     json_answer(StatusCode::OK, json!({ "status": "ok" }).to_string())
 }
 
-/// 200 when every part that requests need can work, else 503; each part with its state.
+/// 200 when every part that all requests need can work, else 503; each part with its state.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let database = match timeout(limits::READY_TIME, app.store().ping()).await {
         Ok(Ok(())) => Ok("ok"),
@@ -38,7 +38,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         "status": if good { "ok" } else { "unavailable" },
         "database": word(database),
         "queue": word(queue),
-        "browser": "not configured",
+        "browser": optional(app.engine().browser_works()),
+        "llm": optional(app.engine().has_model().then_some(true)),
         "open": app.open_mode().is_some(),
     });
     json_answer(
@@ -49,6 +50,15 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         },
         body.to_string(),
     )
+}
+
+/// The word for a part that a server may do without: whether it works, if it is there.
+fn optional(works: Option<bool>) -> &'static str {
+    match works {
+        None => "not configured",
+        Some(true) => "ok",
+        Some(false) => "unavailable",
+    }
 }
 
 fn fault(error: &dyn Display) -> &'static str {

@@ -138,6 +138,9 @@ async fn ready_says_how_each_part_is() {
             (answer.status.as_u16(), &answer.json()["database"]),
             (200, &"ok".into())
         );
+        for part in ["browser", "llm"] {
+            assert_eq!(answer.json()[part], "not configured", "{part}");
+        }
     }
     for path in ["/health", "/health/live"] {
         assert_eq!(app.get(path).await.json(), serde_json::json!({ "status": "ok" }));

@@ -1,30 +1,11 @@
 //! A language model in this process: answers chat completions as a test says, and writes down what it was asked.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 
-use crate::serve::serve;
+use crate::json_service::{Asked, JsonService, Reply};
 
 /// One request for a message.
-#[derive(Clone, Debug)]
-pub struct Question {
-    /// 1 for the first.
-    pub number: usize,
-    /// Its path.
-    pub path: String,
-    /// Its header fields.
-    pub headers: HeaderMap,
-    /// Its body.
-    pub json: Value,
-}
+pub type Question = Asked;
 
 impl Question {
     /// The texts of all messages, in order.
@@ -84,94 +65,25 @@ impl Said {
     }
 }
 
-/// A model that answers until it is dropped.
-pub struct Model {
-    address: SocketAddr,
-    shared: Arc<Shared>,
-    task: JoinHandle<()>,
-}
-
-struct Shared {
-    questions: Mutex<Vec<Question>>,
-    says: Box<dyn Fn(&Question) -> Said + Send + Sync>,
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        self.task.abort();
+impl From<Said> for Reply {
+    fn from(said: Said) -> Self {
+        let message = match said {
+            Said::Text(text) => json!({ "role": "assistant", "content": text }),
+            Said::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),
+            Said::Calls(all) => {
+                let all: Vec<_> = all
+                    .into_iter()
+                    .map(|(name, arguments)| (name, arguments.to_string()))
+                    .collect();
+                calls(&all)
+            }
+            Said::Status(status, body) => return Reply(Some((status, body.to_owned()))),
+            Said::Silence => return Reply(None),
+        };
+        let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
+        let usage = json!({ "prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15 });
+        (200, json!({ "choices": [choice], "usage": usage })).into()
     }
-}
-
-impl Model {
-    /// A model with its own mind.
-    pub async fn start(says: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-        let address = listener.local_addr().expect("the listener is bound");
-        let shared = Arc::new(Shared {
-            questions: Mutex::default(),
-            says: Box::new(says),
-        });
-        let answering = shared.clone();
-        let task = serve(listener, move |request| answer(answering.clone(), request));
-        Model {
-            address,
-            shared,
-            task,
-        }
-    }
-
-    /// Its base address.
-    pub fn url(&self) -> String {
-        format!("http://{}/v1", self.address)
-    }
-
-    /// Everything that it was asked so far.
-    pub fn questions(&self) -> Vec<Question> {
-        self.shared.questions().clone()
-    }
-}
-
-impl Shared {
-    fn questions(&self) -> std::sync::MutexGuard<'_, Vec<Question>> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
-    let (parts, body) = request.into_parts();
-    let body = body
-        .collect()
-        .await
-        .map(|body| body.to_bytes())
-        .unwrap_or_default();
-    let mut question = Question {
-        number: 0,
-        path: parts.uri.path().to_owned(),
-        headers: parts.headers,
-        json: serde_json::from_slice(&body).unwrap_or_default(),
-    };
-    {
-        let mut questions = shared.questions();
-        question.number = questions.len() + 1;
-        questions.push(question.clone());
-    }
-    let message = match (shared.says)(&question) {
-        Said::Text(text) => json!({ "role": "assistant", "content": text }),
-        Said::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),
-        Said::Calls(all) => {
-            let all: Vec<_> = all
-                .into_iter()
-                .map(|(name, arguments)| (name, arguments.to_string()))
-                .collect();
-            calls(&all)
-        }
-        Said::Status(status, body) => return response(status, body.to_owned()),
-        Said::Silence => std::future::pending().await,
-    };
-    let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
-    let usage = json!({ "prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15 });
-    let body = json!({ "choices": [choice], "usage": usage });
-    response(200, body.to_string())
 }
 
 fn calls(all: &[(&str, String)]) -> Value {
@@ -187,12 +99,22 @@ fn calls(all: &[(&str, String)]) -> Value {
     json!({ "role": "assistant", "content": null, "tool_calls": calls })
 }
 
-fn response(status: u16, body: String) -> Response<Full<Bytes>> {
-    let response = Response::builder()
-        .status(status)
-        .header("content-type", "application/json")
-        .header("retry-after", "0");
-    response
-        .body(Full::new(Bytes::from(body)))
-        .expect("the test gives a status")
+/// A model that answers until it is dropped.
+pub struct Model(JsonService);
+
+impl Model {
+    /// A model with its own mind.
+    pub async fn start(says: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
+        Model(JsonService::start(says).await)
+    }
+
+    /// Its base address.
+    pub fn url(&self) -> String {
+        format!("{}/v1", self.0.url())
+    }
+
+    /// Everything that it was asked so far.
+    pub fn questions(&self) -> Vec<Question> {
+        self.0.asked()
+    }
 }

@@ -8,7 +8,7 @@ mod search;
 use std::time::{Duration, Instant};
 
 use harvestman_tests::{
-    Answer, Model, Page, Provider, Question, Receiver, RunningSite, Said, Site, TestServer,
+    Answer, JsonService, Model, Page, Question, Receiver, RunningSite, Said, Site, TestServer,
 };
 use http::Method;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use harvestman_tests::server::OTHER_KEY;
-use harvestman_tests::{Asked, Page, Provider, RunningSite, Site, TestServer};
+use harvestman_tests::{Asked, JsonService, Page, RunningSite, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -228,7 +228,7 @@ fn searxng(base: &str, asked: &Asked) -> (u16, Value) {
     )
 }
 
-async fn provided(provider: &Provider, kind: &str) -> TestServer {
+async fn provided(provider: &JsonService, kind: &str) -> TestServer {
     let settings = [
         ("HARVESTMAN_SEARCH_URL", provider.url()),
         ("HARVESTMAN_SEARCH_PROVIDER", kind.to_owned()),
@@ -248,7 +248,7 @@ async fn searxng_is_asked_in_its_words_and_page_by_page() {
         .serve()
         .await;
     let base = site.url("");
-    let provider = Provider::start(move |asked| searxng(&base, asked)).await;
+    let provider = JsonService::start(move |asked| searxng(&base, asked)).await;
     let server = provided(&provider, "searxng").await;
     let body = json!({
         "query": "herons", "limit": 15, "tbs": "qdr:w", "country": "DE", "safe": true, "location": "Bonn",
@@ -318,7 +318,7 @@ async fn searxng_is_asked_in_its_words_and_page_by_page() {
 
 #[tokio::test]
 async fn other_providers_are_asked_in_theirs() {
-    let provider = Provider::start(|asked| {
+    let provider = JsonService::start(|asked| {
         let result = |number: u64| {
             json!({ "title": format!("R{number}"), "link": format!("https://a.test/{number}"), "snippet": "S", "date": "2 days ago",
                 "imageUrl": "https://a.test/i.png", "imageWidth": 3, "imageHeight": 4 })
@@ -349,7 +349,7 @@ async fn other_providers_are_asked_in_theirs() {
     assert_eq!(urls(&none), [""; 0], "none is a PDF");
     assert!(none["warning"].as_str().unwrap().contains("Nothing was found"));
 
-    let brave = Provider::start(|asked| {
+    let brave = JsonService::start(|asked| {
         let results = match asked.query["offset"].as_str() {
             "0" => json!([{ "url": "https://a.test/1", "title": "R1", "description": "<strong>S</strong>", "page_age": "2026-01-01T00:00:00" }]),
             _ => json!([]),
@@ -372,7 +372,7 @@ async fn other_providers_are_asked_in_theirs() {
 
 #[tokio::test]
 async fn a_provider_that_fails_is_told_of() {
-    let silent = Provider::start(|_| (500, json!({}))).await;
+    let silent = JsonService::start(|_| (500, json!({}))).await;
     let server = provided(&silent, "searxng").await;
     let answer = server.post("/v2/search", &json!({ "query": "x" })).await;
     assert_eq!(
@@ -384,7 +384,7 @@ async fn a_provider_that_fails_is_told_of() {
     assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
     assert_eq!(silent.asked().len(), 2, "a passing failure is tried once more");
 
-    let odd = Provider::start(|asked| match asked.query["categories"].as_str() {
+    let odd = JsonService::start(|asked| match asked.query["categories"].as_str() {
         "news" => (403, json!({})),
         _ => (
             200,

@@ -3,8 +3,8 @@
 use super::*;
 
 /// A provider that finds these addresses, whatever the words are.
-async fn finds(urls: Vec<String>) -> Provider {
-    Provider::start(move |asked| {
+async fn finds(urls: Vec<String>) -> JsonService {
+    JsonService::start(move |asked| {
         let first = asked.query["pageno"] == "1";
         let found = urls.iter().filter(|_| first);
         let results: Vec<Value> = found
@@ -15,7 +15,7 @@ async fn finds(urls: Vec<String>) -> Provider {
     .await
 }
 
-async fn searching(provider: &Provider, model: Option<&Model>) -> TestServer {
+async fn searching(provider: &JsonService, model: Option<&Model>) -> TestServer {
     let (search, url) = (provider.url(), model.map(Model::url).unwrap_or_default());
     let mut settings = vec![("HARVESTMAN_SEARCH_URL", search.as_str())];
     if model.is_some() {
@@ -119,7 +119,7 @@ async fn pages_are_chosen_by_search_where_none_are_given() {
     assert_eq!(charged(&server).await, before.as_u64().unwrap() + 6);
     server.kill9();
 
-    let silent = Provider::start(|_| (403, json!({}))).await;
+    let silent = JsonService::start(|_| (403, json!({}))).await;
     let server = searching(&silent, None).await;
     let failed = extracted(&server, &extract).await;
     assert_eq!(failed["status"], "failed");

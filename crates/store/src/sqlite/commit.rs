@@ -243,16 +243,7 @@ impl JobInCommit {
         event: Event,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let wanted = match event {
-            Event::Started => self.webhook.started,
-            Event::Page(_) | Event::PageFailed(_) => self.webhook.page,
-            Event::Completed => self.webhook.completed,
-            Event::Failed => self.webhook.failed,
-            // Of agents alone.
-            Event::Action => self.webhook.page,
-            Event::Cancelled => self.webhook.cancelled,
-        };
-        if wanted {
+        if event.is_among(self.webhook) {
             self.events
                 .add(connection, self.account.job, self.account.kind, event, now)
                 .await?;

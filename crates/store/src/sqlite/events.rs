@@ -8,7 +8,7 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::fresh_id::fresh_id;
-use crate::job::{JobKind, NewJob};
+use crate::job::{JobKind, NewJob, WebhookEvents};
 use crate::sqlite::outbox::make_due;
 use crate::sqlite::rows::{blob, int};
 
@@ -29,6 +29,17 @@ pub(crate) enum Event {
 }
 
 impl Event {
+    /// Whether a receiver of these events wants it.
+    pub(crate) fn is_among(self, wanted: WebhookEvents) -> bool {
+        match self {
+            Self::Started => wanted.started,
+            Self::Page(_) | Self::PageFailed(_) | Self::Action => wanted.page,
+            Self::Completed => wanted.completed,
+            Self::Failed => wanted.failed,
+            Self::Cancelled => wanted.cancelled,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Started => "started",

@@ -8,7 +8,7 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, WebhookEvents};
+use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
 use crate::limits;
 use crate::prepared::{json_text, page_lists};
 use crate::sqlite::commit::insert_given;
@@ -128,8 +128,7 @@ impl Sqlite {
                         JobStatus::Scraping => {
                             mark_cancelled(connection, job, now).await?;
                             let kind = parse_kind(&row.text("kind")?)?;
-                            let wanted = WebhookEvents::from_bits(int(row.count("webhook_events")?));
-                            if kind == JobKind::Agent && wanted.cancelled {
+                            if kind == JobKind::Agent {
                                 let told = Some(r#"{"creditsUsed":0}"#.to_owned());
                                 tell(connection, (job, kind), &row, Event::Cancelled, told, now).await?;
                             }

@@ -21,6 +21,17 @@ use crate::sqlite::status::texts;
 /// The one result of a run, as a page of its job.
 const RESULT: u64 = 1;
 
+macro_rules! select_runs {
+    ($rest:literal) => {
+        concat!(
+            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
+                origin, integration
+             FROM job LEFT JOIN activity ON activity.job_id = job.id ",
+            $rest
+        )
+    };
+}
+
 impl Sqlite {
     pub(crate) async fn finish_run(
         &self,
@@ -36,7 +47,12 @@ impl Sqlite {
             body: body.body,
             version: None,
         });
-        let account = account(lease);
+        let account = Account {
+            job: lease.job,
+            team: lease.team,
+            key: lease.key,
+            kind: lease.kind,
+        };
         let (shard, epoch) = (lease.shard, lease.epoch);
         self.writer
             .run(move |connection| {
@@ -44,9 +60,9 @@ impl Sqlite {
                     if !owns(connection, account.job, shard, epoch).await? {
                         return Ok(false);
                     }
-                    let (status, done) = match &end.error {
-                        Some(_) => (JobStatus::Failed, 0),
-                        None => (JobStatus::Completed, 1),
+                    let (status, done, event) = match &end.error {
+                        Some(_) => (JobStatus::Failed, 0, Event::Failed),
+                        None => (JobStatus::Completed, 1, Event::Completed),
                     };
                     let row = query(
                         "UPDATE job SET status = ?2, admitted = 1, completed = ?3, failed = 1 - ?3, credits = ?4, error = ?5,
@@ -71,14 +87,8 @@ impl Sqlite {
                         credits: end.credits,
                     };
                     insert_pages(connection, &account, vec![page], now).await?;
-                    let wanted = WebhookEvents::from_bits(int(row.count("webhook_events")?));
-                    let (event, wants) = match status {
-                        JobStatus::Completed => (Event::Completed, wanted.completed),
-                        _ => (Event::Failed, wanted.failed),
-                    };
-                    if wants {
-                        tell(connection, (account.job, account.kind), &row, event, end.told, now).await?;
-                    }
+                    let of = (account.job, account.kind);
+                    tell(connection, of, &row, event, end.told, now).await?;
                     account.add_to_month(connection, u64::from(end.credits), now).await?;
                     Ok(true)
                 })
@@ -92,30 +102,19 @@ impl Sqlite {
         told: String,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let account = account(lease);
-        let (shard, epoch) = (lease.shard, lease.epoch);
+        let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if !owns(connection, account.job, shard, epoch).await? {
+                    if !owns(connection, job, shard, epoch).await? {
                         return Ok(false);
                     }
                     let row =
                         query("SELECT webhook_events, event_count, last_event_at FROM job WHERE id = ?1")
-                            .bind(blob(account.job.0))
+                            .bind(blob(job.0))
                             .fetch_one(&mut *connection)
                             .await?;
-                    if WebhookEvents::from_bits(int(row.count("webhook_events")?)).page {
-                        tell(
-                            connection,
-                            (account.job, account.kind),
-                            &row,
-                            Event::Action,
-                            Some(told),
-                            now,
-                        )
-                        .await?;
-                    }
+                    tell(connection, (job, kind), &row, Event::Action, Some(told), now).await?;
                     Ok(true)
                 })
             })
@@ -129,13 +128,10 @@ impl Sqlite {
         now: Timestamp,
     ) -> Result<Option<RunRow>, StoreError> {
         let mut transaction = self.readers.begin().await?;
-        let row = query(
-            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration
-             FROM job LEFT JOIN activity ON activity.job_id = job.id
-             WHERE job.id = ?1 AND job.team_id = ?2 AND kind IN ('extract', 'agent')
-                AND (expires_at IS NULL OR expires_at > ?3)",
-        )
+        let row = query(select_runs!(
+            "WHERE job.id = ?1 AND job.team_id = ?2 AND kind IN ('extract', 'agent')
+                AND (expires_at IS NULL OR expires_at > ?3)"
+        ))
         .bind(blob(id.0))
         .bind(blob(team.0))
         .bind(int(now.0))
@@ -161,14 +157,11 @@ impl Sqlite {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<RunRow>, StoreError> {
-        let rows = query(
-            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration
-             FROM job LEFT JOIN activity ON activity.job_id = job.id
-             WHERE job.team_id = ?1 AND kind = 'agent' AND (?2 IS NULL OR job.created_at < ?2)
+        let rows = query(select_runs!(
+            "WHERE job.team_id = ?1 AND kind = 'agent' AND (?2 IS NULL OR job.created_at < ?2)
                 AND (expires_at IS NULL OR expires_at > ?3)
-             ORDER BY job.created_at DESC, job.id DESC LIMIT ?4",
-        )
+             ORDER BY job.created_at DESC, job.id DESC LIMIT ?4"
+        ))
         .bind(blob(team.0))
         .bind(before.map(|before| int(before.0)))
         .bind(int(now.0))
@@ -176,15 +169,6 @@ impl Sqlite {
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(run_row).collect()
-    }
-}
-
-fn account(lease: &Lease) -> Account {
-    Account {
-        job: lease.job,
-        team: lease.team,
-        key: lease.key,
-        kind: lease.kind,
     }
 }
 
@@ -204,7 +188,7 @@ async fn owns(
     Ok(row.is_some())
 }
 
-/// Adds an event of a run. `row` has the job's event log.
+/// Adds an event of a run if its receiver wants it. `row` has the job's wishes and event log.
 pub(crate) async fn tell(
     connection: &mut SqliteConnection,
     (job, kind): (JobId, JobKind),
@@ -213,6 +197,9 @@ pub(crate) async fn tell(
     told: Option<String>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    if !event.is_among(WebhookEvents::from_bits(int(row.count("webhook_events")?))) {
+        return Ok(());
+    }
     let mut log = EventLog {
         count: row.count("event_count")?,
         last_at: row.count("last_event_at")?,

@@ -57,11 +57,11 @@ pub(crate) async fn data(
         Message::User(task(wanted, &cut(page, &mut warnings))),
     ];
     let form = match wanted.schema {
-        Some(schema) => Form::Schema(schema.root()),
+        Some(schema) => Form::Schema("answer", schema.root()),
         None => Form::Object,
     };
     for repair in [true, false] {
-        let reply = llm.answer(&messages, form, deadline).await?;
+        let (reply, _) = llm.answer(&messages, form, deadline).await?;
         let complaints = match answer::read(
             reply.text.as_deref().unwrap_or_default(),
             wanted.schema,
@@ -139,7 +139,7 @@ pub(crate) async fn words(
         Message::System(FOR_WORDS.trim_end().to_owned()),
         Message::User(format!("Task: {task}\n\n{page}")),
     ];
-    let reply = llm.answer(&messages, Form::Words, deadline).await?;
+    let (reply, _) = llm.answer(&messages, Form::Words, deadline).await?;
     match reply.text.map(|text| text.trim().to_owned()) {
         Some(text) => Ok((text, warnings)),
         None => Err(NoAnswer::Invalid(vec!["It says nothing.".to_owned()])),

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::limits;
-use crate::llm::{Llm, LlmError, Message, Schema};
+use crate::llm::{Form, Llm, LlmError, Message};
 
 const BEHAVIOUR: &str = include_str!("crawl_prompt/options.txt");
 const NOT_TOGETHER: &str =
@@ -63,10 +63,6 @@ impl Engine {
 }
 
 async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json::Value, LlmError> {
-    let form = Schema {
-        name: "crawl_options",
-        schema: proposal_schema(),
-    };
     let messages = [
         Message::System(BEHAVIOUR.to_owned()),
         Message::User(format!(
@@ -75,7 +71,8 @@ async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json
         )),
     ];
     let deadline = Instant::now() + limits::CRAWL_PROMPT_TIME;
-    llm.chat_json(&messages, &form, deadline)
+    let form = proposal_schema();
+    llm.chat_json(&messages, Form::Schema("crawl_options", &form), deadline)
         .await
         .map(|reply| reply.value)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::engine::Engine;
-use crate::llm::{JsonReply, Llm, LlmError, Message, Schema};
+use crate::llm::{Form, JsonReply, Llm, LlmError, Message};
 use crate::{clock, limits};
 
 const BEHAVIOUR: &str = include_str!("docs/answer.txt");
@@ -85,12 +85,13 @@ async fn ask(llm: &Llm, question: &str, found: &[Found<'_>]) -> Result<JsonReply
         Message::System(BEHAVIOUR.to_owned()),
         Message::User(format!("{passages}\nQuestion: {question}")),
     ];
-    llm.chat_json(&messages, &form(), Instant::now() + limits::DOCS_TIME)
+    let deadline = Instant::now() + limits::DOCS_TIME;
+    llm.chat_json(&messages, Form::Schema("answer", &form()), deadline)
         .await
 }
 
-fn form() -> Schema {
-    let schema: Value = json!({
+fn form() -> Value {
+    json!({
         "type": "object",
         "properties": {
             "answer": {"type": "string"},
@@ -98,9 +99,5 @@ fn form() -> Schema {
         },
         "required": ["answer", "sources"],
         "additionalProperties": false,
-    });
-    Schema {
-        name: "answer",
-        schema,
-    }
+    })
 }

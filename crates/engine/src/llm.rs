@@ -60,7 +60,7 @@ impl std::fmt::Debug for Llm {
     }
 }
 
-pub(crate) use json::{Form, JsonReply, Schema};
+pub(crate) use json::{Form, JsonReply};
 pub(crate) use marked::marked;
 
 /// A message of a conversation.

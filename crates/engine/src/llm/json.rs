@@ -8,14 +8,6 @@ use tokio::time::Instant;
 use super::{Llm, LlmError, Message, Reply, wire};
 use crate::limits;
 
-/// The form of an answer.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Schema {
-    /// Letters, digits and `_`.
-    pub(crate) name: &'static str,
-    pub(crate) schema: Value,
-}
-
 /// What an answer shall look like.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Form<'a> {
@@ -23,8 +15,8 @@ pub(crate) enum Form<'a> {
     Words,
     /// A JSON object.
     Object,
-    /// JSON after a schema.
-    Schema(&'a Value),
+    /// JSON after a schema, and a name for it: letters, digits and `_`.
+    Schema(&'static str, &'a Value),
 }
 
 /// An answer in JSON; whether it has the form that was asked for is not checked.
@@ -41,22 +33,20 @@ const UNKNOWN_FORM: [u16; 3] = [400, 422, 501];
 const ONLY_JSON: &str = "Answer with the JSON object alone: no words around it, no code fence.";
 
 impl Llm {
-    /// The model's answer as JSON. The conversation should describe the form too.
+    /// The model's answer as a JSON object. The conversation should describe the form too.
     ///
     /// # Errors
     /// Every [`LlmError`]; [`LlmError::Unreadable`] also when the model gives no JSON.
     pub(crate) async fn chat_json(
         &self,
         messages: &[Message],
-        schema: &Schema,
+        form: Form<'_>,
         deadline: Instant,
     ) -> Result<JsonReply, LlmError> {
         let mut messages = messages.to_vec();
         let mut usage = ModelUsage::default();
         for _ in 0..limits::LLM_JSON_ROUNDS {
-            let (reply, used) = self
-                .in_form(&messages, schema.name, Form::Schema(&schema.schema), deadline)
-                .await?;
+            let (reply, used) = self.answer(&messages, form, deadline).await?;
             usage.input_tokens += used.input_tokens;
             usage.output_tokens += used.output_tokens;
             usage.total_tokens += used.total_tokens;
@@ -71,7 +61,7 @@ impl Llm {
         Err(LlmError::Unreadable("it is no JSON object".to_owned()))
     }
 
-    /// The model's answer in a form, without tools; whether it has the form is not checked.
+    /// The model's answer in a form, without tools, and what it used; whether it has the form is not checked.
     ///
     /// # Errors
     /// Every [`LlmError`].
@@ -80,23 +70,12 @@ impl Llm {
         messages: &[Message],
         form: Form<'_>,
         deadline: Instant,
-    ) -> Result<Reply, LlmError> {
-        let answered = self.in_form(messages, "answer", form, deadline).await;
-        answered.map(|(reply, _)| reply)
-    }
-
-    async fn in_form(
-        &self,
-        messages: &[Message],
-        name: &str,
-        form: Form<'_>,
-        deadline: Instant,
     ) -> Result<(Reply, ModelUsage), LlmError> {
         let object = || json!({"type": "json_object"});
         let forms = match form {
             Form::Words => vec![None],
             Form::Object => vec![Some(object()), None],
-            Form::Schema(schema) => {
+            Form::Schema(name, schema) => {
                 let schema = json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}});
                 vec![Some(schema), Some(object()), None]
             }

@@ -196,15 +196,12 @@ async fn json_is_asked_for_in_whatever_form_the_endpoint_knows() {
         http("200 OK", "", &body.to_string())
     };
     let endpoint = Endpoint::start(&[&no, &no, &says("gladly!"), &says("```json\n{\"a\": 1}\n```")]).await;
-    let schema = Schema {
-        name: "form",
-        schema: json!({"type": "object"}),
-    };
+    let schema = json!({"type": "object"});
     let deadline = Instant::now() + Duration::from_secs(20);
     let messages = [Message::User("hello".to_owned())];
     let reply = endpoint
         .llm
-        .chat_json(&messages, &schema, deadline)
+        .chat_json(&messages, Form::Schema("form", &schema), deadline)
         .await
         .unwrap();
     assert_eq!(reply.value, json!({"a": 1}));

@@ -83,6 +83,44 @@ fn words<W: WireEnum>() -> Vec<&'static str> {
     W::ALL.iter().map(|word| word.as_str()).collect()
 }
 
+/// Fields that stand in several forms.
+const HEADERS: Field = field(
+    "headers",
+    "Headers",
+    Kind::Pairs,
+    "One a line, as in Cookie: name=value; sent to the site.",
+);
+const COUNTRY: Field = field(
+    "location.country",
+    "Country",
+    Kind::Text,
+    "Two letters; where the visitor seems to come from.",
+);
+const LANGUAGES: Field = field(
+    "location.languages",
+    "Languages",
+    Kind::Lines,
+    "Tags such as en-US, one a line.",
+);
+const REGEX_ON_FULL_URL: Field = field(
+    "regexOnFullURL",
+    "Match full URL",
+    Kind::Switch,
+    "Paths above are matched on the whole address.",
+);
+const WEBHOOK_URL: Field = field(
+    "webhook.url",
+    "Address",
+    Kind::Text,
+    "Receives a POST for each event.",
+);
+const WEBHOOK_HEADERS: Field = field(
+    "webhook.headers",
+    "Headers",
+    Kind::Pairs,
+    "One a line; added to each delivery.",
+);
+
 /// The fields of a crawl that are always in sight.
 const CRAWL_FIRST: Group = Group {
     name: "",
@@ -145,12 +183,7 @@ const SCOPE: Group = Group {
             Kind::Switch,
             "Also other hosts that a page links to, one hop.",
         ),
-        field(
-            "regexOnFullURL",
-            "Match full URL",
-            Kind::Switch,
-            "Paths above are matched on the whole address.",
-        ),
+        REGEX_ON_FULL_URL,
         field(
             "ignoreQueryParameters",
             "Ignore query",
@@ -263,12 +296,7 @@ const NETWORK: Group = Group {
             Kind::Switch,
             "Never contact the site; serve from the cache only.",
         ),
-        field(
-            "headers",
-            "Headers",
-            Kind::Pairs,
-            "One a line, as in Cookie: name=value; sent to the site.",
-        ),
+        HEADERS,
         field(
             "proxy",
             "Proxy",
@@ -287,18 +315,8 @@ const NETWORK: Group = Group {
             Kind::MaybeSwitch,
             "By itself: yes, unless headers or actions are sent.",
         ),
-        field(
-            "location.country",
-            "Country",
-            Kind::Text,
-            "Two letters; where the visitor seems to come from.",
-        ),
-        field(
-            "location.languages",
-            "Languages",
-            Kind::Lines,
-            "Tags such as en-US, one a line.",
-        ),
+        COUNTRY,
+        LANGUAGES,
     ],
 };
 
@@ -345,24 +363,14 @@ const WEBHOOK: Group = Group {
     about: "who is told about it",
     page: false,
     fields: &[
-        field(
-            "webhook.url",
-            "Address",
-            Kind::Text,
-            "Receives a POST for each event.",
-        ),
+        WEBHOOK_URL,
         field(
             "webhook.events",
             "Events",
             Kind::Set(&["started", "page", "completed", "failed"]),
             "None chosen means all.",
         ),
-        field(
-            "webhook.headers",
-            "Headers",
-            Kind::Pairs,
-            "One a line; added to each delivery.",
-        ),
+        WEBHOOK_HEADERS,
     ],
 };
 

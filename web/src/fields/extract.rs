@@ -1,6 +1,6 @@
 //! The controls of an extraction.
 
-use super::{Group, Kind, field};
+use super::{Group, Kind, WEBHOOK_HEADERS, WEBHOOK_URL, field};
 
 /// The fields of an extraction that are always in sight; its schema has an editor of its own.
 pub(super) const FIRST: Group = Group {
@@ -105,13 +105,13 @@ pub(super) const WEBHOOK: Group = Group {
     about: "who is told about it",
     page: false,
     fields: &[
-        super::WEBHOOK.fields[0],
+        WEBHOOK_URL,
         field(
             "webhook.events",
             "Events",
             Kind::Set(&["started", "completed", "failed"]),
             "None chosen means all.",
         ),
-        super::WEBHOOK.fields[2],
+        WEBHOOK_HEADERS,
     ],
 };

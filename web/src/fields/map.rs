@@ -2,7 +2,7 @@
 
 use harvestman_core::api::crawl::SitemapMode;
 
-use super::{Group, Kind, field, words};
+use super::{COUNTRY, Group, HEADERS, Kind, LANGUAGES, REGEX_ON_FULL_URL, field, words};
 
 /// The fields of a map that are always in sight.
 pub(super) const FIRST: Group = Group {
@@ -55,12 +55,7 @@ pub(super) const SCOPE: Group = Group {
             Kind::Switch,
             "Addresses with a query are left out.",
         ),
-        field(
-            "regexOnFullURL",
-            "Match full URL",
-            Kind::Switch,
-            "Paths above are matched on the whole address.",
-        ),
+        REGEX_ON_FULL_URL,
     ],
 };
 
@@ -81,23 +76,8 @@ pub(super) const NETWORK: Group = Group {
             Kind::Switch,
             "Does not use sitemaps kept from earlier.",
         ),
-        field(
-            "headers",
-            "Headers",
-            Kind::Pairs,
-            "One a line, as in Cookie: name=value; sent to the site.",
-        ),
-        field(
-            "location.country",
-            "Country",
-            Kind::Text,
-            "Two letters; where the visitor seems to come from.",
-        ),
-        field(
-            "location.languages",
-            "Languages",
-            Kind::Lines,
-            "Tags such as en-US, one a line.",
-        ),
+        HEADERS,
+        COUNTRY,
+        LANGUAGES,
     ],
 };

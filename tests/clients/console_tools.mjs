@@ -43,9 +43,11 @@ await page.getByRole("tab", { name: "robots.txt" }).click();
 await page.getByRole("textbox", { name: "robots.txt" }).fill("User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: https://example.com/map.xml\n\nUser-agent: mine\nAllow: /\n");
 await page.getByLabel("Address").fill("https://example.com/private/a");
 await page.locator("[data-verdict]", { hasText: "forbidden" }).waitFor();
+await page.getByText("Disallow: /private in line 2").waitFor();
 await page.getByText("2 s between requests").waitFor();
 await page.getByLabel("User agent").fill("mine");
 await page.locator("[data-verdict]", { hasText: "allowed" }).waitFor();
+await page.getByText("Allow: / in line 7").waitFor();
 
 await page.getByRole("tab", { name: "Sitemap" }).click();
 await page.getByRole("textbox", { name: "Sitemap" }).fill("<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>");

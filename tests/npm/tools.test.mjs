@@ -42,7 +42,9 @@ test('links and metadata of a page', () => {
 
 test('robots.txt, for each agent by itself', () => {
   const robots = new hm.Robots('User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: mine\nAllow: /\n');
-  assert.deepEqual(robots.check('https://example.com/private/a', 'other'), { allowed: false, crawlDelay: 2, sitemaps: [] });
+  const verdict = { allowed: false, rule: 'Disallow: /private', line: 2, crawlDelay: 2, sitemaps: [] };
+  assert.deepEqual(robots.check('https://example.com/private/a', 'other'), verdict);
+  assert.deepEqual(robots.check('https://example.com/a', 'other'), { allowed: true, crawlDelay: 2, sitemaps: [] });
   assert.equal(robots.check('https://example.com/private/a', 'mine').allowed, true);
 });
 

@@ -145,6 +145,8 @@ pub const TOOL_SCOPE_EMPTY: &str =
 /// Empty tool.
 pub const TOOL_ROBOTS_EMPTY: &str =
     "Paste a robots.txt and give an address: whether it may be fetched will be here.";
+/// Robots tool: what is allowed by itself.
+pub const TOOL_ROBOTS_NO_RULE: &str = "none is about this address";
 /// Empty tool.
 pub const TOOL_SITEMAP_EMPTY: &str = "Paste a sitemap: the addresses in it will be here.";
 /// Empty tool.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use crate::crawl::limits::{CRAWL_DELAY_MAX_MS, ROBOTS_SITEMAPS_MAX};
 
+pub use lines::line_of;
 use lines::{Key, Lines};
 use pattern::Pattern;
 
@@ -25,6 +26,16 @@ pub struct Robots {
 struct Rule {
     pattern: Pattern,
     allow: bool,
+    line: u32,
+}
+
+/// Whether an agent may fetch something, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Whether it may.
+    pub allowed: bool,
+    /// The line that decided, from 1; none when no rule is about it.
+    pub line: Option<u32>,
 }
 
 /// What is gathered for one agent name while reading.
@@ -70,7 +81,7 @@ impl Robots {
         let mut general = Group::default();
         let mut sitemaps = Vec::new();
         let (mut of_rules, mut of_delay) = (Agents::default(), Agents::default());
-        for (key, value) in Lines::new(text) {
+        for (line, key, value) in Lines::new(text) {
             match key {
                 Key::UserAgent => {
                     // Only rules close a list of agents; for the delay, which is no rule of the
@@ -90,7 +101,7 @@ impl Robots {
                     if let (Some(group), false) =
                         (of_rules.group(&mut specific, &mut general), value.is_empty())
                     {
-                        group.add(value, key == Key::Allow);
+                        group.add(value, key == Key::Allow, line);
                     }
                 }
                 Key::CrawlDelay => {
@@ -116,7 +127,7 @@ impl Robots {
             let by_text = || a.pattern.as_bytes().cmp(b.pattern.as_bytes());
             by_length.then(b.allow.cmp(&a.allow)).then_with(by_text)
         });
-        rules.dedup();
+        rules.dedup_by(|later, first| (&later.pattern, later.allow) == (&first.pattern, first.allow));
         Robots {
             rules,
             crawl_delay_ms: group.crawl_delay_ms,
@@ -124,19 +135,25 @@ impl Robots {
         }
     }
 
+    /// Whether the agent may fetch this path with query, see [`Robots::judge`].
+    pub fn allows(&self, path_and_query: &str) -> bool {
+        self.judge(path_and_query).allowed
+    }
+
     /// Whether the agent may fetch this path with query, as it stands in the URL (`/` for an empty
     /// one). The longest matching pattern decides, `Allow` wins between equals.
-    pub fn allows(&self, path_and_query: &str) -> bool {
+    pub fn judge(&self, path_and_query: &str) -> Verdict {
         let path = if path_and_query.is_empty() {
             "/"
         } else {
             path_and_query
         };
         let path = path.as_bytes();
-        self.rules
-            .iter()
-            .find(|rule| rule.pattern.matches(path))
-            .is_none_or(|rule| rule.allow)
+        let rule = self.rules.iter().find(|rule| rule.pattern.matches(path));
+        Verdict {
+            allowed: rule.is_none_or(|rule| rule.allow),
+            line: rule.map(|rule| rule.line),
+        }
     }
 
     /// About how much memory this takes, in bytes.
@@ -162,21 +179,21 @@ impl Robots {
 
 impl Group {
     /// A rule for `.../index.htm(l)` that allows is meant for the directory as well.
-    fn add(&mut self, value: &[u8], allow: bool) {
+    fn add(&mut self, value: &[u8], allow: bool, line: u32) {
         if allow
             && let Some(slash) = value.iter().rposition(|byte| *byte == b'/')
             && value[slash..].starts_with(b"/index.htm")
         {
             let mut directory = value[..=slash].to_vec();
             directory.push(b'$');
-            self.push(&directory, allow);
+            self.push(&directory, allow, line);
         }
-        self.push(value, allow);
+        self.push(value, allow, line);
     }
 
-    fn push(&mut self, value: &[u8], allow: bool) {
+    fn push(&mut self, value: &[u8], allow: bool, line: u32) {
         let pattern = Pattern::new(value);
-        self.rules.push(Rule { pattern, allow });
+        self.rules.push(Rule { pattern, allow, line });
     }
 }
 
@@ -235,6 +252,22 @@ mod tests {
                 "{bad}"
             );
         }
+    }
+
+    #[test]
+    fn the_line_that_decides_is_told() {
+        let text = "\u{feff}User-agent: *\r\nDisallow: /a\n\n# no rule\rAllow: /a/b\nDisallow: /a\nAllow: /x/index.html";
+        let robots = Robots::parse(text.as_bytes(), "bot");
+        let told = |path: &str| {
+            let Verdict { allowed, line } = robots.judge(path);
+            (allowed, line.and_then(|line| line_of(text, line)))
+        };
+        assert_eq!(told("/a/c"), (false, Some("Disallow: /a")));
+        assert_eq!(robots.judge("/a/c").line, Some(2), "the first of equals");
+        assert_eq!(told("/a/b"), (true, Some("Allow: /a/b")));
+        assert_eq!(told("/x/"), (true, Some("Allow: /x/index.html")));
+        assert_eq!(told("/"), (true, None));
+        assert_eq!(line_of(text, 1), Some("User-agent: *"));
     }
 
     #[test]

@@ -359,8 +359,14 @@ export declare function parseSitemap(
 /** A robots.txt. */
 export declare class Robots {
   constructor(text: string);
-  /** For an address and the product token of a crawler; the delay is in seconds. */
-  check(url: string | URL, agent?: string): { allowed: boolean; crawlDelay?: number; sitemaps: string[] };
+  /**
+   * For an address and the product token of a crawler: the rule that decided as it stands in the file, with its line
+   * from 1, unless none is about the address; the delay is in seconds.
+   */
+  check(
+    url: string | URL,
+    agent?: string,
+  ): { allowed: boolean; rule?: string; line?: number; crawlDelay?: number; sitemaps: string[] };
 }
 
 /** The scope rules of a crawl request. */

@@ -40,7 +40,7 @@ export class Robots {
   constructor(text) {
     this.#rules = new glue.Robots(text);
   }
-  /** `{ allowed, crawlDelay?, sitemaps }` for an address and the product token of a crawler. */
+  /** `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for an address and the product token of a crawler. */
   check(url, agent = '*') {
     return guarded(() => this.#rules.check(String(url), agent));
   }

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use harvestman_core::{
     api::{ApiError, ErrorCode},
-    robots::Robots as Rules,
+    robots::{Robots as Rules, line_of},
 };
 use serde_json::{Value, json};
 use url::{Position, Url};
@@ -33,7 +33,8 @@ impl Robots {
         }
     }
 
-    /// `{ allowed, crawlDelay?, sitemaps }` for the product token `agent`; the delay is in seconds.
+    /// `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the rule that decided as it
+    /// stands in the file, its line from 1, the delay in seconds.
     pub fn check(&self, url: &str, agent: &str) -> Result<JsValue, JsValue> {
         to_js(&self.answer(url, agent).map_err(|error| refused(&error))?)
     }
@@ -54,8 +55,12 @@ impl Robots {
         let rules = parsed
             .entry(agent.to_owned())
             .or_insert_with(|| Rules::parse(self.text.as_bytes(), agent));
-        let allowed = rules.allows(&url[Position::BeforePath..Position::AfterQuery]);
-        let mut answer = json!({ "allowed": allowed, "sitemaps": rules.sitemaps() });
+        let verdict = rules.judge(&url[Position::BeforePath..Position::AfterQuery]);
+        let mut answer = json!({ "allowed": verdict.allowed, "sitemaps": rules.sitemaps() });
+        if let Some(line) = verdict.line {
+            answer["rule"] = json!(line_of(&self.text, line));
+            answer["line"] = json!(line);
+        }
         if let Some(delay_ms) = rules.crawl_delay_ms() {
             answer["crawlDelay"] = json!(delay_ms as f64 / 1000.0);
         }
@@ -82,9 +87,10 @@ mod tests {
             mine,
             json!({ "allowed": true, "sitemaps": ["https://example.com/map.xml"] })
         );
+        let search = robots.answer("https://example.com/search?q=1", "mine").unwrap();
         assert_eq!(
-            robots.answer("https://example.com/search?q=1", "mine").unwrap()["allowed"],
-            false
+            (&search["allowed"], &search["rule"], &search["line"]),
+            (&json!(false), &json!("Disallow: /search?"), &json!(6))
         );
         assert!(robots.answer("nowhere", "mine").is_err());
     }

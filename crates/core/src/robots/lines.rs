@@ -31,9 +31,10 @@ const SPELLINGS: &[(&str, Key)] = &[
     ("crawl delay", Key::CrawlDelay),
 ];
 
-/// Iterates over the lines that say something known.
+/// Iterates over the lines that say something known, each with its number from 1.
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
+    number: u32,
 }
 
 impl<'a> Lines<'a> {
@@ -45,27 +46,33 @@ impl<'a> Lines<'a> {
             let end = rest.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
             rest = &rest[..end.unwrap_or(0)];
         }
-        Self { rest }
+        Self { rest, number: 0 }
     }
 }
 
 impl<'a> Iterator for Lines<'a> {
-    type Item = (Key, &'a [u8]);
+    type Item = (u32, Key, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.rest.is_empty() {
             let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let (line, rest) = match end {
-                Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
-                None => (self.rest, &self.rest[self.rest.len()..]),
-            };
-            self.rest = rest;
-            if let Some(item) = read(&line[..line.len().min(ROBOTS_LINE_MAX_BYTES)]) {
-                return Some(item);
+            let (line, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+            let ending = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+            self.rest = rest.get(ending..).unwrap_or_default();
+            self.number += 1;
+            if let Some((key, value)) = read(&line[..line.len().min(ROBOTS_LINE_MAX_BYTES)]) {
+                return Some((self.number, key, value));
             }
         }
         None
     }
+}
+
+/// The line of this number as it stands there, without white space around.
+pub fn line_of(text: &str, number: u32) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split("\r\n").flat_map(|part| part.split(['\n', '\r']));
+    lines.nth(number.checked_sub(1)? as usize).map(str::trim)
 }
 
 fn read(line: &[u8]) -> Option<(Key, &[u8])> {

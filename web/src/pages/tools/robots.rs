@@ -33,12 +33,22 @@ fn result(value: &Value) -> AnyView {
         Some(seconds) => format!("{seconds} s between requests"),
         None => "none".to_owned(),
     };
+    let rule = match value["rule"].as_str() {
+        Some(rule) => view! {
+            <code>{rule.to_owned()}</code>
+            {format!(" in line {}", value["line"])}
+        }
+        .into_any(),
+        None => text::TOOL_ROBOTS_NO_RULE.into_any(),
+    };
     view! {
         <div class="pad gap">
             <p class="big-verdict" data-verdict="">
                 {verdict(allowed, if allowed { "allowed" } else { "forbidden" })}
             </p>
             <dl class="pairs">
+                <dt>"Rule"</dt>
+                <dd>{rule}</dd>
                 <dt>"Crawl-delay"</dt>
                 <dd>{delay}</dd>
             </dl>

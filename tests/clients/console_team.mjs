@@ -10,12 +10,17 @@ const [origin, key, site, crawl, receiver] = process.argv.slice(2);
 const { page, visit, complaints, findings, done } = await open(origin, key);
 const rows = page.locator("table.activity tbody tr");
 
-// Activity: newest first, more on demand, by endpoint, by outcome.
+// Activity: newest first, more on demand, by key, by endpoint, by outcome.
 await visit("/activity", "Activity");
 await rows.first().waitFor();
 const first = await rows.count();
 await page.getByRole("button", { name: "Older calls" }).click();
 await page.waitForFunction((first) => document.querySelectorAll("table.activity tbody tr").length > first, first);
+await page.getByLabel("Key").selectOption({ index: 1 });
+await page.waitForURL(/\?key=[0-9a-f-]{36}$/);
+await rows.first().waitFor();
+await page.getByLabel("Key").selectOption("");
+await page.waitForURL((url) => url.search === "");
 await page.getByLabel("Endpoint").selectOption("crawl");
 await page.waitForFunction(() => {
   const kinds = [...document.querySelectorAll("table.activity .job-kind")].map((kind) => kind.textContent);

@@ -21,10 +21,6 @@ pub const PULSE_BUSY_MS: u32 = 2_000;
 pub const FETCH_AHEAD_MS: u32 = 1_000;
 /// Requests that are remembered on this device.
 pub const REMEMBERED_REQUESTS: usize = 50;
-/// Calls asked for at once by the activity screen.
-pub const ACTIVITY_ENTRIES: u64 = 50;
-/// Jobs whose outcome the activity screen knows; the most that the server lists.
-pub const ACTIVITY_JOBS: u64 = 100;
 /// Pause between looks at a running extraction, ms.
 pub const EXTRACT_LOOK_MS: u32 = 1_000;
 /// Things in the command palette at once.

@@ -1,6 +1,8 @@
 //! `/console/api/...`: the few things that the console needs beside the public API.
 
 use harvestman_core::api::browser::BrowserSession;
+use harvestman_core::api::job::JobStatus;
+use harvestman_core::api::team::{Calls, Endpoint};
 use harvestman_core::ids::{JobId, ScrapeId, WebhookId};
 use harvestman_core::link_graph::LinkGraph;
 use harvestman_core::time::Timestamp;
@@ -233,11 +235,6 @@ impl Client {
         self.get("/console/api/jobs").await
     }
 
-    /// So many recent jobs of the team, 1 to 100.
-    pub async fn console_jobs_up_to(&self, limit: u64) -> Result<ConsoleJobs, ClientError> {
-        self.get(&format!("/console/api/jobs?limit={limit}")).await
-    }
-
     /// One job of the team, with its request.
     pub async fn console_job(&self, id: JobId) -> Result<ConsoleJob, ClientError> {
         let answer: OneJob = self.get(&format!("/console/api/jobs/{id}")).await?;
@@ -253,6 +250,27 @@ impl Client {
     /// Who links to whom among the first pages of a job.
     pub async fn job_links(&self, id: JobId) -> Result<JobLinks, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/links")).await
+    }
+
+    /// Calls of the last 24 hours, newest first; `key` is the id of one.
+    pub async fn calls(
+        &self,
+        endpoint: Option<Endpoint>,
+        key: Option<&str>,
+        outcome: Option<JobStatus>,
+        cursor: Option<&str>,
+    ) -> Result<Calls, ClientError> {
+        let parts = [
+            ("endpoint", endpoint.map(Endpoint::as_str)),
+            ("key", key),
+            ("outcome", outcome.map(JobStatus::as_str)),
+            ("cursor", cursor),
+        ];
+        let parts = parts
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", js_sys::encode_uri_component(value?))));
+        let query = parts.collect::<Vec<_>>().join("&");
+        self.get(&format!("/console/api/activity?{query}")).await
     }
 
     /// Browser sessions of the last 24 hours, with what they cost and when they end.

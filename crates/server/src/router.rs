@@ -141,6 +141,7 @@ pub fn routes() -> Vec<Route> {
         Key GET "/console/api/jobs/{id}" => job_pages::job;
         Key GET "/console/api/jobs/{id}/pages" => job_pages::list;
         Key GET "/console/api/jobs/{id}/links" => job_pages::links;
+        Key GET "/console/api/activity" => team::calls;
         Key GET "/console/api/sessions" => console::sessions;
         Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;
         Key POST "/console/api/jobs/{id}/webhooks" => webhooks::resend;

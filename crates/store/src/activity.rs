@@ -1,7 +1,9 @@
 //! What a team did lately (contract section 6.9).
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, KeyId};
 use harvestman_core::time::Timestamp;
+
+use crate::job::JobStatus;
 
 /// One request that made a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +20,39 @@ pub struct Activity {
     pub integration: Option<String>,
     /// When.
     pub created_at: Timestamp,
+}
+
+/// An activity with who did it and what became of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The activity.
+    pub activity: Activity,
+    /// Its key.
+    pub key: Option<KeyId>,
+    /// Name of its key, revoked or not.
+    pub key_name: Option<String>,
+    /// State of its job, if it has one that is still known.
+    pub status: Option<JobStatus>,
+}
+
+/// Which calls to read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallQuery {
+    /// Among these.
+    pub activity: ActivityQuery,
+    /// Only with this key.
+    pub key: Option<KeyId>,
+    /// Only in this state.
+    pub status: Option<JobStatus>,
+}
+
+/// Calls that were found, and where to go on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Calls {
+    /// Newest first.
+    pub calls: Vec<Call>,
+    /// `before` of the next part; `None` at the end.
+    pub next: Option<(Timestamp, JobId)>,
 }
 
 /// Which activity to read: newest first, the last 24 hours before `now`.

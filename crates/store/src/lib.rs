@@ -28,7 +28,7 @@ mod sqlite;
 mod store;
 mod team;
 
-pub use activity::{Activity, ActivityQuery};
+pub use activity::{Activity, ActivityQuery, Call, CallQuery, Calls};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use error::{CommitError, Repeated, StoreError};
 pub use file::{NewFile, StoredFile};

@@ -41,6 +41,9 @@ pub(crate) const KEY_TOUCH_MS: u64 = 60_000;
 pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
 /// How long activity is shown and kept, in ms (contract section 6.9).
 pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
+/// Activity looked at for one part of a filtered list, and how much of it at once.
+pub(crate) const CALLS_LOOKED_AT: usize = 5_000;
+pub(crate) const CALLS_AT_ONCE: u32 = 500;
 /// Documents of a job without data retention go so long after its end, in ms: with the pause between
 /// two rounds of expiry that is within 10 minutes (contract section 6.1).
 pub(crate) const FORGET_AFTER_MS: u64 = 8 * 60_000;

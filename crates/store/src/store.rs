@@ -12,7 +12,7 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::search::{Candidate, Query, Window};
 use harvestman_core::time::Timestamp;
 
-use crate::activity::{Activity, ActivityQuery};
+use crate::activity::{Activity, ActivityQuery, CallQuery, Calls};
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::error::{CommitError, StoreError};
 use crate::file::{NewFile, StoredFile};
@@ -580,6 +580,11 @@ impl Store {
     /// Activity of a team, newest first.
     pub async fn activity(&self, team: TeamId, query: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
         on_engine!(self, engine => engine.activity(team, query).await)
+    }
+
+    /// The same with keys and outcomes, also filtered by these.
+    pub async fn calls(&self, team: TeamId, query: &CallQuery) -> Result<Calls, StoreError> {
+        on_engine!(self, engine => engine.calls(team, query).await)
     }
 
     /// What a team has to do.

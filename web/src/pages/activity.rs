@@ -1,11 +1,14 @@
 //! What was asked in the last 24 hours, newest first: filtered, paged, opened, asked again, explained.
 //! The filter is in the address.
 
-use std::collections::BTreeMap;
+use std::str::FromStr;
 
-use harvestman_client::{ClientError, ConsoleJob};
-use harvestman_core::api::team::{ActivityEntry, Endpoint};
+use harvestman_client::ClientError;
+use harvestman_core::api::job::JobStatus;
+use harvestman_core::api::keys::Key;
+use harvestman_core::api::team::{ActivityEntry, Call, Endpoint};
 use harvestman_core::api::wire_enum::WireEnum;
+use harvestman_core::ids::KeyId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -16,7 +19,6 @@ use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::limits::{ACTIVITY_ENTRIES, ACTIVITY_JOBS};
 use crate::route::{self, BASE, Screen};
 use crate::{browser, figures, history, storage, text};
 
@@ -24,18 +26,22 @@ mod explain;
 
 use explain::{Explain, Question};
 
-/// States of a job, as the filter has them.
-const OUTCOMES: [&str; 4] = ["scraping", "completed", "failed", "cancelled"];
+/// Which calls are wanted, as the address says it.
+#[derive(Clone, PartialEq, Default)]
+struct Wanted {
+    endpoint: Option<Endpoint>,
+    /// Id of a key.
+    key: Option<String>,
+    outcome: Option<JobStatus>,
+}
 
 /// The list as far as it was read.
 #[derive(Clone, Copy)]
 struct Feed {
     console: Console,
-    entries: RwSignal<Vec<ActivityEntry>>,
+    calls: RwSignal<Vec<Call>>,
     /// Of the next part; none at the end.
     cursor: RwSignal<Option<String>>,
-    /// What became of the jobs that the server still knows.
-    jobs: RwSignal<BTreeMap<String, ConsoleJob>>,
     busy: RwSignal<bool>,
     failed: RwSignal<Option<ClientError>>,
     /// Rises with the filter, so that late answers are dropped.
@@ -46,9 +52,8 @@ impl Feed {
     fn new(console: Console) -> Self {
         Self {
             console,
-            entries: RwSignal::new(Vec::new()),
+            calls: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
-            jobs: RwSignal::new(BTreeMap::new()),
             busy: RwSignal::new(false),
             failed: RwSignal::new(None),
             turn: StoredValue::new(0),
@@ -56,25 +61,15 @@ impl Feed {
     }
 
     /// Begins anew.
-    fn restart(self, endpoint: Option<Endpoint>) {
+    fn restart(self, wanted: Wanted) {
         self.turn.update_value(|turn| *turn += 1);
-        self.entries.set(Vec::new());
+        self.calls.set(Vec::new());
         self.cursor.set(None);
-        self.more(endpoint);
-        spawn_local(async move {
-            if let Ok(list) = self.console.client().console_jobs_up_to(ACTIVITY_JOBS).await {
-                let jobs = list
-                    .jobs
-                    .into_iter()
-                    .map(|job| (job.id.to_string(), job))
-                    .collect();
-                self.jobs.try_set(jobs);
-            }
-        });
+        self.more(wanted);
     }
 
     /// Reads the next part.
-    fn more(self, endpoint: Option<Endpoint>) {
+    fn more(self, wanted: Wanted) {
         let turn = self.turn.get_value();
         let cursor = self.cursor.get_untracked();
         self.busy.set(true);
@@ -82,7 +77,12 @@ impl Feed {
         spawn_local(async move {
             let client = self.console.client();
             let answer = client
-                .activity(endpoint, Some(ACTIVITY_ENTRIES), cursor.as_deref())
+                .calls(
+                    wanted.endpoint,
+                    wanted.key.as_deref(),
+                    wanted.outcome,
+                    cursor.as_deref(),
+                )
                 .await;
             if self.turn.try_get_value() != Some(turn) {
                 return;
@@ -90,8 +90,8 @@ impl Feed {
             self.busy.try_set(false);
             match answer {
                 Ok(part) => {
-                    self.entries.try_update(|entries| entries.extend(part.data));
-                    self.cursor.try_set(part.cursor.filter(|_| part.has_more));
+                    self.calls.try_update(|calls| calls.extend(part.data));
+                    self.cursor.try_set(part.cursor);
                 }
                 Err(error) => {
                     self.console.note(&error);
@@ -100,11 +100,6 @@ impl Feed {
             }
         });
     }
-
-    /// State of an entry's job, where the server tells it.
-    fn outcome(self, id: &str) -> Option<String> {
-        self.jobs.with(|jobs| jobs.get(id).map(|job| job.status.clone()))
-    }
 }
 
 /// Shows the screen.
@@ -112,27 +107,19 @@ impl Feed {
 pub fn ActivityPage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
-    let endpoint = Memo::new(move |_| query.with(|query| Endpoint::parse(&query.get("endpoint")?)));
-    let outcome = Memo::new(move |_| {
-        let wanted = query.with(|query| query.get("outcome"))?;
-        OUTCOMES.into_iter().find(|outcome| *outcome == wanted)
-    });
-    let feed = Feed::new(console);
-    Effect::new(move |_| feed.restart(endpoint.get()));
-    let question = RwSignal::new(None::<Question>);
-    let shown = Memo::new(move |_| {
-        let wanted = outcome.get();
-        feed.entries.with(|entries| {
-            let fits = |entry: &&ActivityEntry| match wanted {
-                None => true,
-                Some(wanted) => feed.outcome(&entry.id.to_string()).as_deref() == Some(wanted),
-            };
-            entries.iter().filter(fits).cloned().collect::<Vec<_>>()
+    let wanted = Memo::new(move |_| {
+        query.with(|query| Wanted {
+            endpoint: query.get_str("endpoint").and_then(Endpoint::parse),
+            key: query.get("key").filter(|key| KeyId::from_str(key).is_ok()),
+            outcome: query.get_str("outcome").and_then(JobStatus::parse),
         })
     });
+    let feed = Feed::new(console);
+    Effect::new(move |_| feed.restart(wanted.get()));
+    let question = RwSignal::new(None::<Question>);
     let nothing = move || match (
         feed.busy.get(),
-        outcome.get().is_some() || endpoint.get().is_some(),
+        wanted.with(|wanted| *wanted != Wanted::default()),
     ) {
         (true, _) => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
         (false, filtered) => {
@@ -152,7 +139,7 @@ pub fn ActivityPage() -> impl IntoView {
     };
     let refresh = move || {
         view! {
-            <button class="btn" aria-disabled=move || feed.busy.get().to_string() on:click=move |_| feed.restart(endpoint.get_untracked())>
+            <button class="btn" aria-disabled=move || feed.busy.get().to_string() on:click=move |_| feed.restart(wanted.get_untracked())>
                 "Refresh"
             </button>
         }
@@ -160,14 +147,15 @@ pub fn ActivityPage() -> impl IntoView {
     view! {
         <PageHead title="Activity".to_owned() intro=|| view! { <p>{text::ACTIVITY_INTRO}</p> } actions=refresh/>
         <section class="card" aria-label="Calls">
-            <Filter endpoint outcome/>
+            <Filter wanted/>
             {move || feed.failed.get().map(|error| failure(&error))}
-            <Show when=move || !shown.with(Vec::is_empty) fallback=nothing>
+            <Show when=move || !feed.calls.with(Vec::is_empty) fallback=nothing>
                 <table class="table activity">
                     <thead>
                         <tr>
                             <th scope="col">"Call"</th>
                             <th scope="col" class="opt">"When"</th>
+                            <th scope="col" class="opt">"Key"</th>
                             <th scope="col">"Outcome"</th>
                             <th scope="col">
                                 <span class="unseen">"What to do"</span>
@@ -175,14 +163,14 @@ pub fn ActivityPage() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        <For each=move || shown.get() key=|entry| entry.id let:entry>
-                            <Row feed entry question/>
+                        <For each=move || feed.calls.get() key=|call| call.entry.id let:call>
+                            <Row call question/>
                         </For>
                     </tbody>
                 </table>
             </Show>
             <div class="card-foot">
-                <span>{move || figures::counted(shown.with(Vec::len) as u64, "call", "calls")}</span>
+                <span>{move || figures::counted(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
                 <span class="grow"></span>
                 <Show when=move || feed.cursor.with(Option::is_some)>
                     <button
@@ -190,7 +178,7 @@ pub fn ActivityPage() -> impl IntoView {
                         aria-disabled=move || feed.busy.get().to_string()
                         on:click=move |_| {
                             if !feed.busy.get_untracked() {
-                                feed.more(endpoint.get_untracked());
+                                feed.more(wanted.get_untracked());
                             }
                         }
                     >
@@ -205,10 +193,21 @@ pub fn ActivityPage() -> impl IntoView {
 }
 
 #[component]
-fn Filter(endpoint: Memo<Option<Endpoint>>, outcome: Memo<Option<&'static str>>) -> impl IntoView {
+fn Filter(wanted: Memo<Wanted>) -> impl IntoView {
+    let console = Console::get();
+    let keys = RwSignal::new(Vec::<Key>::new());
+    spawn_local(async move {
+        if let Ok(known) = console.client().keys().await {
+            keys.try_set(known.keys);
+        }
+    });
     let navigate = use_navigate();
-    let go = move |endpoint: Option<&str>, outcome: Option<&str>| {
-        let parts = [("endpoint", endpoint), ("outcome", outcome)];
+    let go = move |wanted: Wanted| {
+        let parts = [
+            ("endpoint", wanted.endpoint.map(Endpoint::as_str)),
+            ("key", wanted.key.as_deref()),
+            ("outcome", wanted.outcome.map(JobStatus::as_str)),
+        ];
         let parts = parts
             .into_iter()
             .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
@@ -220,42 +219,61 @@ fn Filter(endpoint: Memo<Option<Endpoint>>, outcome: Memo<Option<&'static str>>)
         };
         navigate(&format!("{}?{query}", Screen::Activity.path()), options);
     };
-    let go = StoredValue::new_local(go);
-    let word = |text: String| Some(text).filter(|text| !text.is_empty());
-    let kinds = offered().map(|kind| {
-        view! { <option value=kind.as_str() selected=move || endpoint.get() == Some(kind)>{kind.as_str()}</option> }
+    let change = Callback::new(move |(name, value): (&'static str, String)| {
+        let mut wanted = wanted.get_untracked();
+        match name {
+            "endpoint" => wanted.endpoint = Endpoint::parse(&value),
+            "key" => wanted.key = Some(value).filter(|key| !key.is_empty()),
+            _ => wanted.outcome = JobStatus::parse(&value),
+        }
+        go(wanted);
     });
-    let states = OUTCOMES.map(|state| {
-        view! { <option value=state selected=move || outcome.get() == Some(state)>{state}</option> }
-    });
+    let same = |word: &'static str| (word.to_owned(), word.to_owned());
+    let endpoints = move || offered().map(|kind| same(kind.as_str())).collect();
+    let named = move || {
+        keys.with(|keys| {
+            keys.iter()
+                .map(|key| (key.id.to_string(), key.name.clone()))
+                .collect()
+        })
+    };
+    let outcomes = move || JobStatus::ALL.iter().map(|state| same(state.as_str())).collect();
     view! {
         <div class="filter filters">
-            <label for="by-endpoint">"Endpoint"</label>
-            <select
-                class="input"
-                id="by-endpoint"
-                on:change=move |event| {
-                    let chosen = word(event_target_value(&event));
-                    go.with_value(|go| go(chosen.as_deref(), outcome.get_untracked()));
-                }
-            >
-                <option value="" selected=move || endpoint.with(Option::is_none)>"all"</option>
-                {kinds.collect_view()}
-            </select>
-            <label for="by-outcome">"Outcome"</label>
-            <select
-                class="input"
-                id="by-outcome"
-                on:change=move |event| {
-                    let chosen = word(event_target_value(&event));
-                    let kind = endpoint.get_untracked().map(|kind| kind.as_str());
-                    go.with_value(|go| go(kind, chosen.as_deref()));
-                }
-            >
-                <option value="" selected=move || outcome.with(Option::is_none)>"all"</option>
-                {states}
-            </select>
+            {choice("endpoint", "Endpoint", endpoints, move || wanted.with(|wanted| wanted.endpoint.map(|kind| kind.to_string())), change)}
+            {choice("key", "Key", named, move || wanted.with(|wanted| wanted.key.clone()), change)}
+            {choice("outcome", "Outcome", outcomes, move || wanted.with(|wanted| wanted.outcome.map(|state| state.to_string())), change)}
         </div>
+    }
+    .into_any()
+}
+
+/// One part of the filter: values with their names, of which one is chosen, or all are.
+fn choice(
+    name: &'static str,
+    label: &'static str,
+    values: impl Fn() -> Vec<(String, String)> + Send + 'static,
+    chosen: impl Fn() -> Option<String> + Copy + Send + 'static,
+    change: Callback<(&'static str, String)>,
+) -> AnyView {
+    let id = format!("by-{name}");
+    let options = move || {
+        let options = values().into_iter().map(|(value, words)| {
+            let is_chosen = value.clone();
+            view! {
+                <option value=value selected=move || chosen().as_ref() == Some(&is_chosen)>
+                    {words}
+                </option>
+            }
+        });
+        options.collect_view()
+    };
+    view! {
+        <label for=id.clone()>{label}</label>
+        <select class="input" id=id on:change=move |event| change.run((name, event_target_value(&event)))>
+            <option value="" selected=move || chosen().is_none()>"all"</option>
+            {options}
+        </select>
     }
     .into_any()
 }
@@ -267,31 +285,35 @@ fn offered() -> impl Iterator<Item = Endpoint> {
 }
 
 #[component]
-fn Row(feed: Feed, entry: ActivityEntry, question: RwSignal<Option<Question>>) -> impl IntoView {
+fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
+    let Call { entry, key, outcome } = call;
+    let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let target = entry.target.clone().unwrap_or_default();
     let opens = screen_of(&entry);
-    let id = StoredValue::new(entry.id.to_string());
-    let outcome = Memo::new(move |_| id.with_value(|id| feed.outcome(id)));
+    let id = entry.id;
     let form = form_of(entry.endpoint);
     let again = StoredValue::new((entry.endpoint, target.clone()));
     let run_again = move |_| {
         let (endpoint, target) = again.get_value();
-        let body = feed
-            .jobs
-            .with_untracked(|jobs| jobs.get(&id.get_value())?.request.clone());
-        let body = body.or_else(|| history::request_of(&id.get_value()));
-        if let Some(address) = address_of_form(endpoint, &target, body) {
-            navigate.with_value(|navigate| navigate(&address, Default::default()));
-        }
+        spawn_local(async move {
+            let mut body = history::request_of(&id.to_string());
+            if body.is_none() && outcome.is_some() {
+                let job = console.client().console_job(id).await;
+                body = job.ok().and_then(|job| job.request);
+            }
+            if let Some(address) = address_of_form(endpoint, &target, body) {
+                navigate.try_with_value(|navigate| navigate(&address, Default::default()));
+            }
+        });
     };
     let explain = move |_| {
         let (endpoint, target) = again.get_value();
         question.set(Some(Question {
             endpoint,
             target,
-            id: id.get_value(),
+            id: id.to_string(),
         }));
     };
     let name = view! {
@@ -309,17 +331,16 @@ fn Row(feed: Feed, entry: ActivityEntry, question: RwSignal<Option<Question>>) -
                 <span class="phone-only hint">{ago.clone()}</span>
             </td>
             <td class="opt nowrap quiet-text">{ago}</td>
+            <td class="opt quiet-text cut">{key}</td>
             <td>
-                {move || match outcome.get() {
-                    Some(status) => view! { <JobBadge status/> }.into_any(),
+                {match outcome {
+                    Some(status) => view! { <JobBadge status=status.to_string()/> }.into_any(),
                     None => view! { <span class="hint">"not told"</span> }.into_any(),
                 }}
             </td>
             <td class="do">
-                {move || {
-                    (outcome.get().as_deref() == Some("failed"))
-                        .then(|| view! { <button class="btn small" on:click=explain>"Explain"</button> })
-                }}
+                {(outcome == Some(JobStatus::Failed))
+                    .then(|| view! { <button class="btn small" on:click=explain>"Explain"</button> })}
                 {form
                     .map(|_| {
                         view! {

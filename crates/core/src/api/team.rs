@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::error::ApiError;
+use crate::api::job::JobStatus;
+use crate::api::problem::bad_field;
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
 use crate::billing::tokens;
-use crate::ids::JobId;
+use crate::ids::{JobId, KeyId};
 use crate::limits::{DEFAULT_ACTIVITY_LIMIT, MAX_ACTIVITY_LIMIT};
 use crate::month::Month;
 use crate::paging::Cursor;
@@ -65,6 +67,34 @@ impl ActivityQuery {
     }
 }
 
+/// Query of `GET /console/api/activity`: that of the activity, of a key and with an outcome alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallsQuery {
+    /// What the public API takes too.
+    pub activity: ActivityQuery,
+    /// Only calls with this key.
+    pub key: Option<KeyId>,
+    /// Only calls whose job has this state.
+    pub outcome: Option<JobStatus>,
+}
+
+impl CallsQuery {
+    /// Reads a query string. Errors: 400.
+    pub fn parse(text: &str) -> Result<Self, ApiError> {
+        let query = Query::parse(text);
+        Ok(Self {
+            activity: ActivityQuery::parse(text)?,
+            key: query.text("key").map(key_id).transpose()?,
+            outcome: query.word("outcome")?,
+        })
+    }
+}
+
+fn key_id(text: &str) -> Result<KeyId, ApiError> {
+    text.parse()
+        .map_err(|_| bad_field("key", "must be the id of a key"))
+}
+
 /// The version of the API that calls are made in.
 pub const API_VERSION: &str = "v2";
 
@@ -116,6 +146,30 @@ pub struct ActivityEntry {
     pub created_at: Timestamp,
     /// URL, query or first URL; null with zero data retention.
     pub target: Option<String>,
+}
+
+/// Answer of `GET /console/api/activity`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Calls {
+    /// Always true.
+    pub success: bool,
+    /// Newest first, last 24 hours; with a filter there may be fewer than asked for, also when there are more.
+    pub data: Vec<Call>,
+    /// For the next call; null without more.
+    pub cursor: Option<String>,
+}
+
+/// One call, with who made it and what became of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// What the public API tells too.
+    #[serde(flatten)]
+    pub entry: ActivityEntry,
+    /// Name of its key; null without one.
+    pub key: Option<String>,
+    /// State of its job; null for a call without one.
+    pub outcome: Option<JobStatus>,
 }
 
 /// Query of the historical usage reports.

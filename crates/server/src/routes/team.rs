@@ -3,12 +3,14 @@
 
 use axum::extract::State;
 use axum::http::Uri;
+use harvestman_core::api::job::JobStatus as Outcome;
 use harvestman_core::api::team::{
-    API_VERSION, Activity, ActivityEntry, ActivityQuery, ConcurrencyCheck, Data, Endpoint, TokenUsage,
-    UsageQuery,
+    API_VERSION, Activity, ActivityEntry, ActivityQuery, Call, Calls, CallsQuery, ConcurrencyCheck, Data,
+    Endpoint, TokenUsage, UsageQuery,
 };
 use harvestman_core::ids::JobId;
-use harvestman_store::StoreError;
+use harvestman_core::paging::Cursor;
+use harvestman_store::{CallQuery, JobStatus, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -48,16 +50,48 @@ pub(crate) async fn concurrency(State(app): State<App>, Caller(who): Caller) -> 
 
 pub(crate) async fn activity(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
     let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
-    let wanted = harvestman_store::ActivityQuery {
-        now: harvestman_engine::now(),
-        endpoint: query.endpoint.map(|endpoint| endpoint.to_string()),
-        before: query.cursor.map(|cursor| (cursor.time, JobId(cursor.id))),
-        // One more says whether there are more.
-        limit: query.limit as u32 + 1,
-    };
+    let mut wanted = wanted(query);
+    // One more says whether there are more.
+    wanted.limit += 1;
     let found = app.store().activity(who.team, &wanted).await?;
     let entries: Result<Vec<_>, StoreError> = found.into_iter().map(entry).collect();
     json(&Activity::of(entries?, query.limit as usize))
+}
+
+/// The activity with keys and outcomes, for the console.
+pub(crate) async fn calls(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+    let query = CallsQuery::parse(uri.query().unwrap_or_default())?;
+    let wanted = CallQuery {
+        activity: wanted(query.activity),
+        key: query.key,
+        status: query
+            .outcome
+            .and_then(|outcome| JobStatus::parse(outcome.as_str())),
+    };
+    let found = app.store().calls(who.team, &wanted).await?;
+    let data: Result<Vec<_>, StoreError> = found.calls.into_iter().map(call).collect();
+    json(&Calls {
+        success: true,
+        data: data?,
+        cursor: found.next.map(|(time, id)| Cursor { time, id: id.0 }.encode()),
+    })
+}
+
+fn wanted(query: ActivityQuery) -> harvestman_store::ActivityQuery {
+    harvestman_store::ActivityQuery {
+        now: harvestman_engine::now(),
+        endpoint: query.endpoint.map(|endpoint| endpoint.to_string()),
+        before: query.cursor.map(|cursor| (cursor.time, JobId(cursor.id))),
+        limit: query.limit as u32,
+    }
+}
+
+fn call(row: harvestman_store::Call) -> Result<Call, StoreError> {
+    Ok(Call {
+        entry: entry(row.activity)?,
+        key: row.key_name,
+        outcome: row.status.and_then(|status| Outcome::parse(status.as_str())),
+    })
 }
 
 fn entry(row: harvestman_store::Activity) -> Result<ActivityEntry, StoreError> {

@@ -131,6 +131,7 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("GET", "/console/api/jobs/{id}", "", gone(Thing::Crawl)),
     ("GET", "/console/api/jobs/{id}/pages", "", gone(Thing::Crawl)),
     ("GET", "/console/api/jobs/{id}/links", "", gone(Thing::Crawl)),
+    ("GET", "/console/api/activity", "", Own(200)),
     ("GET", "/console/api/sessions", "", Own(200)),
     ("GET", "/console/api/jobs/{id}/webhooks", "", gone(Thing::Crawl)),
     (

@@ -197,6 +197,67 @@ async fn a_hundred_and_fifty_activities_are_paged_without_gap_or_repeat_while_mo
 }
 
 #[tokio::test]
+async fn the_console_is_told_whose_calls_were_what_became_of_them_and_can_ask_for_some_alone() {
+    let app = TestApp::with(ALLOW).await;
+    let (team, key) = caller(&app).await;
+    let site = Site::closed(0).await;
+    let crawl = start(&app, json!({ "url": site.url("/"), "sitemap": "skip" })).await;
+    until(&app, &crawl, |status| status["status"] == "completed").await;
+    let now = harvestman_engine::now();
+    // Made together, they share a few transactions.
+    let others =
+        (1..=5100).map(|number| note(&app, (team, None), JobKind::Map, 0, Timestamp(now.0 - number)));
+    futures_util::future::join_all(others).await;
+    let map = note(&app, (team, key), JobKind::Map, 0, Timestamp(now.0 - DAY_MS / 2)).await;
+
+    let walk = async |filter: &str| {
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = app
+                .get(&format!("/console/api/activity?{filter}{cursor}"))
+                .await
+                .json();
+            found.extend(page["data"].as_array().unwrap().clone());
+            match page["cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return found,
+            }
+        }
+    };
+    let ids = |calls: &[Value]| calls.iter().map(|call| call["id"].clone()).collect::<Vec<_>>();
+    let mine = walk(&format!("limit=1&key={}", key.unwrap())).await;
+    let first = app
+        .get(&format!("/console/api/activity?key={}", key.unwrap()))
+        .await
+        .json();
+    assert_eq!(
+        ids(first["data"].as_array().unwrap()),
+        [json!(crawl)],
+        "the other is behind too many"
+    );
+    assert_eq!(ids(&mine), [json!(crawl), json!(map)]);
+    let told = |call: &Value| (call["endpoint"].clone(), call["outcome"].clone());
+    assert_eq!(told(&mine[0]), (json!("crawl"), json!("completed")));
+    assert_eq!(told(&mine[1]), (json!("map"), Value::Null));
+    assert!(mine[0]["key"].is_string() && mine[0]["key"] == mine[1]["key"]);
+
+    assert_eq!(ids(&walk("outcome=completed").await), [json!(crawl)]);
+    assert_eq!(walk("outcome=failed").await, [Value::Null; 0]);
+    assert_eq!(
+        ids(&walk(&format!("endpoint=map&key={}", key.unwrap())).await),
+        [json!(map)]
+    );
+    let all = walk("limit=100").await;
+    assert_eq!(all.len(), 5102);
+    assert_eq!(all[1]["key"], Value::Null);
+    for bad in ["limit=0", "key=mine", "outcome=well", "cursor=AAAA"] {
+        app.get(&format!("/console/api/activity?{bad}"))
+            .await
+            .is_error(400, "BAD_REQUEST");
+    }
+}
+
+#[tokio::test]
 async fn a_queue_is_the_pages_that_run_and_that_wait() {
     let settings = [ALLOW, &[("HARVESTMAN_MAX_CONCURRENCY", "2")]].concat();
     let app = TestApp::with(&settings).await;

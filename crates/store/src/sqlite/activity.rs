@@ -1,24 +1,43 @@
 //! Reading what a team did, and what it has to do.
 
 use sqlx::query;
+use sqlx::sqlite::SqliteRow;
 
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
 
-use crate::activity::{Activity, ActivityQuery};
+use crate::activity::{Activity, ActivityQuery, Call, CallQuery, Calls};
 use crate::error::StoreError;
+use crate::job::JobStatus;
 use crate::limits;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::team::Queue;
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {
+        select_activity!($index, $and, "", "")
+    };
+    ($index:literal, $and:literal, $columns:literal, $joins:literal) => {
         concat!(
-            "SELECT job_id, endpoint, target, origin, integration, created_at FROM activity INDEXED BY ",
+            "SELECT job_id, endpoint, target, origin, integration, activity.created_at",
+            $columns,
+            " FROM activity INDEXED BY ",
             $index,
-            " WHERE team_id = ?1 AND created_at > ?2 AND (created_at, job_id) < (?3, ?4) ",
+            $joins,
+            " WHERE activity.team_id = ?1 AND activity.created_at > ?2 AND (activity.created_at, job_id) < (?3, ?4) ",
             $and,
-            " ORDER BY created_at DESC, job_id DESC LIMIT ?5"
+            " ORDER BY activity.created_at DESC, job_id DESC LIMIT ?5"
+        )
+    };
+}
+
+macro_rules! select_calls {
+    ($index:literal, $and:literal) => {
+        select_activity!(
+            $index,
+            $and,
+            ", activity.key_id, api_key.name AS key_name, job.status",
+            " LEFT JOIN api_key ON api_key.id = activity.key_id LEFT JOIN job ON job.id = activity.job_id"
         )
     };
 }
@@ -27,6 +46,8 @@ macro_rules! select_activity {
 /// figures of the tables, takes the next best.
 const OF_ANY_KIND: &str = select_activity!("activity_of_team", "");
 const OF_ONE_KIND: &str = select_activity!("activity_of_endpoint", "AND endpoint = ?6");
+const CALLS_OF_ANY_KIND: &str = select_calls!("activity_of_team", "");
+const CALLS_OF_ONE_KIND: &str = select_calls!("activity_of_endpoint", "AND endpoint = ?6");
 
 /// A crawl that has not begun waits for its first page.
 const QUEUE: &str = "
@@ -42,14 +63,71 @@ impl Sqlite {
         team: TeamId,
         wanted: &ActivityQuery,
     ) -> Result<Vec<Activity>, StoreError> {
+        let statement = match wanted.endpoint {
+            None => OF_ANY_KIND,
+            Some(_) => OF_ONE_KIND,
+        };
+        let rows = self.activity_rows(statement, team, wanted).await?;
+        rows.iter().map(activity).collect()
+    }
+
+    /// A part of the calls. Where a filter finds few of them, it ends after so many looked at, so that no part takes
+    /// longer than another.
+    pub(crate) async fn calls(&self, team: TeamId, wanted: &CallQuery) -> Result<Calls, StoreError> {
+        let statement = match wanted.activity.endpoint {
+            None => CALLS_OF_ANY_KIND,
+            Some(_) => CALLS_OF_ONE_KIND,
+        };
+        let limit = wanted.activity.limit as usize;
+        let is_filtered = wanted.key.is_some() || wanted.status.is_some();
+        let mut part = wanted.activity.clone();
+        part.limit = match is_filtered {
+            true => limits::CALLS_AT_ONCE,
+            // One more says whether there are more.
+            false => wanted.activity.limit + 1,
+        };
+        let (mut calls, mut looked_at) = (Vec::new(), 0);
+        loop {
+            let rows = self.activity_rows(statement, team, &part).await?;
+            for row in &rows {
+                let call = call(row)?;
+                let place = (call.activity.created_at, call.activity.id);
+                let is_wanted = wanted.key.is_none_or(|key| Some(key) == call.key)
+                    && wanted.status.is_none_or(|status| Some(status) == call.status);
+                if is_wanted && calls.len() == limit {
+                    return Ok(Calls {
+                        calls,
+                        next: part.before,
+                    });
+                }
+                if is_wanted {
+                    calls.push(call);
+                }
+                part.before = Some(place);
+            }
+            looked_at += rows.len();
+            if rows.len() < part.limit as usize {
+                return Ok(Calls { calls, next: None });
+            }
+            if looked_at >= limits::CALLS_LOOKED_AT {
+                return Ok(Calls {
+                    calls,
+                    next: part.before,
+                });
+            }
+        }
+    }
+
+    async fn activity_rows(
+        &self,
+        statement: &'static str,
+        team: TeamId,
+        wanted: &ActivityQuery,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
         let since = wanted.now.0.saturating_sub(limits::ACTIVITY_MS);
         let (before_time, before_id) = match wanted.before {
             Some((time, id)) => (int(time.0), blob(id.0)),
             None => (i64::MAX, Vec::new()),
-        };
-        let statement = match wanted.endpoint {
-            None => OF_ANY_KIND,
-            Some(_) => OF_ONE_KIND,
         };
         let mut asked = query(statement)
             .bind(blob(team.0))
@@ -60,19 +138,7 @@ impl Sqlite {
         if let Some(endpoint) = &wanted.endpoint {
             asked = asked.bind(endpoint.clone());
         }
-        let rows = asked.fetch_all(&self.readers).await?;
-        rows.into_iter()
-            .map(|row| {
-                Ok(Activity {
-                    id: JobId(row.id("job_id")?),
-                    endpoint: row.text("endpoint")?,
-                    target: row.maybe_text("target")?,
-                    origin: row.maybe_text("origin")?,
-                    integration: row.maybe_text("integration")?,
-                    created_at: row.time("created_at")?,
-                })
-            })
-            .collect()
+        Ok(asked.fetch_all(&self.readers).await?)
     }
 
     pub(crate) async fn queue(&self, team: TeamId) -> Result<Queue, StoreError> {
@@ -82,6 +148,29 @@ impl Sqlite {
             last_success: row.maybe_time("last_success")?,
         })
     }
+}
+
+fn activity(row: &SqliteRow) -> Result<Activity, StoreError> {
+    Ok(Activity {
+        id: JobId(row.id("job_id")?),
+        endpoint: row.text("endpoint")?,
+        target: row.maybe_text("target")?,
+        origin: row.maybe_text("origin")?,
+        integration: row.maybe_text("integration")?,
+        created_at: row.time("created_at")?,
+    })
+}
+
+fn call(row: &SqliteRow) -> Result<Call, StoreError> {
+    let status = row.maybe_text("status")?;
+    Ok(Call {
+        activity: activity(row)?,
+        key: row.maybe_id("key_id")?.map(KeyId),
+        key_name: row.maybe_text("key_name")?,
+        status: status
+            .map(|word| JobStatus::parse(&word).ok_or_else(|| wrong("status")))
+            .transpose()?,
+    })
 }
 
 #[cfg(test)]
@@ -111,6 +200,20 @@ mod tests {
                 OF_ONE_KIND,
                 &[
                     "SEARCH activity USING INDEX activity_of_endpoint (team_id=? AND endpoint=? AND created_at>? AND (created_at,job_id)<(?,?))",
+                ],
+            ),
+            (
+                CALLS_OF_ANY_KIND,
+                &[
+                    "SEARCH activity USING INDEX activity_of_team (team_id=? AND created_at>? AND (created_at,job_id)<(?,?))",
+                    "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
+                ],
+            ),
+            (
+                CALLS_OF_ONE_KIND,
+                &[
+                    "SEARCH activity USING INDEX activity_of_endpoint (team_id=? AND endpoint=? AND created_at>? AND (created_at,job_id)<(?,?))",
+                    "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
                 ],
             ),
             (

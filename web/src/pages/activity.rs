@@ -90,8 +90,13 @@ impl Feed {
             self.busy.try_set(false);
             match answer {
                 Ok(part) => {
+                    // So far back as the server looked for one part there was none.
+                    let go_on = part.data.is_empty() && part.cursor.is_some();
                     self.calls.try_update(|calls| calls.extend(part.data));
                     self.cursor.try_set(part.cursor);
+                    if go_on {
+                        self.more(wanted);
+                    }
                 }
                 Err(error) => {
                     self.console.note(&error);

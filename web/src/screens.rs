@@ -19,7 +19,7 @@ use crate::pages::overview::Overview;
 use crate::pages::scrape::ScrapePage;
 use crate::pages::search::SearchPage;
 use crate::pages::session::SessionPage;
-use crate::pages::sessions::Sessions;
+use crate::pages::sessions::SessionsPage;
 use crate::pages::settings::SettingsPage;
 use crate::pages::tools::ToolsPage;
 use crate::pages::usage::UsagePage;
@@ -105,7 +105,7 @@ part!(
     fetch_live,
     Live {
         Job: JobPage,
-        Sessions,
+        Sessions: SessionsPage,
         Session: SessionPage
     }
 );

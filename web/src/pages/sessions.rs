@@ -18,7 +18,7 @@ use crate::{figures, text};
 
 /// Shows the screen.
 #[component]
-pub fn Sessions() -> impl IntoView {
+pub fn SessionsPage() -> impl IntoView {
     let console = Console::get();
     let listed = RwSignal::new(None::<Result<Vec<ConsoleSession>, String>>);
     let read = move || {

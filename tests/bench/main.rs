@@ -6,6 +6,7 @@ mod arguments;
 mod console;
 mod crawl;
 mod fairness;
+mod job_page;
 mod latency;
 mod process;
 mod sessions;
@@ -25,6 +26,7 @@ usage: cargo xtask bench <which>
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   interact [--calls 200] [--processes 11]
+  job-page [--pages 10000]
   live-view [--clicks 100] [--seconds 5]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
   site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
@@ -49,6 +51,7 @@ async fn dispatch() -> Result<()> {
         "crawl" => crawl::run(&mut arguments).await,
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,
+        "job-page" => job_page::run(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,
         "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,

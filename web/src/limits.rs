@@ -10,6 +10,10 @@ pub const STATUS_QUIET_MS: u32 = 800;
 pub const RETRY_FIRST_MS: u32 = 1_000;
 /// Longest pause after failed requests, ms.
 pub const RETRY_LONGEST_MS: u32 = 15_000;
+/// How soon who waits to try again hears that the server is back, ms.
+pub const REST_MS: u32 = 250;
+/// Looks in a row that show more pages than a socket told, or get no answer, before the socket is given up.
+pub const SILENT_LOOKS: u32 = 3;
 /// Pause between looks at the errors of a running job, ms.
 pub const ERRORS_MS: u32 = 3_000;
 /// Pause between looks at health and running crawls, ms.
@@ -53,6 +57,12 @@ pub const REMEMBERED_CALLS: usize = 30;
 pub const KEPT_CHARS: usize = 4_000;
 /// Rows of a tree that are open at first.
 pub const TREE_ROWS: usize = 60;
+/// Time without a further change after which what is typed and opened stands in the address, ms.
+pub const ADDRESS_MS: u32 = 300;
+/// Longest stretch of work on a long list before the page is drawn and heard again, ms.
+pub const SLICE_MS: f64 = 12.0;
+/// Pages that are taken between two looks at the clock.
+pub const SLICE_PAGES: usize = 100;
 /// Pause between looks at the numbers of a job whose pages come by socket, ms.
 pub const NUMBERS_MS: u32 = 1_000;
 /// Pages that the socket tells within this time are shown together, ms.

@@ -1,90 +1,105 @@
-//! Addresses as a tree of their paths, with how many lie below each part. Pure; a list of ten thousand is built in one
-//! walk.
+//! Addresses as a tree of their paths, with how many lie below each part. Pure. It grows address by address, and what
+//! lies in a part is put in order only when that part is seen.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// A part of a path, or a host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Branch {
     /// The part: `host:port`, `docs`, `page.html?x=1`.
-    pub name: String,
+    pub name: Arc<str>,
     /// 0 for a host.
     pub depth: usize,
     /// What it lies in.
     pub parent: Option<usize>,
-    /// In order of their names, those with something below first.
-    pub children: Vec<usize>,
     /// Addresses here and below.
     pub count: usize,
     /// The address that ends here, by its place in the list.
     pub item: Option<usize>,
+    children: Children,
+}
+
+impl Branch {
+    /// Whether something lies below.
+    pub fn is_parent(&self) -> bool {
+        !self.children.is_empty()
+    }
+}
+
+type Children = BTreeMap<Arc<str>, usize>;
+
+/// A part that is in sight.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Row {
+    /// The part.
+    pub branch: usize,
+    /// Its place among those beside it, from 1.
+    pub place: usize,
+    /// How many those are.
+    pub beside: usize,
 }
 
 /// The tree of a list of addresses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathTree {
     branches: Vec<Branch>,
-    roots: Vec<usize>,
+    roots: Children,
+    addresses: usize,
 }
 
 impl PathTree {
     /// Of these addresses, in any order.
     pub fn of<'a>(addresses: impl Iterator<Item = &'a str>) -> Self {
         let mut tree = PathTree::default();
-        let mut known: HashMap<(Option<usize>, &'a str), usize> = HashMap::new();
-        for (item, address) in addresses.enumerate() {
-            let (host, path) = parts(address);
-            let mut at = tree.enter(&mut known, None, host);
-            for part in path {
-                at = tree.enter(&mut known, Some(at), part);
-            }
-            // A second address of the same parts, such as one with a slash at its end, stands below the first.
-            if tree.branches[at].item.is_some() {
-                at = tree.enter(&mut known, Some(at), "/");
-            }
-            tree.branches[at].item.get_or_insert(item);
-        }
-        tree.order();
+        addresses.for_each(|address| tree.push(address));
         tree
     }
 
-    fn enter<'a>(
-        &mut self,
-        known: &mut HashMap<(Option<usize>, &'a str), usize>,
-        parent: Option<usize>,
-        name: &'a str,
-    ) -> usize {
-        let next = self.branches.len();
-        let at = *known.entry((parent, name)).or_insert(next);
-        if at == next {
-            self.branches.push(Branch {
-                name: name.to_owned(),
-                depth: parent.map_or(0, |parent| self.branches[parent].depth + 1),
-                parent,
-                children: Vec::new(),
-                count: 0,
-                item: None,
-            });
-            match parent {
-                Some(parent) => self.branches[parent].children.push(at),
-                None => self.roots.push(at),
-            }
+    /// Adds the next address of the list. A part keeps its number.
+    pub fn push(&mut self, address: &str) {
+        let (host, path) = parts(address);
+        let mut at = self.enter(None, host);
+        for part in path {
+            at = self.enter(Some(at), part);
         }
-        self.branches[at].count += 1;
+        // A second address of the same parts, such as one with a slash at its end, stands below the first.
+        if self.branches[at].item.is_some() {
+            at = self.enter(Some(at), "/");
+        }
+        self.branches[at].item.get_or_insert(self.addresses);
+        self.addresses += 1;
+    }
+
+    /// How many addresses it has.
+    pub fn len(&self) -> usize {
+        self.addresses
+    }
+
+    /// A part counts once for each address that passes.
+    fn enter(&mut self, parent: Option<usize>, name: &str) -> usize {
+        if let Some(at) = self.children(parent).get(name).copied() {
+            self.branches[at].count += 1;
+            return at;
+        }
+        let (at, name) = (self.branches.len(), Arc::<str>::from(name));
+        self.branches.push(Branch {
+            name: name.clone(),
+            depth: parent.map_or(0, |parent| self.branches[parent].depth + 1),
+            parent,
+            count: 1,
+            item: None,
+            children: Children::new(),
+        });
+        match parent {
+            Some(parent) => self.branches[parent].children.insert(name, at),
+            None => self.roots.insert(name, at),
+        };
         at
     }
 
-    /// A part that was entered counts once for each address that passed; children are put in order.
-    fn order(&mut self) {
-        for at in 0..self.branches.len() {
-            let mut children = std::mem::take(&mut self.branches[at].children);
-            children.sort_by(|a, b| {
-                let (a, b) = (&self.branches[*a], &self.branches[*b]);
-                let is_leaf = |branch: &Branch| branch.children.is_empty() && branch.item.is_some();
-                is_leaf(a).cmp(&is_leaf(b)).then_with(|| a.name.cmp(&b.name))
-            });
-            self.branches[at].children = children;
-        }
+    fn children(&self, parent: Option<usize>) -> &Children {
+        parent.map_or(&self.roots, |parent| &self.branches[parent].children)
     }
 
     /// A part.
@@ -92,24 +107,35 @@ impl PathTree {
         &self.branches[at]
     }
 
-    /// The place of a part among those beside it, from 1, and how many those are.
-    pub fn place(&self, at: usize) -> (usize, usize) {
-        let beside = match self.branches[at].parent {
-            Some(parent) => &self.branches[parent].children,
-            None => &self.roots,
+    /// What lies in a part, or the hosts: in order of their names, those with something below first.
+    fn inside(&self, parent: Option<usize>) -> impl DoubleEndedIterator<Item = Row> {
+        let children = self.children(parent);
+        let all = |parents: bool| {
+            let one = move |at: &&usize| self.branches[**at].is_parent() == parents;
+            children.values().filter(one)
         };
-        let place = beside.iter().position(|one| *one == at).unwrap_or_default();
-        (place + 1, beside.len())
+        let beside = children.len();
+        let ordered: Vec<usize> = all(true).chain(all(false)).copied().collect();
+        ordered.into_iter().enumerate().map(move |(before, branch)| Row {
+            branch,
+            place: before + 1,
+            beside,
+        })
+    }
+
+    /// The first part that lies in one.
+    pub fn first_inside(&self, at: usize) -> Option<usize> {
+        self.inside(Some(at)).next().map(|row| row.branch)
     }
 
     /// Every part that is in sight when these are open, in order.
-    pub fn rows(&self, open: &HashSet<usize>) -> Vec<usize> {
+    pub fn rows(&self, is_open: impl Fn(usize) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
-        let mut waiting: Vec<usize> = self.roots.iter().rev().copied().collect();
-        while let Some(at) = waiting.pop() {
-            rows.push(at);
-            if open.contains(&at) {
-                waiting.extend(self.branches[at].children.iter().rev());
+        let mut waiting: Vec<Row> = self.inside(None).rev().collect();
+        while let Some(row) = waiting.pop() {
+            rows.push(row);
+            if self.branches[row.branch].is_parent() && is_open(row.branch) {
+                waiting.extend(self.inside(Some(row.branch)).rev());
             }
         }
         rows
@@ -119,7 +145,7 @@ impl PathTree {
     pub fn first_open(&self, most: usize) -> HashSet<usize> {
         let mut open = HashSet::new();
         let mut rows = self.roots.len();
-        let mut level: Vec<usize> = self.roots.clone();
+        let mut level: Vec<usize> = self.roots.values().copied().collect();
         while !level.is_empty() {
             let below: usize = level.iter().map(|at| self.branches[*at].children.len()).sum();
             // The hosts are open whatever lies in them: a single closed row says nothing.
@@ -127,10 +153,10 @@ impl PathTree {
                 break;
             }
             rows += below;
-            open.extend(level.iter().filter(|at| !self.branches[**at].children.is_empty()));
+            open.extend(level.iter().filter(|at| self.branches[**at].is_parent()));
             level = level
                 .iter()
-                .flat_map(|at| self.branches[*at].children.iter().copied())
+                .flat_map(|at| self.branches[*at].children.values().copied())
                 .collect();
         }
         open
@@ -166,9 +192,8 @@ mod tests {
 
     fn drawn(addresses: &[&str]) -> String {
         let tree = PathTree::of(addresses.iter().copied());
-        let open = (0..tree.branches.len()).collect();
-        let rows = tree.rows(&open).into_iter().map(|at| {
-            let branch = tree.branch(at);
+        let rows = tree.rows(|_| true).into_iter().map(|row| {
+            let branch = tree.branch(row.branch);
             let item = branch.item.map_or_else(String::new, |item| format!(" = {item}"));
             format!(
                 "{}{} {}{item}\n",
@@ -201,9 +226,32 @@ mod tests {
     fn as_much_is_open_at_first_as_there_is_room_for() {
         let tree =
             PathTree::of(["https://e.com/a/b/c", "https://e.com/a/b/d", "https://e.com/x"].into_iter());
-        assert_eq!(tree.rows(&tree.first_open(4)).len(), 4);
-        assert_eq!(tree.rows(&tree.first_open(100)).len(), 6);
-        assert_eq!(tree.rows(&tree.first_open(0)).len(), 3);
-        assert_eq!(tree.place(0), (1, 1));
+        let rows = |most| {
+            let open = tree.first_open(most);
+            tree.rows(|branch| open.contains(&branch))
+        };
+        assert_eq!(rows(4).len(), 4);
+        assert_eq!(rows(100).len(), 6);
+        assert_eq!(rows(0).len(), 3);
+        let places: Vec<_> = rows(100).iter().map(|row| (row.place, row.beside)).collect();
+        assert_eq!(places, [(1, 1), (1, 2), (1, 1), (1, 2), (2, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn a_tree_that_grows_keeps_its_parts() {
+        let mut tree = PathTree::of(["https://e.com/b/2"].into_iter());
+        let before = tree.rows(|_| true);
+        tree.push("https://e.com/b/1");
+        tree.push("https://e.com/a");
+        let after = tree.rows(|_| true);
+        let names: Vec<_> = after.iter().map(|row| &*tree.branch(row.branch).name).collect();
+        assert_eq!(names, ["e.com", "b", "1", "2", "a"]);
+        assert_eq!(
+            [before[0].branch, before[1].branch],
+            [after[0].branch, after[1].branch]
+        );
+        assert_eq!(before[2].branch, after[3].branch);
+        assert_eq!(tree.first_inside(after[1].branch), Some(after[2].branch));
+        assert_eq!((tree.len(), tree.branch(after[1].branch).count), (3, 2));
     }
 }

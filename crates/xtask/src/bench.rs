@@ -4,10 +4,12 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{project::Project, run, score::CORPUS, tools::Tools};
+use crate::{console, project::Project, run, score::CORPUS, tools::Tools};
 
 /// Benchmarks that need a Chromium and Node.js.
-const IN_A_BROWSER: &[&str] = &["interact", "live-view"];
+const IN_A_BROWSER: &[&str] = &["interact", "job-page", "live-view"];
+/// The one among them that looks at the console.
+const OF_THE_CONSOLE: &str = "job-page";
 
 /// Builds both and runs the benchmark that `arguments` name; an error when it found a wrong count.
 pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
@@ -15,6 +17,10 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
         && first == "content"
     {
         return content(project, rest);
+    }
+    let which = arguments.first().map(String::as_str).unwrap_or_default();
+    if which == OF_THE_CONSOLE {
+        console::build(project, &Tools::open()?)?;
     }
     run::run(project.cargo().args([
         "build",
@@ -30,10 +36,7 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     bench
         .env("HARVESTMAN_TEST_SERVER", release.join("harvestman"))
         .args(arguments);
-    if arguments
-        .first()
-        .is_some_and(|which| IN_A_BROWSER.contains(&which.as_str()))
-    {
+    if IN_A_BROWSER.contains(&which) {
         let tools = Tools::open()?;
         bench
             .env("HARVESTMAN_TEST_NODE", tools.node()?.path())

@@ -1,7 +1,7 @@
 //! Addresses as a tree after the ARIA pattern, of which only the rows in sight exist. Arrow keys move, left and right
 //! close and open, Enter or a click chooses.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use web_sys::KeyboardEvent;
 use crate::components::scroll::Scroll;
 use crate::figures;
 use crate::limits::{ROW_PX, TREE_ROWS};
-use crate::path_tree::PathTree;
+use crate::path_tree::{PathTree, Row};
 
 /// Shows a tree; `chosen` is the place of an address in the list that the tree was made of.
 #[component]
@@ -22,27 +22,22 @@ pub fn Tree(
 ) -> impl IntoView {
     let scroll = Scroll::new(false);
     let range = scroll.range();
-    // What the reader opened or closed, as far as it differs from what is open at first.
-    let turned = RwSignal::new(HashSet::<usize>::new());
+    // What the reader opened or closed, whatever is open at first.
+    let turned = RwSignal::new(HashMap::<usize, bool>::new());
     let first = Memo::new(move |_| tree.with(|tree| tree.first_open(TREE_ROWS)));
-    let open = Memo::new(move |_| {
-        first.with(|first| {
-            turned.with(|turned| {
-                first
-                    .symmetric_difference(turned)
-                    .copied()
-                    .collect::<HashSet<_>>()
-            })
-        })
-    });
-    let rows = Memo::new(move |_| tree.with(|tree| open.with(|open| tree.rows(open))));
+    let is_open = move |branch: usize| {
+        turned
+            .with(|turned| turned.get(&branch).copied())
+            .unwrap_or_else(|| first.with(|first| first.contains(&branch)))
+    };
+    let rows = Memo::new(move |_| tree.with(|tree| tree.rows(is_open)));
     let at = RwSignal::new(None::<usize>);
+    let row_of = move |branch: Option<usize>| {
+        rows.with_untracked(|rows| rows.iter().position(|row| Some(row.branch) == branch))
+    };
     let turn = move |branch: usize| {
-        turned.update(|turned| {
-            if !turned.remove(&branch) {
-                turned.insert(branch);
-            }
-        });
+        let open = untrack(move || is_open(branch));
+        turned.update(|turned| _ = turned.insert(branch, !open));
     };
     let choose = move |branch: usize| {
         at.set(Some(branch));
@@ -53,14 +48,10 @@ pub fn Tree(
     };
     let on_key = move |event: KeyboardEvent| {
         let here = at.get_untracked();
-        let row = rows.with_untracked(|rows| rows.iter().position(|one| Some(*one) == here));
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
-        let is_open = here.is_some_and(|here| open.with_untracked(|open| open.contains(&here)));
+        let is_open = here.is_some_and(|here| untrack(|| is_open(here)));
         let (parent, child) = here.map_or((None, None), |here| {
-            tree.with_untracked(|tree| {
-                let branch = tree.branch(here);
-                (branch.parent, branch.children.first().copied())
-            })
+            tree.with_untracked(|tree| (tree.branch(here).parent, tree.first_inside(here)))
         });
         let key = event.key();
         let next = match key.as_str() {
@@ -78,40 +69,54 @@ pub fn Tree(
                 here.map(choose);
                 here
             }
-            key => match scroll.step(key, row, last) {
-                Some(row) => rows.with_untracked(|rows| rows.get(row).copied()),
+            key => match scroll.step(key, row_of(here), last) {
+                Some(row) => rows.with_untracked(|rows| rows.get(row).map(|row| row.branch)),
                 None => return,
             },
         };
         event.prevent_default();
         at.set(next);
-        if let Some(row) = rows.with_untracked(|rows| rows.iter().position(|one| Some(*one) == next)) {
+        if let Some(row) = row_of(next) {
             scroll.reveal(row);
         }
     };
     let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
-    let key = move |(row, branch): &(usize, usize)| {
-        let count = tree.with_untracked(|tree| tree.branch(*branch).count);
-        (*row, *branch, count)
+    let key = move |(at, row): &(usize, Row)| {
+        let count = tree.with_untracked(|tree| tree.branch(row.branch).count);
+        (*at, *row, count)
     };
-    let row = move |(row, branch): (usize, usize)| {
-        let (facts, place) = tree.with_untracked(|tree| (tree.branch(branch).clone(), tree.place(branch)));
-        let is_parent = !facts.children.is_empty();
-        let expanded = move || is_parent.then(|| open.with(|open| open.contains(&branch)).to_string());
-        let item = facts.item.map(|item| item as u64);
+    let row = move |(
+        row,
+        Row {
+            branch,
+            place,
+            beside,
+        },
+    ): (usize, Row)| {
+        let (name, depth, count, item, is_parent) = tree.with_untracked(|tree| {
+            let facts = tree.branch(branch);
+            (
+                facts.name.to_string(),
+                facts.depth,
+                facts.count,
+                facts.item.map(|item| item as u64),
+                facts.is_parent(),
+            )
+        });
+        let expanded = move || is_parent.then(|| is_open(branch).to_string());
         view! {
             <div
                 class="tree-row"
                 class:at=move || at.get() == Some(branch)
                 role="treeitem"
                 id=format!("branch-{branch}")
-                attr:aria-level=(facts.depth + 1).to_string()
-                aria-posinset=place.0.to_string()
-                aria-setsize=place.1.to_string()
+                attr:aria-level=(depth + 1).to_string()
+                aria-posinset=place.to_string()
+                aria-setsize=beside.to_string()
                 aria-expanded=expanded
                 aria-selected=move || (item.is_some() && chosen.get() == item).to_string()
                 style:top=format!("{}px", row as f64 * ROW_PX)
-                style:padding-left=format!("{}px", 12 + 18 * facts.depth.min(16))
+                style:padding-left=format!("{}px", 12 + 18 * depth.min(16))
                 on:click=move |_| choose(branch)
             >
                 <span
@@ -125,9 +130,9 @@ pub fn Tree(
                         }
                     }
                 ></span>
-                <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{facts.name}</span>
+                <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
                 <span class="grow"></span>
-                {is_parent.then(|| view! { <span class="n">{figures::count(facts.count as u64)}</span> })}
+                {is_parent.then(|| view! { <span class="n">{figures::count(count as u64)}</span> })}
             </div>
         }
     };

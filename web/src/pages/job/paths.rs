@@ -1,26 +1,54 @@
-//! The pages of a job as a tree of their paths.
+//! The pages of a job as a tree of their paths, which grows with the list in small steps.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
+use crate::browser;
 use crate::components::tree::Tree;
 use crate::job_feed::JobFeed;
+use crate::limits::{SLICE_MS, SLICE_PAGES};
 use crate::path_tree::PathTree;
 use crate::text;
 
 /// Shows the tree; a page that is chosen in it opens.
 #[component]
 pub fn Paths(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
-    let tree = Memo::new(move |_| {
-        feed.rows
-            .with(|rows| Arc::new(PathTree::of(rows.iter().map(|row| row.url.as_str()))))
+    let tree = RwSignal::new(Arc::new(PathTree::default()));
+    let growing = StoredValue::new(false);
+    Effect::new(move |_| {
+        if feed.rows.with(Vec::len) > 0 && !growing.get_value() {
+            growing.set_value(true);
+            spawn_local(async move {
+                while grow(feed, tree) == Some(true) {
+                    browser::sleep(0).await;
+                }
+                growing.try_set_value(false);
+            });
+        }
     });
-    let is_empty = Memo::new(move |_| feed.rows.with(Vec::is_empty));
+    let is_empty = Memo::new(move |_| tree.with(|tree| tree.len() == 0));
     view! {
         <Show when=move || !is_empty.get() fallback=|| view! { <p class="empty">{text::NO_PAGES}</p> }>
             <Tree tree chosen=open label="Pages by path"/>
         </Show>
     }
     .into_any()
+}
+
+/// Adds pages for a moment; whether there are more, or none when nobody looks any more.
+fn grow(feed: JobFeed, tree: RwSignal<Arc<PathTree>>) -> Option<bool> {
+    let until = browser::now_ms() + SLICE_MS;
+    let mut tree = tree.try_write()?;
+    let tree = Arc::make_mut(&mut tree);
+    feed.rows.try_with_untracked(|rows| {
+        for part in rows[tree.len().min(rows.len())..].chunks(SLICE_PAGES) {
+            part.iter().for_each(|row| tree.push(&row.url));
+            if browser::now_ms() >= until {
+                break;
+            }
+        }
+        tree.len() < rows.len()
+    })
 }

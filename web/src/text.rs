@@ -55,6 +55,8 @@ pub const NO_EVENTS: &str = "No such event.";
 pub const SENT_AGAIN: &str = "The event is sent again";
 /// Nothing selected.
 pub const NO_SELECTION: &str = "Choose a page to read it here.";
+/// An address that leads to a page beyond the last.
+pub const NO_SUCH_PAGE: &str = "This job has no such page, or not yet.";
 /// Cancel dialog.
 pub const CANCEL_TITLE: &str = "Cancel this job?";
 /// Cancel dialog.

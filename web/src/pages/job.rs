@@ -24,6 +24,7 @@ mod export;
 mod graph;
 mod pages;
 mod paths;
+mod place;
 mod progress;
 mod request;
 mod webhooks;
@@ -33,6 +34,7 @@ use export::Export;
 use graph::Graph;
 use pages::{OpenPage, Pages};
 use paths::Paths;
+use place::Place;
 use progress::{Figures, notices};
 use request::{EditAgain, Request};
 use webhooks::Webhooks;
@@ -185,7 +187,12 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
 
 #[component]
 fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
-    let chosen = RwSignal::new("pages");
+    let Place {
+        tab: chosen,
+        search,
+        page: open,
+        state,
+    } = Place::in_address(feed.id);
     let errors = Memo::new(move |_| {
         feed.errors
             .with(|errors| errors.errors.len() + errors.robots_blocked.len())
@@ -205,7 +212,6 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             tab("webhooks", "Webhooks"),
         ]
     });
-    let open = RwSignal::new(None::<u64>);
     view! {
         <div class="stack">
             {move || notices(feed)}
@@ -218,9 +224,9 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                             "tree" => view! { <Paths feed open/> }.into_any(),
                             "graph" => view! { <Graph feed open/> }.into_any(),
                             "errors" => view! { <Errors feed/> }.into_any(),
-                            "webhooks" => view! { <Webhooks feed/> }.into_any(),
+                            "webhooks" => view! { <Webhooks feed wanted=state/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
-                            _ => view! { <Pages feed open/> }.into_any(),
+                            _ => view! { <Pages feed search open/> }.into_any(),
                         }}
                     </div>
                 </section>

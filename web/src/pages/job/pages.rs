@@ -12,12 +12,11 @@ use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::text;
 
-/// Shows the list.
+/// Shows the list, or what `search` finds in it.
 #[component]
-pub fn Pages(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
-    let filter = RwSignal::new(String::new());
+pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>>) -> impl IntoView {
     let rows = Memo::new(move |_| {
-        let filter = filter.with(|filter| filter.trim().to_lowercase());
+        let filter = search.with(|search| search.trim().to_lowercase());
         feed.rows.with(|rows| match filter.is_empty() {
             true => rows.clone(),
             false => rows.iter().filter(|row| row.matches(&filter)).cloned().collect(),
@@ -39,8 +38,8 @@ pub fn Pages(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                 type="text"
                 aria-label="Filter pages"
                 placeholder="Filter by path, title, status or error"
-                prop:value=move || filter.get()
-                on:input=move |event| filter.set(event_target_value(&event))
+                prop:value=move || search.get()
+                on:input=move |event| search.set(event_target_value(&event))
             />
         </div>
         <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{nothing}</p> }>
@@ -56,8 +55,11 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let console = Console::get();
     let document = RwSignal::new(None::<Shown>);
     let problem = RwSignal::new(None::<String>);
+    let is_known = Memo::new(move |_| feed.job.with(Option::is_some));
     Effect::new(move |_| {
-        let Some(index) = open.get() else { return };
+        let Some(index) = open.get().filter(|_| is_known.get()) else {
+            return;
+        };
         spawn_local(async move {
             let answer = feed.document(console, index).await;
             // Another page may have been opened meanwhile.
@@ -65,11 +67,12 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                 return;
             }
             match answer {
-                Ok(found) => {
+                Ok(Some(found)) => {
                     problem.try_set(None);
-                    document.try_set(found.map(Arc::new));
+                    document.try_set(Some(Arc::new(found)));
                     browser::reveal_soon("#open-page");
                 }
+                Ok(None) => _ = problem.try_set(Some(text::NO_SUCH_PAGE.to_owned())),
                 Err(error) => {
                     console.note(&error);
                     problem.try_set(Some(error.to_string()));
@@ -82,6 +85,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
         {move || match (open.get(), shown.with(Option::is_some)) {
             (None, _) => view! { <p class="empty">{text::NO_SELECTION}</p> }.into_any(),
+            (Some(_), false) if problem.with(Option::is_some) => ().into_any(),
             (Some(_), false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
             (Some(_), true) => view! { <Viewer document=shown/> }.into_any(),
         }}

@@ -116,13 +116,13 @@ async fn whole(
     Ok(log)
 }
 
-/// Shows the log.
+/// Shows the log; of all events or of those in a `wanted` state.
 #[component]
-pub fn Webhooks(feed: JobFeed) -> impl IntoView {
+pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl IntoView {
     let shown = Shown {
         console: Console::get(),
         feed,
-        wanted: RwSignal::new(None),
+        wanted,
         log: RwSignal::new(None),
         problem: RwSignal::new(None),
         watching: StoredValue::new(false),

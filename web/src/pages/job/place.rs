@@ -1,0 +1,163 @@
+//! Where a reader of a job is: the tab, the filters, the open page. It stands in the address by the API's names, so
+//! that it can be shared and the browser's way back works; a tab is a step of that way, the rest is not.
+
+use harvestman_core::ids::JobId;
+use harvestman_core::webhook::DeliveryState;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::params::ParamsMap;
+
+use crate::limits::ADDRESS_MS;
+use crate::{browser, route};
+
+/// The tabs; the first one is not named in the address.
+const TABS: [&str; 6] = ["pages", "tree", "graph", "errors", "request", "webhooks"];
+
+/// The signals of the place.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// One of [`TABS`].
+    pub tab: RwSignal<&'static str>,
+    /// The filter of the pages.
+    pub search: RwSignal<String>,
+    /// The open page, by its place in the job's documents.
+    pub page: RwSignal<Option<u64>>,
+    /// Which webhook events are shown.
+    pub state: RwSignal<Option<DeliveryState>>,
+}
+
+/// What the signals say, or an address.
+#[derive(PartialEq, Debug)]
+struct Said {
+    tab: &'static str,
+    search: String,
+    page: Option<u64>,
+    state: Option<DeliveryState>,
+}
+
+impl Place {
+    /// The place in the address, which follows it from now on.
+    pub fn in_address(id: JobId) -> Self {
+        let (query, navigate) = (use_query_map(), use_navigate());
+        let said = query.with_untracked(Said::by);
+        let place = Self {
+            tab: RwSignal::new(said.tab),
+            search: RwSignal::new(said.search),
+            page: RwSignal::new(said.page),
+            state: RwSignal::new(said.state),
+        };
+        // The way back leads to another tab; within a tab the signals are ahead of the address.
+        Effect::new(move |_| {
+            let said = query.with(Said::by);
+            if said.tab != place.tab.get_untracked() {
+                place.search.set(said.search);
+                place.page.set(said.page);
+                place.state.set(said.state);
+                place.tab.set(said.tab);
+            }
+        });
+        let turn = StoredValue::new(0_u64);
+        Effect::new(move |_| {
+            let (said, known) = (place.said(), query.with_untracked(Said::by));
+            turn.update_value(|turn| *turn += 1);
+            if said == known {
+                return;
+            }
+            let (mine, step, navigate) = (turn.get_value(), said.tab != known.tab, navigate.clone());
+            spawn_local(async move {
+                if !step {
+                    browser::sleep(ADDRESS_MS).await;
+                }
+                if turn.try_get_value() == Some(mine) {
+                    let options = NavigateOptions {
+                        replace: !step,
+                        scroll: false,
+                        ..Default::default()
+                    };
+                    let encoded = |text: &str| String::from(js_sys::encode_uri_component(text));
+                    navigate(
+                        &format!("{}{}", route::job_path(&id), said.query(encoded)),
+                        options,
+                    );
+                }
+            });
+        });
+        place
+    }
+
+    fn said(self) -> Said {
+        Said {
+            tab: self.tab.get(),
+            search: self.search.with(|search| search.trim().to_owned()),
+            page: self.page.get(),
+            state: self.state.get(),
+        }
+    }
+}
+
+impl Said {
+    fn by(query: &ParamsMap) -> Self {
+        let tab = query.get_str("tab");
+        Self {
+            tab: TABS.into_iter().find(|one| Some(*one) == tab).unwrap_or(TABS[0]),
+            search: query.get("search").unwrap_or_default(),
+            page: query.get_str("page").and_then(|page| page.parse().ok()),
+            state: query.get_str("state").and_then(DeliveryState::parse),
+        }
+    }
+
+    /// `?tab=tree&page=3`; empty at the first place of all.
+    fn query(&self, encoded: impl Fn(&str) -> String) -> String {
+        let parts = [
+            (
+                "tab",
+                Some(self.tab).filter(|tab| *tab != TABS[0]).map(str::to_owned),
+            ),
+            (
+                "search",
+                Some(encoded(&self.search)).filter(|search| !search.is_empty()),
+            ),
+            ("page", self.page.map(|page| page.to_string())),
+            ("state", self.state.map(|state| state.to_string())),
+        ];
+        let parts = parts
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        let query = parts.collect::<Vec<_>>().join("&");
+        match query.is_empty() {
+            true => query,
+            false => format!("?{query}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_what_its_address_says() {
+        let query = |said: &Said| said.query(str::to_owned);
+        let first = Said::by(&ParamsMap::new());
+        assert_eq!(query(&first), "");
+        let elsewhere = Said {
+            tab: "webhooks",
+            search: "docs/api".to_owned(),
+            page: Some(4711),
+            state: Some(DeliveryState::GivenUp),
+        };
+        let written = query(&elsewhere);
+        let parts = written
+            .strip_prefix('?')
+            .into_iter()
+            .flat_map(|query| query.split('&'));
+        let parts = parts
+            .filter_map(|part| part.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(Said::by(&parts.collect()), elsewhere);
+        let nonsense = ParamsMap::from_iter([("tab", "no"), ("page", "-1"), ("state", "x")]);
+        assert_eq!(Said::by(&nonsense), first);
+    }
+}

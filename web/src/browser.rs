@@ -1,6 +1,7 @@
 //! The few things of the browser that the console touches: document, clock, clipboard, files.
 
 use leptos::prelude::{document, window};
+use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Url};
 
@@ -39,6 +40,21 @@ pub async fn sleep(ms: u32) {
 /// Whether the page is in a tab that nobody sees.
 pub fn is_hidden() -> bool {
     document().hidden()
+}
+
+/// Calls when the page is seen again, or the network is there again; for as long as the page is open.
+pub fn on_return(back: impl Fn() + 'static) {
+    let heard = Closure::<dyn Fn()>::new(move || {
+        if !is_hidden() {
+            back();
+        }
+    });
+    let heard = heard.into_js_value();
+    // Where a browser knows no such event, the next look comes by itself.
+    let _ = window().add_event_listener_with_callback("online", heard.unchecked_ref());
+    for event in ["visibilitychange", "resume"] {
+        let _ = document().add_event_listener_with_callback(event, heard.unchecked_ref());
+    }
 }
 
 /// First element that a selector finds.

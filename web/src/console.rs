@@ -6,7 +6,7 @@ use harvestman_core::api::crawl::ActiveCrawl;
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::limits::TOAST_MS;
+use crate::limits::{REST_MS, TOAST_MS};
 use crate::theme::Theme;
 
 /// Whether requests can be made.
@@ -33,6 +33,8 @@ pub struct Console {
     pub info: RwSignal<ConsoleInfo>,
     /// The server did not answer the last time.
     pub lost: RwSignal<bool>,
+    /// Rises when the server, the network or the reader is back: what waits to try again tries now.
+    pub back: RwSignal<u64>,
     /// Running crawls, newest first.
     pub active: RwSignal<Vec<ActiveCrawl>>,
     /// Live browsers, newest first.
@@ -61,6 +63,7 @@ impl Console {
             readiness: RwSignal::new(None),
             info: RwSignal::new(ConsoleInfo::default()),
             lost: RwSignal::new(false),
+            back: RwSignal::new(0),
             active: RwSignal::new(Vec::new()),
             sessions: RwSignal::new(Vec::new()),
             theme: RwSignal::new(Theme::stored()),
@@ -103,6 +106,19 @@ impl Console {
     /// What was said last, and whether it is still shown.
     pub fn said(self) -> (RwSignal<String>, RwSignal<bool>) {
         (self.said, self.shown)
+    }
+
+    /// Waits, but no longer than until something is back.
+    pub async fn rest(self, ms: u32) {
+        let back = self.back.get_untracked();
+        let until = browser::now_ms() + f64::from(ms);
+        while self.back.get_untracked() == back {
+            let left = until - browser::now_ms();
+            if left <= 0.0 {
+                break;
+            }
+            browser::sleep((left as u32).clamp(1, REST_MS)).await;
+        }
     }
 
     /// Takes note of a failure that concerns every screen: a key that is not accepted any more, or a

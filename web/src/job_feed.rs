@@ -17,8 +17,8 @@ use crate::browser;
 use crate::console::Console;
 use crate::job_socket::JobSocket;
 use crate::limits::{
-    ERRORS_MS, GATHER_MS, NUMBERS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SOCKET_FAILURES, SPEED_WINDOW_MS,
-    STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_QUIET_MS,
+    ERRORS_MS, GATHER_MS, NUMBERS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SILENT_LOOKS, SOCKET_FAILURES,
+    SPEED_WINDOW_MS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_QUIET_MS,
 };
 use crate::sign_in::numbers_only;
 
@@ -197,7 +197,7 @@ impl JobFeed {
                 Err(error) if error.is_passing() => {
                     console.note(&error);
                     self.lost.set(true);
-                    browser::sleep(retry_ms).await;
+                    console.rest(retry_ms).await;
                     retry_ms = (retry_ms * 2).min(RETRY_LONGEST_MS);
                 }
                 Err(error) => {
@@ -247,8 +247,13 @@ impl JobFeed {
     }
 
     async fn watch_pages(self, console: Console, path: StatusPath) {
-        let mut failures = 0;
+        let (mut failures, mut back) = (0, console.back.get_untracked());
         loop {
+            // Whatever kept the sockets away may be gone.
+            let now = console.back.get_untracked();
+            if now != back {
+                (failures, back) = (0, now);
+            }
             let query = StatusQuery {
                 skip: self.row_count(),
                 limit: Some(STATUS_DOCUMENTS),
@@ -276,7 +281,9 @@ impl JobFeed {
                 self.listen(console, path).await;
                 failures += u32::from(self.row_count() == before && !self.ended_untracked());
             } else {
-                browser::sleep(if news > 0 { STATUS_BUSY_MS } else { STATUS_QUIET_MS }).await;
+                console
+                    .rest(if news > 0 { STATUS_BUSY_MS } else { STATUS_QUIET_MS })
+                    .await;
             }
             if !self.is_alive() {
                 return;
@@ -296,9 +303,9 @@ impl JobFeed {
         self.closer.try_set_value(Some(closer));
         let open = StoredValue::new(true);
         spawn_local(async move {
-            let mut behind = 0;
+            let (mut silent, mut told) = (0, self.row_count());
             loop {
-                browser::sleep(NUMBERS_MS).await;
+                console.rest(NUMBERS_MS).await;
                 if !self.is_alive() || !open.try_get_value().unwrap_or(false) {
                     return;
                 }
@@ -306,16 +313,20 @@ impl JobFeed {
                     .client()
                     .job_status::<serde::de::IgnoredAny>(path, self.id, numbers_only())
                     .await;
-                let Ok(progress) = answer else { continue };
-                let completed = progress.completed;
-                self.take(&progress);
+                let before = std::mem::replace(&mut told, self.row_count());
                 // A socket that is silent while pages are done slept with the machine, or lost its way.
-                behind = if completed > self.row_count() {
-                    behind + 1
-                } else {
-                    0
+                let is_silent = match answer {
+                    Ok(progress) => {
+                        self.take(&progress);
+                        progress.completed > told && told == before
+                    }
+                    Err(error) => {
+                        console.note(&error);
+                        true
+                    }
                 };
-                if behind > 2 || self.ended_untracked() {
+                silent = if is_silent { silent + 1 } else { 0 };
+                if silent >= SILENT_LOOKS || self.ended_untracked() {
                     self.hang_up();
                 }
             }

@@ -2,8 +2,8 @@
 //! document that the caller has.
 
 use harvestman_core::api::live::LiveMessage;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{MessageEvent, WebSocket};
 
 use crate::browser;
@@ -12,6 +12,8 @@ use crate::browser;
 pub struct JobSocket {
     socket: WebSocket,
     closed: js_sys::Promise,
+    /// Ends the wait for `closed`.
+    end: Option<js_sys::Function>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
 }
 
@@ -40,18 +42,28 @@ impl JobSocket {
             }
         });
         socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        let closed = js_sys::Promise::new(&mut |resolve, _| socket.set_onclose(Some(&resolve)));
+        let mut end = None;
+        let closed = js_sys::Promise::new(&mut |resolve, _| {
+            socket.set_onclose(Some(&resolve));
+            end = Some(resolve);
+        });
         Some(Self {
             socket,
             closed,
+            end,
             _on_message: on_message,
         })
     }
 
-    /// Closes it from outside of who waits for its end.
+    /// Closes it from outside of who waits for its end, and does not wait for a server that may be gone.
     pub fn closer(&self) -> impl Fn() + 'static {
-        let socket = self.socket.clone();
-        move || _ = socket.close()
+        let (socket, end) = (self.socket.clone(), self.end.clone());
+        move || {
+            let _ = socket.close();
+            if let Some(end) = &end {
+                let _ = end.call0(&JsValue::UNDEFINED);
+            }
+        }
     }
 
     /// Waits for its end.

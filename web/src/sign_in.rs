@@ -113,8 +113,13 @@ fn take_code() -> Option<String> {
     Some(code).filter(|code| !code.is_empty())
 }
 
-/// Looks at health and running crawls for as long as the console is open.
+/// Looks at health and running crawls for as long as the console is open; at once when the reader or the network is
+/// back.
 async fn look_after(console: Console) {
+    browser::on_return(move || {
+        console.back.update(|back| *back += 1);
+        spawn_local(look(console));
+    });
     loop {
         if !browser::is_hidden() {
             look(console).await;
@@ -131,6 +136,7 @@ pub async fn look(console: Console) {
         Ok(readiness) => {
             if console.lost.get_untracked() {
                 console.lost.set(false);
+                console.back.update(|back| *back += 1);
             }
             if console
                 .readiness

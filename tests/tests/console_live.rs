@@ -1,0 +1,56 @@
+//! The console while what it lives on fails, in a real browser: the script asks for the server to stop and to start.
+
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use harvestman_tests::{DocsSite, TestServer, tools};
+use tokio::sync::mpsc;
+
+const PAGES: usize = 40;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_comes_to_its_end_whatever_fails_on_the_way() {
+    let mut server = TestServer::start().await;
+    let slow = DocsSite::new(PAGES)
+        .build()
+        .delay(Duration::from_secs(1))
+        .serve()
+        .await;
+    let mut child = Command::new(tools::path("HARVESTMAN_TEST_NODE"))
+        .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
+        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .arg(tools::script("console/live.mjs"))
+        .arg(server.sign_in_link())
+        .args([slow.url("/"), PAGES.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut answers = child.stdin.take().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let reader = std::thread::spawn(move || lines.map_while(Result::ok).all(|line| tell.send(line).is_ok()));
+    let mut last = String::new();
+    while let Some(line) = told.recv().await {
+        match line.as_str() {
+            "stop" => server.kill9(),
+            "start" => server.restart().await,
+            _ => {
+                last = line;
+                continue;
+            }
+        }
+        writeln!(answers, "done").unwrap();
+    }
+    reader.join().unwrap();
+    let status = child.wait().unwrap();
+    assert!(
+        status.success() && last == "live: ok",
+        "{status}, {last}\n{}",
+        server.log()
+    );
+    assert!(!server.log().contains("panicked"), "{}", server.log());
+}

@@ -9,6 +9,9 @@ use harvestman_tests::server::{self, KEY};
 use harvestman_tests::{Page, Site, TestServer};
 use serde_json::{Value, json};
 
+/// A job that no server has.
+const JOB: &str = "0190c7a0-0000-7000-8000-000000000001";
+
 /// The program, with a server and without settings of this machine.
 fn harvestman(server: &TestServer, arguments: &[&str]) -> Command {
     let mut command = Command::new(server::binary().unwrap());
@@ -122,6 +125,8 @@ async fn what_is_wrong_is_told_by_its_flag_and_by_the_exit_code() {
         (&["scrape", &url, "--listen", "x"], "setting of the server"),
         (&["scrape", &url, "--fomats", "html"], "--formats"),
         (&["map", &url, "--api-url", "nowhere"], "nowhere"),
+        (&["crawl", &url, "--resume", JOB], "leave the request out"),
+        (&["crawl", "--no-wait", "--cancel", JOB], "--no-wait"),
         (&["crawl", &url, "--skip", "1"], "--resume"),
     ] {
         let (text, told) = printed(&run(&server, arguments).await, 2);
@@ -135,10 +140,7 @@ async fn what_is_wrong_is_told_by_its_flag_and_by_the_exit_code() {
             "does not answer",
         ),
         (&["scrape", &url, "--api-url", &url], "404"),
-        (
-            &["crawl", "--resume", "0190c7a0-0000-7000-8000-000000000001"],
-            "cannot be read",
-        ),
+        (&["crawl", "--resume", JOB], "cannot be read"),
     ] {
         let (text, told) = printed(&run(&server, arguments).await, 1);
         assert!(told.contains(words) && text.is_empty(), "{arguments:?}: {told}");
@@ -207,10 +209,11 @@ async fn an_interrupted_crawl_keeps_its_pages_and_tells_how_to_go_on() {
         .spawn()
         .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let (child, first) = tokio::task::spawn_blocking(move || {
+    // The rest of what it prints is not read, but can be.
+    let (child, first, _out) = tokio::task::spawn_blocking(move || {
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
-        (child, line)
+        (child, line, out)
     })
     .await
     .unwrap();

@@ -17,6 +17,7 @@ use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::ids::JobId;
 use serde_json::Value;
 
+use crate::offline::Usage;
 use job::Job;
 use output::Output;
 use remote::Remote;
@@ -53,29 +54,25 @@ fn grammar(command: RequestCommand) -> Command {
     }
     if job::is_job(command) {
         let of_job = |name: &'static str, help: &'static str| {
-            Arg::new(name)
-                .long(name)
-                .value_name("ID")
-                .value_parser(value_parser!(JobId))
-                .help(help)
+            let arg = Arg::new(name).long(name).value_name("ID");
+            arg.value_parser(value_parser!(JobId)).help(help)
         };
+        let resume = of_job("resume", "Wait for a job that runs, or read one that has ended");
         grammar = grammar
             .arg(switch("no-wait", "Print the id of the job and leave it running"))
-            .arg(of_job(
-                "resume",
-                "Wait for a job that runs, or read one that has ended",
-            ));
-    }
-    if job::is_cancelled(command) {
-        let cancel = Arg::new("cancel").long("cancel").value_name("ID");
-        grammar = grammar.arg(cancel.value_parser(value_parser!(JobId)).help("Stop a job"));
+            .arg(resume.conflicts_with("no-wait"));
+        if job::is_cancelled(command) {
+            let cancel = of_job("cancel", "Stop a job");
+            grammar = grammar.arg(cancel.conflicts_with_all(["no-wait", "resume"]));
+        }
     }
     if job::streams(command) {
         let skip = Arg::new("skip")
             .long("skip")
             .value_name("NUMBER")
+            .value_parser(value_parser!(u64))
+            .default_value("0")
             .requires("resume");
-        let skip = skip.value_parser(value_parser!(u64)).default_value("0");
         grammar = grammar.arg(skip.help("With --resume: documents that were read before"));
     }
     grammar
@@ -85,12 +82,17 @@ fn grammar(command: RequestCommand) -> Command {
 pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let remote = Remote::of(given)?;
     let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
-    if let Some(id) = of_job("cancel") {
+    let (cancel, resume) = (of_job("cancel"), of_job("resume"));
+    if (cancel.is_some() || resume.is_some()) && flags::is_given(command, given) {
+        let sentence = "--resume and --cancel are about a job that was started; leave the request out";
+        return Err(Usage(sentence.to_owned()).into());
+    }
+    if let Some(id) = cancel {
         remote.delete(&format!("{}/{id}", command.path())).await?;
         eprintln!("harvestman: {command} {id} is cancelled");
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(id) = of_job("resume") {
+    if let Some(id) = resume {
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
         let job = Job::new(remote, command, id, skip.unwrap_or(0));
         return job.see_through(Output::of(given)?).await;

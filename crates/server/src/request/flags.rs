@@ -87,6 +87,11 @@ pub(crate) fn said(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
     fields.iter().filter_map(value).collect()
 }
 
+/// Whether the arguments say anything of a request.
+pub(super) fn is_given(command: RequestCommand, given: &ArgMatches) -> bool {
+    given.contains_id(BODY) || given.contains_id(SUBJECT) || !said(&command.fields(), given).is_empty()
+}
+
 /// The body that the arguments make, acceptable to the core.
 pub(super) fn body(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<Value> {
     let fields = command.fields();

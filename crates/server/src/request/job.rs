@@ -180,6 +180,7 @@ impl Job {
                 let Job { command, id, .. } = self;
                 return Err(error.context(format!("{command} {id} cannot be read")));
             };
+            eprintln!("harvestman: {passing}; trying again");
             let asked = passing.retry_after_s().map(Duration::from_secs);
             let pause = asked.unwrap_or(limits::REMOTE_PAUSE * attempt);
             tokio::time::sleep(pause.min(limits::REMOTE_LONGEST_PAUSE)).await;

@@ -169,15 +169,15 @@ impl Remote {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        Ok(self.send(Method::POST, path, Some(body)).await?)
+        self.send(Method::POST, path, Some(body)).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
-        Ok(self.send(Method::GET, path, None).await?)
+        self.send(Method::GET, path, None).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {
-        Ok(self.send(Method::DELETE, path, None).await?)
+        self.send(Method::DELETE, path, None).await
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {

@@ -420,8 +420,8 @@ impl Store {
 
     // Calls without a job
 
-    /// Stores the activity entry and, unless it is free, the ledger entry of a call that is
-    /// answered at once and keeps nothing else. Of `call` only what these entries show is used.
+    /// Stores the activity entry and, unless it is free, the ledger entry of a call that is answered at once and
+    /// keeps nothing else. Of `call` only what these entries show is used.
     pub async fn record_call(&self, call: &NewJob, credits: u32, now: Timestamp) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.record_call(call, credits, now).await)
     }
@@ -498,8 +498,8 @@ impl Store {
 
     // Webhook events
 
-    /// Takes up to `limit` jobs with an event that is due, for `lease_ms`: no other call gets them
-    /// meanwhile, so that the events of a job are attempted one by one.
+    /// Takes up to `limit` jobs with an event that is due, for `lease_ms`: no other call gets them meanwhile, so that
+    /// the events of a job are attempted one by one.
     pub async fn take_receivers(
         &self,
         now: Timestamp,
@@ -514,8 +514,8 @@ impl Store {
         on_engine!(self, engine => engine.give_back_receiver(job, now).await)
     }
 
-    /// When [`Store::take_receivers`] has something to hand out next, unless an attempt ends or an
-    /// event happens before.
+    /// When [`Store::take_receivers`] has something to hand out next, unless an attempt ends or an event happens
+    /// before.
     pub async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         on_engine!(self, engine => engine.next_event_at(now).await)
     }
@@ -525,9 +525,8 @@ impl Store {
         on_engine!(self, engine => engine.due_event(job, now).await)
     }
 
-    /// Stores what an attempt met, with an entry in the delivery log, and keeps the job until
-    /// `lease_until`. False when the event was settled or attempted by another deliverer meanwhile;
-    /// nothing is stored then.
+    /// Stores what an attempt met, with an entry in the delivery log, and keeps the job until `lease_until`. False
+    /// when the event was settled or attempted by another deliverer meanwhile; nothing is stored then.
     pub async fn finish_attempt(
         &self,
         event: &DueEvent,
@@ -538,8 +537,7 @@ impl Store {
         on_engine!(self, engine => engine.finish_attempt(event, attempt, end, lease_until).await)
     }
 
-    /// Makes an event due once more, also one that was delivered or given up. False when the team has
-    /// no such event.
+    /// Makes an event due once more, also one that was delivered or given up. False when the team has no such event.
     pub async fn resend_event(
         &self,
         team: TeamId,

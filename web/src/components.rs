@@ -6,6 +6,7 @@ pub mod code;
 pub mod dialog;
 pub mod failure;
 pub mod field;
+pub mod filter_input;
 pub mod format_chips;
 pub mod group;
 pub mod head;

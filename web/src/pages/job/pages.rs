@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
+use crate::components::filter_input::FilterInput;
 use crate::components::page_list::PageList;
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
@@ -33,14 +34,7 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
     };
     view! {
         <div class="filter">
-            <input
-                class="input"
-                type="text"
-                aria-label="Filter pages"
-                placeholder="Filter by path, title, status or error"
-                prop:value=move || search.get()
-                on:input=move |event| search.set(event_target_value(&event))
-            />
+            <FilterInput words=search label="Filter pages" placeholder="Filter by path, title, status or error"/>
         </div>
         <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{nothing}</p> }>
             <PageList rows chosen=open/>

@@ -13,6 +13,7 @@ use leptos_router::hooks::use_navigate;
 use web_sys::KeyboardEvent;
 
 use crate::components::code::copy;
+use crate::components::filter_input::FilterInput;
 use crate::components::scroll::Scroll;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::components::tree::Tree;
@@ -119,14 +120,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             <label class="tick">
                 <input type="checkbox" aria-label="Tick all that are shown" prop:checked=all_ticked on:change=tick_all/>
             </label>
-            <input
-                class="input"
-                type="text"
-                aria-label="Filter addresses"
-                placeholder="Filter by address or title"
-                prop:value=move || filter.get()
-                on:input=move |event| filter.set(event_target_value(&event))
-            />
+            <FilterInput words=filter label="Filter addresses" placeholder="Filter by address or title"/>
         </div>
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {

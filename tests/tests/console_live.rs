@@ -13,7 +13,8 @@ const PAGES: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_comes_to_its_end_whatever_fails_on_the_way() {
-    let mut server = TestServer::start().await;
+    // Every crawl fetches its pages, so that each is under way for seconds.
+    let mut server = TestServer::start_with(&[("HARVESTMAN_CACHE_MIB", "0")]).await;
     let slow = DocsSite::new(PAGES)
         .build()
         .delay(Duration::from_secs(1))

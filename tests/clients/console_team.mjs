@@ -49,6 +49,8 @@ const cells = page.locator(".table tbody tr").first().locator("td");
 await cells.first().waitFor();
 const credits = Number((await cells.first().innerText()).replaceAll(",", ""));
 assert.ok(credits > 0);
+const used = page.getByRole("region", { name: "This month" }).locator("dd").first();
+assert.equal(Number((await used.innerText()).replaceAll(",", "")), credits);
 await page.locator(".bars rect").first().waitFor();
 assert.equal(await page.locator(".bars rect").count(), 1);
 await page.getByRole("switch", { name: "By key" }).check();

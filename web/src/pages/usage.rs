@@ -60,7 +60,7 @@ pub fn UsagePage() -> impl IntoView {
     });
     let by_key = Memo::new(move |_| query.with(|query| query.get("byApiKey").as_deref() == Some("true")));
     let report = RwSignal::new(None::<Result<Report, ClientError>>);
-    let month = RwSignal::new(None::<CreditUsage>);
+    let month = RwSignal::new(None::<(CreditUsage, u64)>);
     Effect::new(move |_| {
         let (of, by_key) = (of.get(), by_key.get());
         report.set(None);
@@ -76,8 +76,16 @@ pub fn UsagePage() -> impl IntoView {
         });
     });
     spawn_local(async move {
-        if let Ok(usage) = console.client().credit_usage().await {
-            month.try_set(Some(usage.data));
+        let client = console.client();
+        let Ok(usage) = client.credit_usage().await.map(|answer| answer.data) else {
+            return;
+        };
+        // Without a limit what is left tells nothing of what was used.
+        if let Ok(history) = client.credit_history(UsageQuery::default()).await {
+            let periods = history.periods.iter();
+            let this = periods.filter(|period| period.start_date == usage.billing_period_start);
+            let used = this.map(|period| period.credits_used).sum();
+            month.try_set(Some((usage, used)));
         }
     });
     let save = move |_| {
@@ -102,7 +110,7 @@ pub fn UsagePage() -> impl IntoView {
     view! {
         <PageHead title="Usage".to_owned() intro=|| view! { <p>{text::USAGE_INTRO}</p> } actions/>
         <div class="stack">
-            {move || month.get().map(this_month)}
+            {move || month.get().map(|(usage, used)| this_month(usage, used))}
             <section class="card" aria-label="By month">
                 <Choices of by_key/>
                 {move || match report.get() {
@@ -206,9 +214,8 @@ fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
     .into_any()
 }
 
-fn this_month(usage: CreditUsage) -> AnyView {
+fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     let unlimited = usage.plan_credits >= UNLIMITED_CREDITS;
-    let used = usage.plan_credits.saturating_sub(usage.remaining_credits);
     let share = used as f64 / usage.plan_credits.max(1) as f64;
     let (year, month) = figures::month_of(usage.billing_period_start.0);
     let budget = match unlimited {

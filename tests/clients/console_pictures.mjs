@@ -1,0 +1,116 @@
+// Pictures of every screen of the console with something in it: on a desk in light, on a phone in dark.
+// Usage: console_pictures.mjs ORIGIN KEY SITE FOLDER, where SITE is the first page of a site that the server may reach.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DESKTOP, PHONE, open } from "./console_browser.mjs";
+
+const [origin, key, site, folder] = process.argv.slice(2);
+const LOOKS = [
+  ["", DESKTOP, "light"],
+  ["-phone", PHONE, "dark"],
+];
+const QUALITY = 60;
+
+mkdirSync(folder, { recursive: true });
+const { page, visit } = await open(origin, key, { checked: false });
+page.setDefaultTimeout(60_000);
+const browser = await page.context().newCDPSession(page);
+const button = (name) => page.getByRole("button", { name, exact: true });
+const address = (path, query) => `${path}?${new URLSearchParams(query)}`;
+
+/** What is on its way is there. */
+const settled = () => page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility()));
+
+/** Keeps the screen as it stands, in every look. */
+async function picture(name) {
+  for (const [end, viewport, colorScheme] of LOOKS) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    // A view of a browser and what is drawn follow the size.
+    await page.waitForTimeout(600);
+    const { data } = await browser.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
+    writeFileSync(join(folder, `${name}${end}.webp`), Buffer.from(data, "base64"));
+  }
+  await page.setViewportSize(DESKTOP);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+await visit(address("/crawl", { url: site, limit: 300 }), "Crawl");
+await button("Look at the site").click();
+await page.getByRole("region", { name: "Preview" }).locator(".badge").nth(1).waitFor();
+await picture("crawl");
+await button("Start crawl").click();
+await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}/);
+await page.getByRole("heading", { level: 1 }).waitFor();
+const job = new URL(page.url()).pathname.replace("/console", "");
+await visit("/", "Overview");
+await settled();
+await picture("overview");
+
+await visit(job, /./);
+await page.getByText("completed", { exact: true }).first().waitFor();
+await page.getByRole("grid", { name: "Pages" }).locator("[aria-rowindex][title]").nth(3).click();
+await page.locator(".prose").getByRole("heading").first().waitFor();
+await picture("job");
+for (const [tab, name] of [["Tree", "job-tree"], ["Graph", "job-graph"], ["Request", "job-request"]]) {
+  await page.getByRole("tab", { name: new RegExp(`^${tab}`) }).click();
+  await picture(name);
+}
+
+await visit(address("/scrape", { url: site }), "Scrape");
+await page.keyboard.press("Control+Enter");
+await page.locator(".prose").getByRole("heading").first().waitFor();
+await picture("scrape");
+await page.getByRole("link", { name: "Interact with this page" }).click();
+await button("Open the browser").click();
+await page.getByRole("tab", { name: "Code" }).waitFor();
+await page.frameLocator("iframe").first().locator("canvas, img").first().waitFor();
+await page.getByLabel("Code", { exact: true }).locator("visible=true").last().fill("await page.title()");
+await page.keyboard.press("Control+Enter");
+await page.locator("pre", { hasText: /\w/ }).first().waitFor();
+await picture("session");
+await visit("/sessions", "Sessions");
+await page.locator(".session-row").first().waitFor();
+await picture("sessions");
+await page.getByRole("button", { name: /^Stop the session of/ }).first().click();
+await button("Stop session").click();
+
+await visit(address("/map", { url: site }), "Map");
+await page.keyboard.press("Control+Enter");
+await page.locator("#result input").first().waitFor();
+await picture("map");
+await visit(address("/search", { query: "list comprehensions", limit: 8 }), "Search");
+await page.keyboard.press("Control+Enter");
+await page.locator(".hit").first().waitFor();
+await picture("search");
+
+await visit("/extract", "Extract");
+await page.getByLabel(/^URLs/).fill(site);
+await page.getByLabel(/^What to extract/).fill("The title and the description");
+for (const [at, name] of ["title", "description"].entries()) {
+  await button("Add a field").click();
+  await page.getByLabel("Name of the field").nth(at).fill(name);
+}
+await button("Extract").click();
+await page.locator("#result .badge", { hasText: "completed" }).waitFor();
+await picture("extract");
+
+await visit("/ask", "Ask");
+await page.getByRole("textbox", { name: /^Question/ }).fill("How do I bound the number of pages of a crawl?");
+await page.keyboard.press("Control+Enter");
+await page.locator(".answer .prose", { hasText: /\w{4}/ }).waitFor();
+await picture("ask");
+for (const [path, heading] of [["/activity", "Activity"], ["/usage", "Usage"], ["/keys", "Keys"], ["/settings", "Settings"]]) {
+  await visit(path, heading);
+  await settled();
+  await picture(heading.toLowerCase());
+}
+await visit("/tools", "Tools");
+await page.getByLabel("HTML", { exact: true }).fill("<main><h1>Spiders</h1><p>Eight <strong>legs</strong>, see <a href='/legs'>more</a>.</p></main>");
+await page.getByLabel("Its address").fill("https://example.com/animals/");
+await page.getByRole("tab", { name: "Markdown", exact: true }).click();
+await page.locator("pre", { hasText: "Eight **legs**" }).waitFor();
+await picture("tools");
+await page.context().browser().close();
+console.log(`pictures: ${folder}`);

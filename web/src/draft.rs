@@ -4,10 +4,11 @@
 
 use harvestman_client::ClientError;
 use harvestman_core::api::body::Body;
+use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
-use harvestman_core::api::{ApiError, CrawlRequest, ScrapeRequest, TargetUrl, Wire};
+use harvestman_core::api::{ApiError, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use serde_json::{Map, Value};
@@ -38,15 +39,20 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// The request as the core knows it.
+    fn command(self) -> RequestCommand {
+        match self {
+            Endpoint::Scrape => RequestCommand::Scrape,
+            Endpoint::Crawl => RequestCommand::Crawl,
+            Endpoint::Search => RequestCommand::Search,
+            Endpoint::Extract => RequestCommand::Extract,
+            Endpoint::Map => RequestCommand::Map,
+        }
+    }
+
     /// Path of the endpoint.
     pub fn path(self) -> &'static str {
-        match self {
-            Endpoint::Scrape => "/v2/scrape",
-            Endpoint::Crawl => "/v2/crawl",
-            Endpoint::Search => "/v2/search",
-            Endpoint::Extract => "/v2/extract",
-            Endpoint::Map => "/v2/map",
-        }
+        self.command().path()
     }
 
     /// Where the page options stand in the body, with a dot at the end; empty for the top level.
@@ -71,11 +77,7 @@ impl Endpoint {
 
     /// The field that says what the request is about; an address that has it begins a fresh form.
     pub fn subject(self) -> &'static str {
-        match self {
-            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => "url",
-            Endpoint::Search => "query",
-            Endpoint::Extract => "urls",
-        }
+        self.command().subject()
     }
 
     /// A subject where none was given, so that there is code to show.
@@ -151,14 +153,7 @@ impl Endpoint {
 
     /// The body as the core would send it; or what the core has against it.
     fn check(self, body: Map<String, Value>) -> Result<Body, ApiError> {
-        let body = Value::Object(body);
-        Ok(match self {
-            Endpoint::Scrape => ScrapeRequest::from_value(body)?.to_body(),
-            Endpoint::Crawl => CrawlRequest::from_value(body)?.to_body(),
-            Endpoint::Search => SearchRequest::from_value(body)?.to_body(),
-            Endpoint::Extract => ExtractRequest::from_value(body)?.to_body(),
-            Endpoint::Map => MapRequest::from_value(body)?.to_body(),
-        })
+        self.command().check(Value::Object(body))
     }
 }
 

@@ -5,7 +5,7 @@ use harvestman_client::ClientError;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::map::MapLink;
-use harvestman_core::api::{CrawlRequest, MapRequest, ScrapeRequest, TargetUrl, Wire};
+use harvestman_core::api::{MapRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
@@ -159,7 +159,7 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
 }
 
 fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
-    let links = match &seen.links {
+    let urls: Vec<_> = match &seen.links {
         Err(problem) => {
             return view! { <p><span class="badge warn">"Sitemap"</span> " " {problem.clone()}</p> }
                 .into_any();
@@ -167,15 +167,13 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         Ok(links) if links.is_empty() => {
             return view! { <p><span class="badge">"Sitemap"</span> " " {text::SITEMAP_NONE}</p> }.into_any();
         }
-        Ok(links) => StoredValue::new(links.clone()),
+        Ok(links) => links.iter().map(|link| link.url.clone()).collect(),
     };
-    let count = links.with_value(|links| links.len() as u64);
+    let count = urls.len() as u64;
+    let urls = StoredValue::new(urls);
     // Judged anew as the form changes.
     let judged = Memo::new(move |_| {
-        draft.body.track();
-        draft.request::<CrawlRequest>()?;
-        let urls: Vec<_> = links.with_value(|links| links.iter().map(|link| link.url.clone()).collect());
-        let input = json!({ "request": draft.body.get_untracked(), "links": urls, "depth": 0 });
+        let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
         let verdicts = package.run("scope", &input)?.ok()?;
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         for verdict in verdicts.as_array()? {

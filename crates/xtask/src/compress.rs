@@ -56,7 +56,8 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-fn name_of(file: &Path) -> String {
+/// The last part of a path.
+pub(crate) fn name_of(file: &Path) -> String {
     file.file_name()
         .unwrap_or_default()
         .to_string_lossy()

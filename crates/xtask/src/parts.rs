@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use wasm_split_cli_support::{Options, transform};
 
 use crate::{
+    compress::name_of,
     fingerprint::{Fingerprint, files_under},
     project::Project,
     run,
@@ -92,10 +93,4 @@ fn trunks_name(dist: &Path) -> Result<String> {
         name.starts_with(PROGRAM).then_some(name)
     });
     found.with_context(|| format!("{} has no {PROGRAM}", dist.display()))
-}
-
-fn name_of(file: &Path) -> &str {
-    file.file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default()
 }

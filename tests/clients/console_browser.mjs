@@ -43,6 +43,8 @@ export async function open(origin, key, { checked = true } = {}) {
       await page.goto(`${origin}/console${path}`);
       await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     },
+    /** What is on its way to the screen is there. */
+    settled: () => page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility())),
     /** Nothing sticks out at the width of the window. */
     async fits() {
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);

@@ -13,14 +13,11 @@ const LOOKS = [
 const QUALITY = 60;
 
 mkdirSync(folder, { recursive: true });
-const { page, visit } = await open(origin, key, { checked: false });
+const { page, visit, settled } = await open(origin, key, { checked: false });
 page.setDefaultTimeout(60_000);
 const browser = await page.context().newCDPSession(page);
 const button = (name) => page.getByRole("button", { name, exact: true });
 const address = (path, query) => `${path}?${new URLSearchParams(query)}`;
-
-/** What is on its way is there. */
-const settled = () => page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility()));
 
 /** Keeps the screen as it stands, in every look. */
 async function picture(name) {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { DESKTOP, PHONE, open } from "./console_browser.mjs";
 
 const [origin, key, job] = process.argv.slice(2);
-const { page, visit, fits, findings, done } = await open(origin, key);
+const { page, visit, settled, fits, findings, done } = await open(origin, key);
 
 const ROUTES = [
   ["/", "Overview"],
@@ -36,8 +36,7 @@ for (const [path, heading] of ROUTES) {
   for (const viewport of [DESKTOP, PHONE]) {
     await page.setViewportSize(viewport);
     await visit(path, heading);
-    // What is on its way is there before it is judged.
-    await page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility()));
+    await settled();
     await fits();
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });

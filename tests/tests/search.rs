@@ -383,6 +383,7 @@ async fn a_provider_that_fails_is_told_of() {
     );
     assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
     assert_eq!(silent.asked().len(), 2, "a passing failure is tried once more");
+    assert_eq!(server.get("/ready").await.ok()["search"], "unavailable");
 
     let odd = JsonService::start(|asked| match asked.query["categories"].as_str() {
         "news" => (403, json!({})),
@@ -398,6 +399,7 @@ async fn a_provider_that_fails_is_told_of() {
     assert!(answer["warning"].as_str().unwrap().contains("403"), "{answer}");
     let valid = search(&server, json!({ "query": "x", "ignoreInvalidURLs": true })).await;
     assert_eq!(urls(&valid), ["https://a.test/"]);
+    assert_eq!(server.get("/ready").await.ok()["search"], "ok");
 
     let slow = Site::new()
         .page(

@@ -36,6 +36,8 @@ pub const NO_RESULT: &str = "The page will be here: rendered, as Markdown, with 
 pub const NO_JOBS: &str = "Jobs will be listed here. Start with one page or a whole site.";
 /// No running crawls.
 pub const NO_ACTIVE: &str = "No crawl is running.";
+/// What a search looks in where no search provider is configured.
+pub const OWN_PAGES: &str = "own pages only";
 /// No pages yet.
 pub const NO_PAGES: &str = "The first page will be here in a moment.";
 /// A job that ended without a page.

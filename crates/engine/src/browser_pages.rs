@@ -4,7 +4,6 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use harvestman_browser::{
     Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest, Sandbox, Steps,
@@ -19,6 +18,7 @@ use url::Url;
 use crate::answer::Answer;
 use crate::profiles::OpenProfile;
 use crate::scraper::ScrapeFailure;
+use crate::works::Works;
 
 /// Renders pages; cheap to clone.
 #[derive(Clone)]
@@ -26,8 +26,8 @@ pub struct BrowserPages {
     browser: Browser,
     live: LiveBrowsers,
     egress: Arc<Egress>,
-    /// Whether the program could not be started the last time.
-    broken: Arc<AtomicBool>,
+    /// Whether the program starts.
+    works: Works,
 }
 
 /// What browsers are made with.
@@ -118,7 +118,7 @@ impl BrowserPages {
             browser,
             live,
             egress,
-            broken: Arc::default(),
+            works: Works::default(),
         })
     }
 
@@ -127,9 +127,9 @@ impl BrowserPages {
         &self.live
     }
 
-    /// Whether its program starts; so it is believed until a page has tried.
+    /// Whether its program starts, as far as pages have tried.
     pub(crate) fn works(&self) -> bool {
-        !self.broken.load(Ordering::Relaxed)
+        self.works.get()
     }
 
     pub(crate) async fn page(
@@ -147,8 +147,7 @@ impl BrowserPages {
             deadline,
         };
         let rendering = self.browser.render(request).await;
-        let broken = matches!(rendering, Err(BrowserError::Start(_)));
-        self.broken.store(broken, Ordering::Relaxed);
+        self.works.note(!matches!(rendering, Err(BrowserError::Start(_))));
         let rendering = match rendering {
             Ok(rendering) => rendering,
             Err(BrowserError::Download) => {

@@ -165,9 +165,14 @@ impl Engine {
         self.inner.scraper.browser().map(BrowserPages::works)
     }
 
-    /// Whether there is a language model.
-    pub fn has_model(&self) -> bool {
-        self.inner.config.llm.is_some()
+    /// Whether the language model answered when it was last asked; none without one.
+    pub fn model_works(&self) -> Option<bool> {
+        self.inner.config.llm.as_ref().map(Llm::works)
+    }
+
+    /// Whether the search provider answered when it was last asked; none without one.
+    pub fn search_works(&self) -> Option<bool> {
+        self.inner.config.search.as_ref().map(Search::works)
     }
 
     /// Pages of the team in flight now, and at most.

@@ -37,6 +37,7 @@ mod slots;
 mod tracking;
 mod usage;
 mod webhooks;
+mod works;
 
 pub use browser_pages::{BrowserPages, BrowserSettings};
 pub use clock::{new_job_id, now};

@@ -20,6 +20,7 @@ use url::Url;
 
 use crate::answer::retry_after_ms;
 use crate::limits;
+use crate::works::Works;
 
 /// Where the model is.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,6 +53,7 @@ struct Shared {
     fetcher: Fetcher,
     config: LlmConfig,
     endpoint: Url,
+    works: Works,
 }
 
 impl std::fmt::Debug for Llm {
@@ -138,6 +140,21 @@ pub(crate) enum LlmError {
     Unreadable(String),
 }
 
+impl LlmError {
+    /// Whether it is the model that does not work, not the caller who gave too little time or asked too much.
+    fn is_its_own(&self) -> bool {
+        let of_the_caller = matches!(
+            self,
+            LlmError::Timeout
+                | LlmError::Refused {
+                    status: 400 | 413 | 422,
+                    ..
+                }
+        );
+        !of_the_caller
+    }
+}
+
 fn said(message: &str) -> String {
     match message {
         "" => String::new(),
@@ -154,8 +171,14 @@ impl Llm {
                 fetcher,
                 config,
                 endpoint,
+                works: Works::default(),
             }),
         }
+    }
+
+    /// Whether it answered when it was last asked.
+    pub(crate) fn works(&self) -> bool {
+        self.shared.works.get()
     }
 
     /// The model's next message.
@@ -178,9 +201,15 @@ impl Llm {
         let mut pause = limits::LLM_RETRY;
         for attempt in 1.. {
             let failure = match self.attempt(&body, deadline).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.shared.works.note(true);
+                    return Ok(answer);
+                }
                 Err(failure) => failure,
             };
+            if failure.error.is_its_own() {
+                self.shared.works.note(false);
+            }
             let wait = failure.wait.unwrap_or(pause);
             let last = attempt == limits::LLM_ATTEMPTS || wait > limits::LLM_RETRY_MAX;
             if !failure.passing || last || Instant::now() + wait >= deadline {
@@ -198,6 +227,7 @@ impl Llm {
             fetcher,
             config,
             endpoint,
+            ..
         } = &*self.shared;
         let end = deadline.min(Instant::now() + limits::LLM_TIMEOUT);
         let mut request = FetchRequest::post_json(endpoint.clone(), body.to_owned().into(), end.into_std());

@@ -78,8 +78,8 @@ impl Mapping {
             result = within(timeout, work) => result,
             () = inner.stop.cancelled() => Err(stopping()),
         };
-        let credits = if result.is_ok() { MAP_CREDITS } else { 0 };
-        let noted = inner.store.record_call(&call, credits, clock::now()).await;
+        let end = result.as_ref().map(|_| MAP_CREDITS);
+        let noted = inner.store.record_call(&call, end, clock::now()).await;
         noted.map_err(|error| unavailable(&error))?;
         result
     }

@@ -103,8 +103,8 @@ impl Engine {
             result = searching.answer(self, who, base, call.id) => result,
             () = self.inner.stop.cancelled() => Err(stopping()),
         };
-        let credits = result.as_ref().map_or(0, |(_, credits)| *credits);
-        let noted = self.inner.store.record_call(&call, credits, clock::now()).await;
+        let end = result.as_ref().map(|(_, credits)| *credits);
+        let noted = self.inner.store.record_call(&call, end, clock::now()).await;
         noted.map_err(|error| unavailable(&error))?;
         let (answer, credits) = result?;
         reserved.spend(credits);

@@ -31,8 +31,10 @@ pub struct Call {
     pub key: Option<KeyId>,
     /// Name of its key, revoked or not.
     pub key_name: Option<String>,
-    /// State of its job, if it has one that is still known.
+    /// How it stands or ended; of its job or session, if it had one, as long as that is known.
     pub status: Option<JobStatus>,
+    /// Why it failed, in words.
+    pub error: Option<String>,
 }
 
 /// Which calls to read.

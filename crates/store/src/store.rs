@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use harvestman_core::api::error::ApiError;
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
@@ -421,9 +422,14 @@ impl Store {
     // Calls without a job
 
     /// Stores the activity entry and, unless it is free, the ledger entry of a call that is answered at once and
-    /// keeps nothing else. Of `call` only what these entries show is used.
-    pub async fn record_call(&self, call: &NewJob, credits: u32, now: Timestamp) -> Result<(), StoreError> {
-        on_engine!(self, engine => engine.record_call(call, credits, now).await)
+    /// keeps nothing else: its price, or why it failed. Of `call` only what these entries show is used.
+    pub async fn record_call(
+        &self,
+        call: &NewJob,
+        end: Result<u32, &ApiError>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.record_call(call, end, now).await)
     }
 
     // Browser sessions and profiles

@@ -72,6 +72,12 @@ await picture.scrollIntoViewIfNeeded();
 const box = await picture.boundingBox();
 await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 await page.locator(`#open-page .card-foot a[href="${site}"]`).waitFor();
+// The row of a page that the address names is in sight.
+await page.goto(`${origin}/console/jobs/${crawl}?page=${pages - 1}`);
+await page.waitForFunction((row) => {
+  const [list, own] = [".grid", row].map((one) => document.querySelector(one)?.getBoundingClientRect());
+  return own && own.top >= list.top && own.bottom <= list.bottom;
+}, `#page-${pages - 1}`);
 await tab(/^Errors/);
 await page.getByRole("heading", { name: /^Kept out by robots.txt/ }).waitFor();
 await page.getByText("/forbidden/page").waitFor();

@@ -17,10 +17,20 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
     let scroll = Scroll::new(true);
     let range = scroll.range();
     let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
-    let position = move || {
-        let chosen = chosen.get_untracked();
-        rows.with_untracked(|rows| rows.iter().position(|row| Some(row.index) == chosen))
-    };
+    let place = |rows: &[Arc<PageRow>], index| rows.iter().position(|row| Some(row.index) == index);
+    let position = move || rows.with_untracked(|rows| place(rows, chosen.get_untracked()));
+    // The page that was open before the list was is brought into sight, once, when its row has come.
+    let sought = StoredValue::new(chosen.get_untracked());
+    Effect::new(move |_| {
+        let index = sought.get_value();
+        if index.is_none() || index != chosen.get_untracked() || scroll.node.get().is_none() {
+            return;
+        }
+        if let Some(at) = rows.with(|rows| place(rows, index)) {
+            sought.set_value(None);
+            request_animation_frame(move || scroll.reveal(at));
+        }
+    });
     let on_key = move |event: KeyboardEvent| {
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
         let Some(next) = scroll.step(&event.key(), position(), last) else {

@@ -291,7 +291,12 @@ fn offered() -> impl Iterator<Item = Endpoint> {
 
 #[component]
 fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
-    let Call { entry, key, outcome } = call;
+    let Call {
+        entry,
+        key,
+        outcome,
+        error,
+    } = call;
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
@@ -318,7 +323,8 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
         question.set(Some(Question {
             endpoint,
             target,
-            id: id.to_string(),
+            id,
+            error: error.clone(),
         }));
     };
     let name = view! {

@@ -78,7 +78,7 @@ pub fn AskPage() -> impl IntoView {
         let has_model = console.readiness.with(|known| {
             known
                 .as_ref()
-                .map(|known| known.parts.get("llm").is_some_and(|part| part.status == "ok"))
+                .map(|known| known.parts.get("llm").is_some_and(|part| part.status != "not configured"))
         });
         (has_model == Some(false)).then(|| view! { <div class="notice" role="note">{text::NO_MODEL}</div> })
     };

@@ -74,7 +74,7 @@ pub struct CallsQuery {
     pub activity: ActivityQuery,
     /// Only calls with this key.
     pub key: Option<KeyId>,
-    /// Only calls whose job has this state.
+    /// Only calls that stand or ended so.
     pub outcome: Option<JobStatus>,
 }
 
@@ -168,8 +168,10 @@ pub struct Call {
     pub entry: ActivityEntry,
     /// Name of its key; null without one.
     pub key: Option<String>,
-    /// State of its job; null for a call without one.
+    /// How it stands or ended; null where that is not known any more.
     pub outcome: Option<JobStatus>,
+    /// Why it failed, in words.
+    pub error: Option<String>,
 }
 
 /// Query of the historical usage reports.

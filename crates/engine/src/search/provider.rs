@@ -18,6 +18,7 @@ use super::searxng::Searxng;
 use super::serper::Serper;
 use crate::answer::retry_after_ms;
 use crate::limits;
+use crate::works::Works;
 
 /// Which protocol a provider speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +57,7 @@ impl Debug for SearchConfig {
 pub struct Search {
     fetcher: Fetcher,
     protocol: Arc<dyn Protocol>,
+    works: Works,
 }
 
 impl Debug for Search {
@@ -158,7 +160,16 @@ impl Search {
             SearchProvider::Serper => Arc::new(Serper::new(config)),
             SearchProvider::Brave => Arc::new(Brave::new(config)),
         };
-        Search { fetcher, protocol }
+        Search {
+            fetcher,
+            protocol,
+            works: Works::default(),
+        }
+    }
+
+    /// Whether it answered when it was last asked.
+    pub(crate) fn works(&self) -> bool {
+        self.works.get()
     }
 
     /// Pages of results that are asked for at most; some more than are needed, since results may be left out.
@@ -174,6 +185,15 @@ impl Search {
         page: usize,
         deadline: Instant,
     ) -> Result<Vec<Hit>, SearchError> {
+        let hits = self.attempt(ask, page, deadline).await;
+        // A caller may have given it too little time.
+        if hits != Err(SearchError::Timeout) {
+            self.works.note(hits.is_ok());
+        }
+        hits
+    }
+
+    async fn attempt(&self, ask: &Ask, page: usize, deadline: Instant) -> Result<Vec<Hit>, SearchError> {
         let mut repeated = false;
         loop {
             let mut request = self.protocol.request(ask, page, deadline);

@@ -39,7 +39,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         "database": word(database),
         "queue": word(queue),
         "browser": optional(app.engine().browser_works()),
-        "llm": optional(app.engine().has_model().then_some(true)),
+        "llm": optional(app.engine().model_works()),
+        "search": optional(app.engine().search_works()),
         "open": app.open_mode().is_some(),
     });
     json_answer(

@@ -91,6 +91,7 @@ fn call(row: harvestman_store::Call) -> Result<Call, StoreError> {
         entry: entry(row.activity)?,
         key: row.key_name,
         outcome: row.status.and_then(|status| Outcome::parse(status.as_str())),
+        error: row.error,
     })
 }
 

@@ -138,7 +138,7 @@ async fn ready_says_how_each_part_is() {
             (answer.status.as_u16(), &answer.json()["database"]),
             (200, &"ok".into())
         );
-        for part in ["browser", "llm"] {
+        for part in ["browser", "llm", "search"] {
             assert_eq!(answer.json()[part], "not configured", "{part}");
         }
     }

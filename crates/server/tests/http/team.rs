@@ -39,7 +39,7 @@ async fn note(
         retention_ms: DAY_MS,
         created_at: at,
     };
-    app.app.store().record_call(&call, credits, at).await.unwrap();
+    app.app.store().record_call(&call, Ok(credits), at).await.unwrap();
     call.id
 }
 
@@ -238,18 +238,29 @@ async fn the_console_is_told_whose_calls_were_what_became_of_them_and_can_ask_fo
     assert_eq!(ids(&mine), [json!(crawl), json!(map)]);
     let told = |call: &Value| (call["endpoint"].clone(), call["outcome"].clone());
     assert_eq!(told(&mine[0]), (json!("crawl"), json!("completed")));
-    assert_eq!(told(&mine[1]), (json!("map"), Value::Null));
+    assert_eq!(told(&mine[1]), (json!("map"), json!("completed")));
     assert!(mine[0]["key"].is_string() && mine[0]["key"] == mine[1]["key"]);
 
-    assert_eq!(ids(&walk("outcome=completed").await), [json!(crawl)]);
-    assert_eq!(walk("outcome=failed").await, [Value::Null; 0]);
+    let gone = json!({ "url": "http://nobody.test/" });
+    app.post("/v2/map", &gone)
+        .await
+        .is_error(400, "SCRAPE_DNS_RESOLUTION_ERROR");
+    let failed = walk("outcome=failed").await;
+    assert_eq!(told(&failed[0]), (json!("map"), json!("failed")));
+    assert!(
+        failed[0]["error"].as_str().unwrap().contains("nobody.test"),
+        "{failed:?}"
+    );
+    assert_eq!(failed.len(), 1);
+    let completed = walk("outcome=completed&limit=100").await;
+    assert_eq!((completed.len(), &completed[0]["error"]), (5102, &Value::Null));
     assert_eq!(
         ids(&walk(&format!("endpoint=map&key={}", key.unwrap())).await),
-        [json!(map)]
+        [failed[0]["id"].clone(), json!(map)]
     );
     let all = walk("limit=100").await;
-    assert_eq!(all.len(), 5102);
-    assert_eq!(all[1]["key"], Value::Null);
+    assert_eq!(all.len(), 5103);
+    assert_eq!(all[2]["key"], Value::Null);
     for bad in ["limit=0", "key=mine", "outcome=well", "cursor=AAAA"] {
         app.get(&format!("/console/api/activity?{bad}"))
             .await

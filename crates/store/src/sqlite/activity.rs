@@ -36,8 +36,11 @@ macro_rules! select_calls {
         select_activity!(
             $index,
             $and,
-            ", activity.key_id, api_key.name AS key_name, job.status",
-            " LEFT JOIN api_key ON api_key.id = activity.key_id LEFT JOIN job ON job.id = activity.job_id"
+            ", activity.key_id, api_key.name AS key_name, coalesce(failure, job.error) AS error, coalesce(
+                outcome, job.status,
+                iif(session.id IS NULL, NULL, iif(session.ended_at IS NULL, 'scraping', 'completed'))) AS status",
+            " LEFT JOIN api_key ON api_key.id = activity.key_id LEFT JOIN job ON job.id = activity.job_id
+                LEFT JOIN session ON session.id = activity.job_id"
         )
     };
 }
@@ -170,6 +173,7 @@ fn call(row: &SqliteRow) -> Result<Call, StoreError> {
         status: status
             .map(|word| JobStatus::parse(&word).ok_or_else(|| wrong("status")))
             .transpose()?,
+        error: row.maybe_text("error")?,
     })
 }
 
@@ -207,6 +211,7 @@ mod tests {
                 &[
                     "SEARCH activity USING INDEX activity_of_team (team_id=? AND created_at>? AND (created_at,job_id)<(?,?))",
                     "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
+                    "SEARCH session USING PRIMARY KEY (id=?) LEFT-JOIN",
                 ],
             ),
             (
@@ -214,6 +219,7 @@ mod tests {
                 &[
                     "SEARCH activity USING INDEX activity_of_endpoint (team_id=? AND endpoint=? AND created_at>? AND (created_at,job_id)<(?,?))",
                     "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
+                    "SEARCH session USING PRIMARY KEY (id=?) LEFT-JOIN",
                 ],
             ),
             (
@@ -231,7 +237,11 @@ mod tests {
             let plan: Vec<String> = plan.iter().map(|step| step.text("detail").unwrap()).collect();
             let found: Vec<&String> = plan
                 .iter()
-                .filter(|step| step.contains("activity") || step.contains("job"))
+                .filter(|step| {
+                    ["activity", "job", "session"]
+                        .iter()
+                        .any(|table| step.contains(table))
+                })
                 .collect();
             assert_eq!(found, searches, "{plan:?}");
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");

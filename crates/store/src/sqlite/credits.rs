@@ -4,6 +4,7 @@ use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 use uuid::Uuid;
 
+use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -12,7 +13,7 @@ use crate::error::StoreError;
 use crate::job::{JobKind, NewJob};
 use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::insert_activity;
+use crate::sqlite::jobs::{end_activity, insert_activity};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::team::MonthUsage;
 
@@ -111,10 +112,11 @@ impl Sqlite {
     pub(crate) async fn record_call(
         &self,
         call: &NewJob,
-        credits: u32,
+        end: Result<u32, &ApiError>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let call = call.clone();
+        let end = end.map_err(|error| error.message.clone());
         let account = Account {
             job: call.id,
             team: call.team,
@@ -125,9 +127,10 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     insert_activity(connection, &call).await?;
-                    match credits {
-                        0 => Ok(()),
-                        credits => account.charge_call(connection, credits, now).await,
+                    end_activity(connection, &call, end.as_ref().err()).await?;
+                    match end {
+                        Ok(0) | Err(_) => Ok(()),
+                        Ok(credits) => account.charge_call(connection, credits, now).await,
                     }
                 })
             })

@@ -252,6 +252,26 @@ pub(crate) async fn insert_activity(
     Ok(())
 }
 
+/// Notes how a call without a job ended, and why if it failed.
+pub(crate) async fn end_activity(
+    connection: &mut SqliteConnection,
+    call: &NewJob,
+    error: Option<&String>,
+) -> Result<(), StoreError> {
+    let status = if error.is_some() {
+        JobStatus::Failed
+    } else {
+        JobStatus::Completed
+    };
+    query("UPDATE activity SET outcome = ?2, failure = ?3 WHERE job_id = ?1")
+        .bind(blob(call.id.0))
+        .bind(status.as_str())
+        .bind(error.filter(|_| !call.zero_data_retention).cloned())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Places of pages whose fetch had not begun are taken off, so that `admitted` stays the number of
 /// pages attempted.
 async fn mark_cancelled(

@@ -26,6 +26,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0014_usage.sql"),
     include_str!("migrations/0016_page_text.sql"),
     include_str!("migrations/0017_answers.sql"),
+    include_str!("migrations/0019_call_end.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

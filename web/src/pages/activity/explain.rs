@@ -1,11 +1,9 @@
 //! Why a call failed, asked of the server's own documentation with the error that the call ended with.
 
-use std::str::FromStr;
-
 use harvestman_client::{Client, ClientError};
 use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
 use harvestman_core::api::team::Endpoint;
-use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -19,7 +17,9 @@ use crate::console::Console;
 pub(super) struct Question {
     pub(super) endpoint: Endpoint,
     pub(super) target: String,
-    pub(super) id: String,
+    pub(super) id: JobId,
+    /// Why, as the list told it.
+    pub(super) error: Option<String>,
 }
 
 /// What is known so far.
@@ -44,7 +44,10 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
         known.set(Known::Nothing);
         spawn_local(async move {
             let client = console.client();
-            let error = error_of(&client, &asked).await;
+            let error = match &asked.error {
+                Some(error) => error.clone(),
+                None => error_of(&client, &asked).await,
+            };
             known.try_set(Known::Error(error.clone()));
             let request = DocsSearchRequest {
                 question: format!(
@@ -93,23 +96,11 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
     .into_any()
 }
 
-/// What a call ended with, in the API's own words.
+/// What the first page that failed ended with, in the API's own words.
 async fn error_of(client: &Client, asked: &Question) -> String {
-    let told = match (asked.endpoint, JobId::from_str(&asked.id)) {
-        (Endpoint::Crawl, Ok(id)) => of_job(client.crawl_errors(id).await),
-        (Endpoint::BatchScrape, Ok(id)) => of_job(client.batch_scrape_errors(id).await),
-        (Endpoint::Scrape, _) => match ScrapeId::from_str(&asked.id) {
-            Ok(id) => client
-                .scrape_result(id)
-                .await
-                .err()
-                .map(|error| error.to_string()),
-            Err(_) => None,
-        },
-        (Endpoint::Extract, Ok(id)) => match client.extract_status(id).await {
-            Ok(answer) => answer.error,
-            Err(error) => Some(error.to_string()),
-        },
+    let told = match asked.endpoint {
+        Endpoint::Crawl => of_job(client.crawl_errors(asked.id).await),
+        Endpoint::BatchScrape => of_job(client.batch_scrape_errors(asked.id).await),
         _ => None,
     };
     told.unwrap_or_else(|| "It failed, and the server does not tell more.".to_owned())

@@ -3,6 +3,8 @@
 use harvestman_client::Readiness;
 use leptos::prelude::*;
 
+use crate::text;
+
 /// Each part with its word.
 pub fn health(readiness: &Readiness) -> AnyView {
     let whole = match readiness.ready {
@@ -15,10 +17,11 @@ pub fn health(readiness: &Readiness) -> AnyView {
             "off" | "disabled" | "none" | "absent" | "not_configured" | "not configured" => "dot",
             _ => "dot bad",
         };
-        let said = part
-            .detail
-            .clone()
-            .unwrap_or_else(|| part.status.replace('_', " "));
+        let said = match (name.as_str(), part.detail.clone()) {
+            (_, Some(detail)) => detail,
+            ("search", None) if dot == "dot" => text::OWN_PAGES.to_owned(),
+            (_, None) => part.status.replace('_', " "),
+        };
         health_cell(dot, capital(name), said)
     });
     view! {

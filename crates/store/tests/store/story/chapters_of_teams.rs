@@ -5,7 +5,8 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    Activity, ActivityQuery, JobKind, KeyPrint, NewJob, Queue, Revoked, ScrapeResult, Store,
+    Activity, ActivityQuery, CallQuery, JobKind, JobStatus, KeyPrint, NewJob, Queue, Revoked, ScrapeResult,
+    Store,
 };
 
 use crate::place::{NOW, document, later, new_job, offer};
@@ -257,7 +258,7 @@ pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: 
             created_at,
             ..new_job(team, kind, 0)
         };
-        store.record_call(&call, 0, NOW).await.unwrap();
+        store.record_call(&call, Ok(0), NOW).await.unwrap();
         made.push((created_at, call.id, kind));
     };
     for number in 0..150 {
@@ -335,9 +336,16 @@ pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
 
 pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &Store) {
     let team = store.ensure_team("calls").await.unwrap();
-    let (dear, free) = (new_job(team, JobKind::Map, 0), new_job(team, JobKind::Map, 0));
-    store.record_call(&dear, 3, NOW).await.unwrap();
-    store.record_call(&free, 0, NOW).await.unwrap();
+    let [dear, free, lost, hidden] = [(); 4].map(|()| new_job(team, JobKind::Map, 0));
+    let hidden = NewJob {
+        zero_data_retention: true,
+        ..hidden
+    };
+    let error = ApiError::new(ErrorCode::ScrapeTimeout, "too slow");
+    store.record_call(&dear, Ok(3), NOW).await.unwrap();
+    store.record_call(&free, Ok(0), NOW).await.unwrap();
+    store.record_call(&lost, Err(&error), NOW).await.unwrap();
+    store.record_call(&hidden, Err(&error), NOW).await.unwrap();
     assert_eq!(store.ledger_total(team).await.unwrap(), 3);
     assert_eq!(store.month_usage(team).await.unwrap()[0].credits, 3);
     let query = ActivityQuery {
@@ -346,13 +354,27 @@ pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &S
         before: None,
         limit: 10,
     };
-    let mut noted: Vec<JobId> = Vec::new();
-    for entry in store.activity(team, &query).await.unwrap() {
-        noted.push(entry.id);
-    }
-    noted.sort();
-    let mut made = [dear.id, free.id];
-    made.sort();
+    let query = CallQuery {
+        activity: query,
+        key: None,
+        status: None,
+    };
+    let mut noted: Vec<_> = store
+        .calls(team, &query)
+        .await
+        .unwrap()
+        .calls
+        .into_iter()
+        .map(|call| (call.activity.id, call.status, call.error))
+        .collect();
+    noted.sort_by_key(|(id, ..)| *id);
+    let mut made = [
+        (dear.id, Some(JobStatus::Completed), None),
+        (free.id, Some(JobStatus::Completed), None),
+        (lost.id, Some(JobStatus::Failed), Some("too slow".to_owned())),
+        (hidden.id, Some(JobStatus::Failed), None),
+    ];
+    made.sort_by_key(|(id, ..)| *id);
     assert_eq!(noted, made);
     assert!(store.job(team, dear.id, NOW).await.unwrap().is_none());
 }

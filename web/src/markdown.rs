@@ -59,6 +59,8 @@ impl Safe {
             return None;
         }
         match event {
+            // Cells of a table break their lines so.
+            Event::InlineHtml(tag) if is_break(&tag) => Some(Event::HardBreak),
             Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
             Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
             Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
@@ -102,6 +104,12 @@ impl Safe {
             },
         )
     }
+}
+
+/// Whether a tag is a line break, with nothing else in it.
+fn is_break(tag: &str) -> bool {
+    let name = tag.trim_start_matches('<').trim_end_matches(['/', '>', ' ']);
+    name.eq_ignore_ascii_case("br")
 }
 
 fn lower(level: HeadingLevel) -> HeadingLevel {
@@ -200,6 +208,13 @@ mod tests {
             html.contains(">image: A cat</a>") && html.contains("<span class=\"no-image\">image: n</span>"),
             "{html}"
         );
+    }
+
+    #[test]
+    fn a_break_in_a_cell_is_one() {
+        let html = html("| a |\n|---|\n| 1<br>2<BR />3<br onclick=x> |");
+        assert_eq!(html.matches("<br />").count(), 2, "{html}");
+        assert!(html.contains("&lt;br onclick"), "{html}");
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
             ..
         } => return Ok(()),
         Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
-        Format::Branding => (ErrorCode::BadRequest, "is not offered here"),
+        Format::Branding => (ErrorCode::BadRequest, "is not made by this server; use another"),
         Format::Screenshot(_) if !capabilities.browser => (
             ErrorCode::NotConfigured,
             "needs a browser, and none is configured on this server",

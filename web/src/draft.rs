@@ -181,6 +181,8 @@ pub struct Draft {
     pub refused: RwSignal<Option<ApiError>>,
     /// The user asked to send it, so that missing fields are told too.
     pub asked: RwSignal<bool>,
+    /// Why the text of the JSON tab is not the body, since the last change.
+    pub broken: RwSignal<Option<String>>,
     defaults: StoredValue<Map<String, Value>>,
     fresh: StoredValue<Map<String, Value>>,
 }
@@ -205,6 +207,7 @@ impl Draft {
         }
         let body = RwSignal::new(body);
         let refused = RwSignal::new(None);
+        let broken = RwSignal::new(None);
         let checked = Memo::new(move |_| endpoint.check(body.get()));
         let shown = Memo::new(move |last: Option<&Body>| {
             let with_address = || {
@@ -223,6 +226,7 @@ impl Draft {
                 }
             });
             refused.set(None);
+            broken.set(None);
         });
         Self {
             endpoint,
@@ -231,6 +235,7 @@ impl Draft {
             shown,
             refused,
             asked: RwSignal::new(false),
+            broken,
             defaults: StoredValue::new(endpoint.defaults()),
             fresh: StoredValue::new(fresh),
         }
@@ -291,7 +296,8 @@ impl Draft {
     pub fn to_send<R: Wire>(self) -> Option<R> {
         self.asked.set(true);
         self.refused.set(None);
-        let request = self.request();
+        let is_whole = self.broken.with_untracked(Option::is_none);
+        let request = is_whole.then(|| self.request()).flatten();
         if request.is_none() {
             browser::focus_soon("[data-problems]");
         }
@@ -336,19 +342,28 @@ pub fn is_under(path: &str, parent: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Value at a path of names joined by dots. A webhook given as a string is its `url`.
+/// Value at a path of names and indexes joined by dots. A webhook given as a string is its `url`.
 fn at<'a>(body: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     match path.split_once('.') {
         None => body.get(path),
         Some((first, rest)) => match body.get(first)? {
             Value::Object(inner) => at(inner, rest),
+            Value::Array(items) => {
+                let (index, rest) = rest.split_once('.').unwrap_or((rest, ""));
+                match (items.get(index.parse::<usize>().ok()?)?, rest) {
+                    (item, "") => Some(item),
+                    (Value::Object(inner), rest) => at(inner, rest),
+                    _ => None,
+                }
+            }
             address @ Value::String(_) if rest == "url" => Some(address),
             _ => None,
         },
     }
 }
 
-/// Sets or removes the value at a path; objects appear when needed and go when they are empty.
+/// Sets or removes the value at a path; objects appear when needed and go when they are empty. Items of a list are
+/// neither added nor removed by it; one that is a word becomes an object with that `type`.
 fn set(body: &mut Map<String, Value>, path: &str, value: Option<Value>) {
     let Some((first, rest)) = path.split_once('.') else {
         match value {
@@ -357,6 +372,23 @@ fn set(body: &mut Map<String, Value>, path: &str, value: Option<Value>) {
         };
         return;
     };
+    if let Some(Value::Array(items)) = body.get_mut(first) {
+        let (index, rest) = rest.split_once('.').unwrap_or((rest, ""));
+        let item = index.parse().ok().and_then(|index: usize| items.get_mut(index));
+        match (item, value) {
+            (Some(item), Some(value)) if rest.is_empty() => *item = value,
+            (Some(item), value) if !rest.is_empty() => {
+                let mut inner = match item.take() {
+                    Value::Object(inner) => inner,
+                    word => Map::from_iter([("type".to_owned(), word)]),
+                };
+                set(&mut inner, rest, value);
+                *item = Value::Object(inner);
+            }
+            _ => {}
+        }
+        return;
+    }
     let mut inner = match body.remove(first) {
         Some(Value::Object(inner)) => inner,
         Some(address @ Value::String(_)) => Map::from_iter([("url".to_owned(), address)]),
@@ -388,6 +420,26 @@ mod tests {
         assert_eq!(at(&body, "scrapeOptions.location.country"), Some(&json!("DE")));
         set(&mut body, "scrapeOptions.location.country", None);
         assert!(body.is_empty());
+    }
+
+    #[test]
+    fn items_of_a_list_have_paths() {
+        let mut body = object(json!({"actions": [{"type": "wait"}], "formats": ["markdown", "screenshot"]}));
+        set(&mut body, "actions.0.selector", Some(json!("main")));
+        set(&mut body, "formats.1.viewport.width", Some(json!(800)));
+        set(&mut body, "actions.1.selector", Some(json!("beyond the last")));
+        assert_eq!(
+            Value::Object(body.clone()),
+            json!({
+                "actions": [{"type": "wait", "selector": "main"}],
+                "formats": ["markdown", {"type": "screenshot", "viewport": {"width": 800}}],
+            })
+        );
+        assert_eq!(at(&body, "actions.0.selector"), Some(&json!("main")));
+        assert_eq!(at(&body, "formats.0"), Some(&json!("markdown")));
+        assert_eq!(at(&body, "formats.0.quality"), None);
+        set(&mut body, "actions.0.selector", None);
+        assert_eq!(body["actions"], json!([{"type": "wait"}]));
     }
 
     #[test]

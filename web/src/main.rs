@@ -25,6 +25,7 @@ mod highlight;
 mod history;
 mod job_feed;
 mod job_socket;
+mod json_place;
 mod limits;
 mod markdown;
 mod package;

@@ -35,6 +35,8 @@ pub fn RequestForm(
     after_url: ViewFn,
 ) -> impl IntoView {
     let chosen = RwSignal::new("form");
+    let written = RwSignal::new(String::new());
+    let json = Signal::derive(move || (chosen.get() == "json").then(|| written.get()));
     let tabs = vec![tab("form", "Form"), tab("json", "JSON")];
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -50,10 +52,10 @@ pub fn RequestForm(
     view! {
         <form class="card" aria-label="Request" novalidate=true on:submit=submit>
             <Tabs name="request" label="Form or JSON" tabs=Signal::stored(tabs) chosen end/>
-            <Problems draft/>
+            <Problems draft written=json/>
             <div role="tabpanel" id="request-panel" aria-labelledby=move || format!("request-{}", chosen.get())>
                 {move || match chosen.get() {
-                    "json" => view! { <JsonEditor draft/> }.into_any(),
+                    "json" => view! { <JsonEditor draft written/> }.into_any(),
                     _ => view! { <Fields draft after_url=after_url.clone()/> }.into_any(),
                 }}
             </div>

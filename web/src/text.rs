@@ -242,3 +242,9 @@ pub const CUT_SOURCE: &str =
     "This is very long: only its beginning is shown. Copying and saving take all of it.";
 /// A graph of pages that were kept without their list of links.
 pub const GRAPH_MARKDOWN: &str = "Drawn from the links in the pages' Markdown, which leaves out navigation. With the format links the graph has all of them.";
+/// Code of a text in the JSON tab that cannot be read.
+pub const NO_JSON: &str = "NO_JSON";
+/// JSON of another shape than a body.
+pub const NO_OBJECT: &str = "The body must be a JSON object";
+/// Why a text in the JSON tab that cannot be read was not sent.
+pub const JSON_NOT_SENT: &str = "Nothing was sent.";

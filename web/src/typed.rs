@@ -29,6 +29,15 @@ pub fn read(kind: Kind, text: &str) -> Option<Value> {
     })
 }
 
+/// Reads JSON; what is wrong with it begins with the place.
+pub fn read_json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column, words) = (error.line(), error.column(), error.to_string());
+        let words = words.split(" at line ").next().unwrap_or_default();
+        format!("Line {line}, column {column}: {words}")
+    })
+}
+
 /// Writes a value as it would be typed.
 pub fn write(kind: Kind, value: Option<&Value>) -> String {
     match (kind, value) {
@@ -109,6 +118,13 @@ mod tests {
         );
         check(Kind::Text, " DE ", json!("DE"));
         assert_eq!(read(Kind::Lines, "  \n "), None);
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_with_its_place() {
+        assert_eq!(read_json("{\"a\": [1]}"), Ok(json!({"a": [1]})));
+        let wrong = read_json("{\n  \"a\": b\n}").unwrap_err();
+        assert_eq!(wrong, "Line 2, column 8: expected value");
     }
 
     #[test]

@@ -1,50 +1,51 @@
 //! The body of a form as JSON, edited both ways: what is typed here is in the form at once, and the
-//! other way round. Text that is no JSON changes nothing and is told with line and column.
+//! other way round. Text that is no JSON changes nothing, is kept, and is told with line and column.
 
 use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::draft::Draft;
+use crate::{text, typed};
 
-/// Shows the editor.
+/// Shows the editor of a `written` text.
 #[component]
-pub fn JsonEditor(draft: Draft) -> impl IntoView {
-    let text = RwSignal::new(
-        draft
-            .body
-            .with_untracked(|body| serde_json::to_string_pretty(body).unwrap_or_default()),
-    );
-    let wrong = RwSignal::new(None::<String>);
-    let on_input = move |event: leptos::ev::Event| {
-        text.set(event_target_value(&event));
-        let parsed = text.with_untracked(|text| serde_json::from_str::<Value>(text));
-        wrong.set(match parsed {
-            Ok(Value::Object(body)) => {
-                draft.body.set(body);
-                None
-            }
-            Ok(_) => Some("The body must be a JSON object.".to_owned()),
-            Err(error) => Some(format!(
-                "Line {}, column {}: {error}",
-                error.line(),
-                error.column()
-            )),
+pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
+    // The text follows the draft when the draft was changed elsewhere.
+    Effect::new(move |_| {
+        let is_same = draft.body.with(|body| {
+            let read = written.with_untracked(|text| typed::read_json(text));
+            read.is_ok_and(|value| value.as_object() == Some(body))
         });
+        if !is_same && draft.broken.with_untracked(Option::is_none) {
+            let pretty = draft.body.with_untracked(serde_json::to_string_pretty);
+            written.set(pretty.unwrap_or_default());
+        }
+    });
+    let on_input = move |event: leptos::ev::Event| {
+        written.set(event_target_value(&event));
+        match written.with_untracked(|text| typed::read_json(text)) {
+            Ok(Value::Object(body)) => draft.body.set(body),
+            Ok(_) => draft.broken.set(Some(text::NO_OBJECT.to_owned())),
+            Err(wrong) => draft.broken.set(Some(wrong)),
+        }
     };
+    let broken = draft.broken;
     view! {
         <textarea
             class="input mono code-edit"
             rows="18"
             spellcheck="false"
             aria-label="Request body as JSON"
-            aria-invalid=move || wrong.with(Option::is_some).then_some("true")
-            prop:value=move || text.get()
+            aria-describedby="json-wrong"
+            aria-invalid=move || broken.with(Option::is_some).then_some("true")
+            data-json=""
+            prop:value=move || written.get()
             on:input=on_input
         ></textarea>
         {move || {
-            wrong
+            broken
                 .get()
-                .map(|wrong| view! { <div class="pad"><p class="field-error">{wrong}</p></div> })
+                .map(|wrong| view! { <div class="pad"><p class="field-error" id="json-wrong">{wrong}</p></div> })
         }}
     }
     .into_any()

@@ -1,15 +1,21 @@
 //! What is wrong with a request, above its form, in the API's own words; each problem leads to its
-//! field.
+//! field, or to its line where the body is edited as JSON.
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlTextAreaElement;
 
 use crate::browser;
 use crate::components::field::field_id;
-use crate::draft::Draft;
+use crate::draft::{Draft, Problem, problems_of};
+use crate::json_place::{Place, place_of};
+use crate::text;
 
-/// Shows the summary once the user asked to send, or the server refused.
+/// Shows the summary once the user asked to send, or the server refused; `written` is the text of the JSON tab, if
+/// that is what is shown.
 #[component]
-pub fn Problems(draft: Draft) -> impl IntoView {
+pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView {
+    let broken = move || draft.asked.get().then(|| draft.broken.get()).flatten();
     let error = move || {
         let refused = draft.refused.get();
         let core = draft
@@ -18,39 +24,71 @@ pub fn Problems(draft: Draft) -> impl IntoView {
             .then(|| draft.checked.with(|checked| checked.as_ref().err().cloned()));
         refused.or(core.flatten())
     };
-    move || {
-        error().map(|error| {
-            let problems = crate::draft::problems_of(&error);
-            let list = (!problems.is_empty()).then(|| {
-                let items = problems.into_iter().map(|problem| {
-                    let path = problem.path.clone();
-                    let go = move |event: web_sys::MouseEvent| {
-                        event.prevent_default();
-                        show(&path);
-                    };
-                    view! {
-                        <li>
-                            <a href=format!("#{}", field_id(&problem.path)) on:click=go>
-                                <code>{problem.path.clone()}</code>
-                            </a>
-                            " "
-                            {problem.message}
-                        </li>
-                    }
-                });
-                view! { <ul>{items.collect_view()}</ul> }
-            });
-            let sentence = list.is_none().then(|| error.message.clone());
-            view! {
-                <div class="pad notice-pad">
-                    <div class="notice bad" role="alert" tabindex="-1" data-problems="">
-                        <strong>{error.code.as_str()}</strong>
-                        {sentence.map(|sentence| view! { <span>{sentence}</span> })}
-                        {list}
-                    </div>
+    let notice = move |code: &'static str, content: AnyView| {
+        view! {
+            <div class="pad" class:notice-pad=move || written.with(Option::is_none)>
+                <div class="notice bad" role="alert" tabindex="-1" data-problems="">
+                    <strong>{code}</strong>
+                    {content}
                 </div>
-            }
+            </div>
+        }
+    };
+    move || match (broken(), error()) {
+        (Some(wrong), _) => {
+            let content = view! { <span>{wrong} ". " {text::JSON_NOT_SENT}</span> };
+            Some(notice(text::NO_JSON, content.into_any()))
+        }
+        (None, Some(error)) => {
+            let problems = problems_of(&error);
+            let content = match problems.is_empty() {
+                true => view! { <span>{error.message.clone()}</span> }.into_any(),
+                false => {
+                    let items = problems.into_iter().map(|problem| item(problem, written));
+                    view! { <ul>{items.collect_view()}</ul> }.into_any()
+                }
+            };
+            Some(notice(error.code.as_str(), content))
+        }
+        (None, None) => None,
+    }
+}
+
+fn item(problem: Problem, written: Signal<Option<String>>) -> AnyView {
+    let path = StoredValue::new(problem.path.clone());
+    let place = move || written.with(|text| path.with_value(|path| place_of(text.as_ref()?, path)));
+    let go = move |event: web_sys::MouseEvent| {
+        event.prevent_default();
+        match untrack(place) {
+            Some(place) => select(place),
+            None => path.with_value(|path| show(path)),
+        }
+    };
+    let told = move || {
+        place().map(|Place { line, column, .. }| {
+            view! { <span class="nowrap">{format!(" \u{b7} line {line}, column {column}")}</span> }
         })
+    };
+    view! {
+        <li>
+            <a href=format!("#{}", field_id(&problem.path)) on:click=go>
+                <code>{problem.path.clone()}</code>
+            </a>
+            " "
+            {problem.message}
+            {told}
+        </li>
+    }
+    .into_any()
+}
+
+/// Selects the rest of a line in the JSON tab.
+fn select(place: Place) {
+    let editor =
+        browser::find("[data-json]").and_then(|editor| editor.dyn_into::<HtmlTextAreaElement>().ok());
+    if let Some(editor) = editor {
+        let _ = editor.focus();
+        let _ = editor.set_selection_range(place.start, place.end);
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::components::field::field_id;
 use crate::draft::Draft;
+use crate::typed;
 
 /// Types that a row offers.
 const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
@@ -243,17 +244,13 @@ fn SchemaJson(draft: Draft, path: &'static str, value: Memo<Option<Value>>) -> i
         text.set(event_target_value(&event));
         match text.with_untracked(|text| match text.trim() {
             "" => Ok(None),
-            text => serde_json::from_str::<Value>(text).map(Some),
+            text => typed::read_json(text).map(Some),
         }) {
             Ok(value) => {
                 wrong.set(None);
                 draft.put(path, value);
             }
-            Err(error) => wrong.set(Some(format!(
-                "Line {}, column {}: {error}",
-                error.line(),
-                error.column()
-            ))),
+            Err(words) => wrong.set(Some(words)),
         }
     };
     view! {

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::job_feed::JobFeed;
 use crate::route::{self, Screen};
-use crate::{highlight, history, storage, text};
+use crate::{highlight, history, storage, text, typed};
 
 /// Starts a job with a body; its id.
 async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
@@ -84,14 +84,10 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             .get_untracked()
             .or_else(|| written.get_untracked())
             .unwrap_or_default();
-        let body = match serde_json::from_str::<Value>(&text) {
+        let body = match typed::read_json(&text) {
             Ok(body) => body,
-            Err(error) => {
-                problem.set(Some(format!(
-                    "Line {}, column {}: {error}",
-                    error.line(),
-                    error.column()
-                )));
+            Err(words) => {
+                problem.set(Some(words));
                 return;
             }
         };

@@ -1,5 +1,6 @@
 //! Small parts that know nothing of the screens they stand in.
 
+pub mod action_list;
 pub mod answer;
 pub mod badge;
 pub mod code;

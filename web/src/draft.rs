@@ -287,6 +287,15 @@ impl Draft {
             .map(|problem| problem.message)
     }
 
+    /// What is wrong with a field or an item itself, and not inside it, once the user asked to send.
+    pub fn problem_of(self, path: &str) -> Option<String> {
+        let found = self.asked.get().then(|| self.problems());
+        let mut found = found.into_iter().flatten();
+        found
+            .find(|problem| problem.path == path)
+            .map(|problem| problem.message)
+    }
+
     /// The request, if it is acceptable.
     pub fn request<R: Wire>(self) -> Option<R> {
         R::from_value(Value::Object(self.body.get_untracked())).ok()

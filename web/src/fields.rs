@@ -7,9 +7,14 @@ use harvestman_core::api::wire_enum::WireEnum;
 
 use crate::draft::Endpoint;
 
+mod actions;
 mod extract;
+mod formats;
 mod map;
 mod search;
+
+pub use actions::of_action;
+pub use formats::of_format;
 
 /// What edits a field.
 #[derive(Clone, Copy)]
@@ -34,6 +39,12 @@ pub enum Kind {
     Pairs,
     /// Some of the words of a list.
     Set(&'static [&'static str]),
+    /// Any JSON.
+    Json,
+    /// A JSON Schema of an object.
+    Schema,
+    /// What is done in the page before it is read.
+    Actions,
 }
 
 /// One field of the API.
@@ -63,10 +74,14 @@ pub struct Group {
 }
 
 impl Group {
+    /// What the paths of its fields begin with.
+    pub fn prefix(&self, endpoint: Endpoint) -> &'static str {
+        if self.page { endpoint.page_prefix() } else { "" }
+    }
+
     /// Full path of one of its fields.
     pub fn path_of(&self, endpoint: Endpoint, field: &Field) -> String {
-        let prefix = if self.page { endpoint.page_prefix() } else { "" };
-        format!("{prefix}{}", field.path)
+        format!("{}{}", self.prefix(endpoint), field.path)
     }
 }
 
@@ -119,6 +134,12 @@ const WEBHOOK_HEADERS: Field = field(
     "Headers",
     Kind::Pairs,
     "One a line; added to each delivery.",
+);
+const WEBHOOK_METADATA: Field = field(
+    "webhook.metadata",
+    "Metadata",
+    Kind::Pairs,
+    "One name: value a line; echoed in each delivery.",
 );
 
 /// The fields of a crawl that are always in sight.
@@ -255,6 +276,39 @@ const PAGE: Group = Group {
     ],
 };
 
+const BROWSER: Group = Group {
+    name: "Browser",
+    about: "what is done in a page before it is read",
+    page: true,
+    fields: &[
+        field(
+            "waitFor",
+            "Wait after load",
+            Kind::Number("ms"),
+            "Extra time for scripts.",
+        ),
+        field(
+            "profile.name",
+            "Profile",
+            Kind::Text,
+            "Begins with the cookies kept under this name.",
+        ),
+        field(
+            "profile.saveChanges",
+            "Keep changes",
+            Kind::MaybeSwitch,
+            "Of the profile; by itself: yes.",
+        ),
+        field("actions", "Actions", Kind::Actions, ""),
+        field(
+            "mobile",
+            "Mobile",
+            Kind::Switch,
+            "Viewport and user agent of a phone.",
+        ),
+    ],
+};
+
 const NETWORK: Group = Group {
     name: "Network",
     about: "how a page is fetched",
@@ -265,12 +319,6 @@ const NETWORK: Group = Group {
             "Timeout",
             Kind::Number("ms"),
             "For a whole page, waiting included.",
-        ),
-        field(
-            "waitFor",
-            "Wait after load",
-            Kind::Number("ms"),
-            "Extra time for scripts; needs a browser.",
         ),
         field(
             "maxAge",
@@ -302,12 +350,6 @@ const NETWORK: Group = Group {
             "Proxy",
             Kind::Words(words::<Proxy>),
             "Which of the operator's proxies is used.",
-        ),
-        field(
-            "mobile",
-            "Mobile",
-            Kind::Switch,
-            "Phone viewport and user agent; needs a browser.",
         ),
         field(
             "skipTlsVerification",
@@ -371,6 +413,7 @@ const WEBHOOK: Group = Group {
             "None chosen means all.",
         ),
         WEBHOOK_HEADERS,
+        WEBHOOK_METADATA,
     ],
 };
 
@@ -400,10 +443,17 @@ pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
 /// The groups of a form.
 pub fn groups(endpoint: Endpoint) -> &'static [Group] {
     match endpoint {
-        Endpoint::Search => &[search::FILTER, search::ANSWER, PAGE, NETWORK],
-        Endpoint::Extract => &[extract::SCOPE, extract::ANSWER, PAGE, NETWORK, extract::WEBHOOK],
-        Endpoint::Scrape => &[PAGE, NETWORK, KEEP],
-        Endpoint::Crawl => &[SCOPE, PAGE, NETWORK, PACE, WEBHOOK],
+        Endpoint::Search => &[search::FILTER, search::ANSWER, PAGE, BROWSER, NETWORK],
+        Endpoint::Extract => &[
+            extract::SCOPE,
+            extract::ANSWER,
+            PAGE,
+            BROWSER,
+            NETWORK,
+            extract::WEBHOOK,
+        ],
+        Endpoint::Scrape => &[PAGE, BROWSER, NETWORK, KEEP],
+        Endpoint::Crawl => &[SCOPE, PAGE, BROWSER, NETWORK, PACE, WEBHOOK],
         Endpoint::Map => &[map::SCOPE, map::NETWORK],
     }
 }
@@ -446,7 +496,12 @@ mod tests {
         for name in options.keys().filter(|name| !ELSEWHERE.contains(&name.as_str())) {
             assert!(has(false, name), "{name}");
         }
-        for name in page.filter(|name| !ELSEWHERE.contains(&name.as_str())) {
+        // Some are filled only once they are set.
+        let rest = ["actions", "profile", "location", "redactPII"].map(str::to_owned);
+        for name in page
+            .filter(|name| !ELSEWHERE.contains(&name.as_str()))
+            .chain(&rest)
+        {
             assert!(has(true, name), "scrapeOptions.{name}");
         }
     }

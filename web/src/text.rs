@@ -248,3 +248,5 @@ pub const NO_JSON: &str = "NO_JSON";
 pub const NO_OBJECT: &str = "The body must be a JSON object";
 /// Why a text in the JSON tab that cannot be read was not sent.
 pub const JSON_NOT_SENT: &str = "Nothing was sent.";
+/// Above the list of actions.
+pub const ACTIONS_HELP: &str = "Done in this order once the page is loaded, before it is read.";

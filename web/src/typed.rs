@@ -23,9 +23,15 @@ pub fn read(kind: Kind, text: &str) -> Option<Value> {
             .collect::<Map<_, _>>()
             .into(),
         Kind::LongText => Value::from(text),
-        Kind::Text | Kind::Switch | Kind::MaybeSwitch | Kind::Words(_) | Kind::Choices(_) | Kind::Set(_) => {
-            Value::from(trimmed)
-        }
+        Kind::Json => serde_json::from_str(trimmed).unwrap_or_else(|_| Value::from(trimmed)),
+        Kind::Text
+        | Kind::Switch
+        | Kind::MaybeSwitch
+        | Kind::Words(_)
+        | Kind::Choices(_)
+        | Kind::Set(_)
+        | Kind::Schema
+        | Kind::Actions => Value::from(trimmed),
     })
 }
 
@@ -48,6 +54,9 @@ pub fn write(kind: Kind, value: Option<&Value>) -> String {
                 .iter()
                 .map(|(name, value)| format!("{name}: {}", plain(value))),
         ),
+        (Kind::Json, Some(value @ (Value::Array(_) | Value::Object(_)))) => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
         (_, Some(value)) => plain(value),
     }
 }
@@ -117,6 +126,8 @@ mod tests {
             json!({"Cookie": "a=b; c=d:e", "X-A": "1"}),
         );
         check(Kind::Text, " DE ", json!("DE"));
+        check(Kind::Json, "[{\"a\": 1}]", json!([{"a": 1}]));
+        check(Kind::Json, "[half", json!("[half"));
         assert_eq!(read(Kind::Lines, "  \n "), None);
     }
 

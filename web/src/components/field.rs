@@ -4,6 +4,8 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
+use crate::components::action_list::action_list;
+use crate::components::schema_editor::SchemaEditor;
 use crate::draft::Draft;
 use crate::fields::{Field, Kind};
 use crate::typed;
@@ -58,8 +60,13 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     };
     let invalid = move || problem.with(Option::is_some).then_some("true");
     let described = format!("{id}-help {id}-wrong");
-    let is_wide = matches!(field.kind, Kind::Lines | Kind::Pairs | Kind::LongText);
+    let is_wide = matches!(
+        field.kind,
+        Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json
+    );
     match field.kind {
+        Kind::Schema => view! { <SchemaEditor draft path=at()/> }.into_any(),
+        Kind::Actions => action_list(draft, at()),
         Kind::Switch => {
             let is_on = move || {
                 draft.effective(&at()) == Some(Value::Bool(true))
@@ -186,7 +193,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             }
             .into_any()
         }
-        Kind::Text | Kind::LongText | Kind::Number(_) | Kind::Lines | Kind::Pairs => {
+        Kind::Text | Kind::LongText | Kind::Number(_) | Kind::Lines | Kind::Pairs | Kind::Json => {
             let text = typed_text(draft, path, field.kind);
             let on_input = move |event: leptos::ev::Event| {
                 text.set(event_target_value(&event));
@@ -194,7 +201,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                 draft.put(&at(), value);
             };
             let placeholder = match field.kind {
-                Kind::Lines | Kind::Pairs | Kind::LongText => String::new(),
+                Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json => String::new(),
                 _ => draft
                     .default_of(&at())
                     .map(|value| typed::write(field.kind, Some(&value)))
@@ -211,7 +218,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                 .into_any(),
             };
             view! {
-                <div class=if matches!(field.kind, Kind::LongText) { "field wide" } else { "field" }>
+                <div class=if matches!(field.kind, Kind::LongText | Kind::Json) { "field wide" } else { "field" }>
                     {name()}
                     {control}
                     {help()}

@@ -7,13 +7,19 @@ use crate::components::field::FieldView;
 use crate::draft::Draft;
 use crate::fields::{Field, Group, Kind};
 
-/// The fields of a group in rows that wrap: what is typed or chosen first, then the switches.
+/// The fields of a group.
 #[component]
 pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
-    let row = move |switches: bool| {
+    view! { <Rows draft fields=group.fields prefix=group.prefix(draft.endpoint)/> }.into_any()
+}
+
+/// Fields in rows that wrap: what is typed or chosen first, then the switches. Their paths begin with a prefix.
+#[component]
+pub fn Rows(draft: Draft, fields: &'static [Field], #[prop(into)] prefix: String) -> impl IntoView {
+    let row = |switches: bool| {
         let is_here = move |field: &&Field| matches!(field.kind, Kind::Switch) == switches;
-        let fields = group.fields.iter().filter(is_here).map(|field| {
-            let path = group.path_of(draft.endpoint, field);
+        let fields = fields.iter().filter(is_here).map(|field| {
+            let path = format!("{prefix}{}", field.path);
             view! { <FieldView draft field=*field path/> }
         });
         let fields = fields.collect_view();

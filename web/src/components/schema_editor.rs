@@ -88,9 +88,11 @@ fn schema_of(rows: &[Row]) -> Option<Value> {
 
 /// Shows the editor of the schema at a path of a draft.
 #[component]
-pub fn SchemaEditor(draft: Draft, path: &'static str) -> impl IntoView {
-    let value = Memo::new(move |_| draft.value(path));
-    let problem = Memo::new(move |_| draft.problem_at(path));
+pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
+    let id = field_id(&path);
+    let path = StoredValue::new(path);
+    let value = Memo::new(move |_| path.with_value(|path| draft.value(path)));
+    let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
     // Rows hold what is half typed; they follow the draft when it was changed elsewhere.
     let rows = RwSignal::new(Vec::<(usize, RwSignal<Row>)>::new());
     let next = StoredValue::new(0_usize);
@@ -100,7 +102,7 @@ pub fn SchemaEditor(draft: Draft, path: &'static str) -> impl IntoView {
         rows.update(|rows| rows.push((id, RwSignal::new(row))));
     };
     let now = move || rows.with(|rows| rows.iter().map(|(_, row)| row.get()).collect::<Vec<_>>());
-    let write = move || draft.put(path, untrack(|| schema_of(&now())));
+    let write = move || path.with_value(|path| draft.put(path, untrack(|| schema_of(&now()))));
     let as_json = RwSignal::new(
         value.with_untracked(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none())),
     );
@@ -119,7 +121,6 @@ pub fn SchemaEditor(draft: Draft, path: &'static str) -> impl IntoView {
         }
     });
     let only_json = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
-    let id = field_id(path);
     let row = move |(key, row): (usize, RwSignal<Row>)| {
         let change = move |how: &dyn Fn(&mut Row)| {
             row.update(how);
@@ -183,10 +184,10 @@ pub fn SchemaEditor(draft: Draft, path: &'static str) -> impl IntoView {
         }
     };
     view! {
-        <div class="field" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
+        <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
             <span class="field-name">
                 <span id=format!("{id}-name")>"Schema"</span>
-                <code class:set=move || value.with(Option::is_some)>{path}</code>
+                <code class:set=move || value.with(Option::is_some)>{path.get_value()}</code>
                 <span class="grow"></span>
                 <button
                     type="button"
@@ -233,7 +234,7 @@ pub fn SchemaEditor(draft: Draft, path: &'static str) -> impl IntoView {
 }
 
 #[component]
-fn SchemaJson(draft: Draft, path: &'static str, value: Memo<Option<Value>>) -> impl IntoView {
+fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>>) -> impl IntoView {
     let pretty = |value: &Option<Value>| {
         let written = value.as_ref().map(serde_json::to_string_pretty);
         written.and_then(Result::ok).unwrap_or_default()
@@ -248,7 +249,7 @@ fn SchemaJson(draft: Draft, path: &'static str, value: Memo<Option<Value>>) -> i
         }) {
             Ok(value) => {
                 wrong.set(None);
-                draft.put(path, value);
+                path.with_value(|path| draft.put(path, value));
             }
             Err(words) => wrong.set(Some(words)),
         }

@@ -1,6 +1,6 @@
 //! The controls of an extraction.
 
-use super::{Group, Kind, WEBHOOK_HEADERS, WEBHOOK_URL, field};
+use super::{Group, Kind, WEBHOOK_HEADERS, WEBHOOK_METADATA, WEBHOOK_URL, field};
 
 /// The fields of an extraction that are always in sight; its schema has an editor of its own.
 pub(super) const FIRST: Group = Group {
@@ -113,5 +113,6 @@ pub(super) const WEBHOOK: Group = Group {
             "None chosen means all.",
         ),
         WEBHOOK_HEADERS,
+        WEBHOOK_METADATA,
     ],
 };

@@ -1,0 +1,223 @@
+//! What is done in a page before it is read: an ordered list of actions that are added, changed, moved and removed,
+//! also by keyboard: Alt with an arrow moves the action that has the focus.
+
+use harvestman_core::api::action::ActionKind;
+use harvestman_core::api::wire_enum::WireEnum;
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+use web_sys::KeyboardEvent;
+
+use crate::browser;
+use crate::components::field::field_id;
+use crate::components::group::Rows;
+use crate::console::Console;
+use crate::draft::Draft;
+use crate::fields::of_action;
+use crate::text;
+
+/// The list at a path of a draft.
+#[derive(Clone, Copy)]
+struct Actions {
+    draft: Draft,
+    path: StoredValue<String>,
+}
+
+impl Actions {
+    fn read(self) -> Vec<Value> {
+        let value = self.path.with_value(|path| self.draft.value(path));
+        match value {
+            Some(Value::Array(actions)) => actions,
+            _ => Vec::new(),
+        }
+    }
+
+    fn change(self, how: impl FnOnce(&mut Vec<Value>)) {
+        let mut actions = untrack(|| self.read());
+        how(&mut actions);
+        let value = (!actions.is_empty()).then_some(Value::Array(actions));
+        self.path.with_value(|path| self.draft.put(path, value));
+    }
+
+    fn at(self, index: usize) -> String {
+        self.path.with_value(|path| format!("{path}.{index}"))
+    }
+
+    /// Focuses a part of an action, once it is drawn.
+    fn focus(self, index: usize, part: &'static str) {
+        let selector = format!("#{} {part}", field_id(&self.at(index)));
+        request_animation_frame(move || {
+            let part = browser::find(&selector);
+            part.into_iter().for_each(|part| _ = part.focus());
+        });
+    }
+
+    /// Moves an action to another place; false when there is none.
+    fn swap(self, index: usize, with: Option<usize>) -> bool {
+        let count = untrack(|| self.read().len());
+        let Some(with) = with.filter(|with| *with < count) else {
+            return false;
+        };
+        self.change(|actions| actions.swap(index, with));
+        Console::get().say(format!("Action {} of {count}", with + 1));
+        true
+    }
+}
+
+fn kind_of(action: &Value) -> ActionKind {
+    let kind = action.get("type").and_then(Value::as_str);
+    kind.and_then(ActionKind::parse).unwrap_or(ActionKind::Wait)
+}
+
+/// An action of another kind, with those of the fields that both have.
+fn turned(action: &Value, kind: ActionKind) -> Value {
+    let mut turned = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
+    let kept = of_action(kind)
+        .iter()
+        .filter_map(|field| Some((field.path.to_owned(), action.get(field.path)?.clone())));
+    turned.extend(kept);
+    Value::Object(turned)
+}
+
+/// Shows the list.
+pub fn action_list(draft: Draft, path: String) -> AnyView {
+    let id = field_id(&path);
+    let actions = Actions {
+        draft,
+        path: StoredValue::new(path.clone()),
+    };
+    let rows = Memo::new(move |_| actions.read().iter().map(kind_of).enumerate().collect::<Vec<_>>());
+    let add = move |_| {
+        let index = rows.with_untracked(Vec::len);
+        actions.change(|actions| actions.push(turned(&Value::Null, ActionKind::Click)));
+        actions.focus(index, "select");
+    };
+    let problem = move || draft.problem_of(&actions.path.get_value());
+    view! {
+        <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
+            <span class="field-name" id=format!("{id}-name")>
+                "Actions"
+                <code class:set=move || rows.with(|rows| !rows.is_empty())>{path}</code>
+            </span>
+            <p class="hint">{text::ACTIONS_HELP}</p>
+            <ol class="action-list">
+                <For each=move || rows.get() key=|row| *row children=move |(index, kind)| row(actions, index, kind)/>
+            </ol>
+            {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
+            <div>
+                <button type="button" class="btn small" on:click=add>
+                    "Add an action"
+                </button>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
+    let number = index + 1;
+    let draft = actions.draft;
+    let id = field_id(&actions.at(index));
+    let turn = move |event: leptos::ev::Event| {
+        if let Some(kind) = ActionKind::parse(&event_target_value(&event)) {
+            actions.change(|actions| {
+                if let Some(action) = actions.get_mut(index) {
+                    *action = turned(action, kind);
+                }
+            });
+            actions.focus(index, "select");
+        }
+    };
+    let up = move || actions.swap(index, index.checked_sub(1));
+    let down = move || actions.swap(index, Some(index + 1));
+    let on_key = move |event: KeyboardEvent| {
+        let (moved, now) = match (event.alt_key(), event.key().as_str()) {
+            (true, "ArrowUp") => (up(), index.wrapping_sub(1)),
+            (true, "ArrowDown") => (down(), index + 1),
+            _ => return,
+        };
+        event.prevent_default();
+        if moved {
+            actions.focus(now, "select");
+        }
+    };
+    let remove = move |_| {
+        actions.change(|actions| {
+            if index < actions.len() {
+                actions.remove(index);
+            }
+        });
+        actions.focus(index.saturating_sub(1), "select");
+    };
+    let options = ActionKind::ALL
+        .iter()
+        .map(|one| view! { <option value=one.as_str() selected=*one == kind>{one.as_str()}</option> });
+    let is_last = move || actions.read().len() == number;
+    let problem = move || draft.problem_of(&actions.at(index));
+    view! {
+        <li class="action" id=id tabindex="-1" on:keydown=on_key>
+            <div class="action-head">
+                <span class="action-number">{number}</span>
+                <select class="input" aria-label=format!("Action {number}") on:change=turn>
+                    {options.collect_view()}
+                </select>
+                <span class="grow"></span>
+                <button
+                    type="button"
+                    class="btn icon quiet"
+                    aria-label=format!("Move action {number} up")
+                    title="Up (Alt and arrow up)"
+                    disabled=index == 0
+                    on:click=move |_| {
+                        if up() {
+                            actions.focus(index - 1, "select");
+                        }
+                    }
+                >
+                    "\u{2191}"
+                </button>
+                <button
+                    type="button"
+                    class="btn icon quiet"
+                    aria-label=format!("Move action {number} down")
+                    title="Down (Alt and arrow down)"
+                    disabled=is_last
+                    on:click=move |_| {
+                        if down() {
+                            actions.focus(index + 1, "select");
+                        }
+                    }
+                >
+                    "\u{2193}"
+                </button>
+                <button
+                    type="button"
+                    class="btn icon quiet"
+                    aria-label=format!("Remove action {number}")
+                    title="Remove"
+                    on:click=remove
+                >
+                    "\u{00d7}"
+                </button>
+            </div>
+            {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
+            <Rows draft fields=of_action(kind) prefix=format!("{}.", actions.at(index))/>
+        </li>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_action_of_another_kind_keeps_what_both_have() {
+        let click = json!({"type": "click", "selector": "a", "all": true});
+        assert_eq!(
+            turned(&click, ActionKind::Scroll),
+            json!({"type": "scroll", "selector": "a"})
+        );
+        assert_eq!(turned(&click, ActionKind::Press), json!({"type": "press"}));
+    }
+}

@@ -8,6 +8,7 @@ pub mod dialog;
 pub mod failure;
 pub mod field;
 pub mod filter_input;
+pub mod find;
 pub mod format_chips;
 pub mod group;
 pub mod head;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::code::{Code, copy};
+use crate::components::find::Find;
 use crate::components::icon::{Icon, Picture};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
@@ -42,6 +43,7 @@ fn part(document: &Document, id: &str) -> Option<String> {
         "extracted" => document.json.as_ref().map(pretty),
         "attributes" => document.attributes.as_ref().map(pretty),
         "changes" => document.change_tracking.as_ref().map(pretty),
+        "actions" => document.actions.as_ref().map(pretty),
         "screenshot" => document.screenshot.clone(),
         "metadata" => Some(pretty(&document.metadata)),
         _ => Some(pretty(document)),
@@ -69,6 +71,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
         ("extracted", "Extracted"),
         ("attributes", "Attributes"),
         ("changes", "Changes"),
+        ("actions", "Actions"),
         ("html", "HTML"),
         ("rawHtml", "Raw HTML"),
         ("screenshot", "Screenshot"),
@@ -151,8 +154,23 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             console.say("The browser does not allow saving");
         }
     };
+    let finding = RwSignal::new(false);
+    let shown = Signal::derive(move || {
+        document.track();
+        open.track();
+    });
     let end = move || {
         view! {
+            <button
+                type="button"
+                class="btn icon quiet"
+                aria-label="Find in the result"
+                title="Find in the result"
+                aria-pressed=move || finding.get().to_string()
+                on:click=move |_| finding.update(|on| *on = !*on)
+            >
+                <Icon picture=Picture::Search/>
+            </button>
             <button type="button" class="btn icon quiet" aria-label="Copy" title="Copy" on:click=move |_| copy(console, text_of_tab())>
                 <Icon picture=Picture::Copy/>
             </button>
@@ -163,6 +181,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
     };
     view! {
         <Tabs name="viewer" label="Parts of the page" tabs chosen end/>
+        <Find open=finding within="#viewer-panel" of=shown/>
         <div role="tabpanel" id="viewer-panel" aria-labelledby=move || format!("viewer-{}", open.get())>
             {move || document.get().map(|document| body(&document, open.get()))}
         </div>
@@ -189,6 +208,7 @@ fn body(document: &Document, open: &'static str) -> AnyView {
         "images" => addresses(document.images.as_deref().unwrap_or_default()),
         "metadata" => pairs(document),
         "screenshot" => picture(text),
+        "actions" => actions(document.actions.as_ref(), &text),
         "summary" | "answer" | "highlights" => {
             view! { <div class="prose" tabindex="0" inner_html=render(&text).html></div> }.into_any()
         }
@@ -205,6 +225,20 @@ fn body(document: &Document, open: &'static str) -> AnyView {
             .into_any()
         }
     }
+}
+
+/// What actions gave: their pictures, and everything as JSON.
+fn actions(given: Option<&Value>, text: &str) -> AnyView {
+    let pictures = given.and_then(|given| given.get("screenshots")?.as_array());
+    let pictures = pictures.into_iter().flatten();
+    let pictures = pictures.filter_map(|address| Some(picture(address.as_str()?.to_owned())));
+    let (shown, cut) = beginning(text);
+    view! {
+        {pictures.collect_view()}
+        {cut.then(|| view! { <p class="notice warn">{text::CUT_SOURCE}</p> })}
+        <Code html=json(shown) label="Source" wrap=true/>
+    }
+    .into_any()
 }
 
 /// As much of a text as a page shows without stopping for breath, and whether that is not all.

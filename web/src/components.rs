@@ -17,6 +17,7 @@ pub mod json_editor;
 pub mod nav;
 pub mod page_list;
 pub mod palette;
+pub mod parts;
 pub mod problems;
 pub mod schema_editor;
 pub mod scroll;

@@ -11,6 +11,7 @@ use web_sys::AbortController;
 use crate::browser;
 use crate::components::failure::failure;
 use crate::components::icon::{Icon, Picture};
+use crate::components::parts::Part;
 use crate::console::Console;
 use crate::draft::Draft;
 
@@ -144,6 +145,11 @@ pub fn OutcomeCard(
     nothing: ViewFn,
 ) -> impl IntoView {
     let busy = exchange.busy();
+    Effect::new(move |_| {
+        if busy.get() {
+            Part::turn_to_result();
+        }
+    });
     let body = move || match exchange.outcome.get() {
         Outcome::Nothing => view! {
             <div class="empty">
@@ -159,7 +165,7 @@ pub fn OutcomeCard(
         Outcome::Failed(error) => failure(&error),
     };
     view! {
-        <section class="card" id="result" aria-label=label aria-busy=move || busy.get().to_string()>
+        <section class="card part-result" id="result" aria-label=label aria-busy=move || busy.get().to_string()>
             {body}
         </section>
     }

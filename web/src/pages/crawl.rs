@@ -7,6 +7,7 @@ use leptos_router::hooks::use_navigate;
 
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
+use crate::components::parts::Parts;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::request_form::RequestForm;
@@ -58,7 +59,7 @@ pub fn CrawlPage() -> impl IntoView {
     });
     view! {
         <PageHead title="Crawl".to_owned() intro=|| view! { <p>{text::CRAWL_INTRO}</p> }/>
-        <div class="two">
+        <Parts result="Preview">
             <RequestForm
                 draft
                 run
@@ -71,7 +72,7 @@ pub fn CrawlPage() -> impl IntoView {
                 <Preview draft/>
                 <CodeCard draft/>
             </div>
-        </div>
+        </Parts>
     }
     .into_any()
 }

@@ -15,6 +15,7 @@ use crate::components::badge::JobBadge;
 use crate::components::code::{Code, CodeCard, copy};
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
+use crate::components::parts::Parts;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -56,7 +57,7 @@ pub fn ExtractPage() -> impl IntoView {
     });
     view! {
         <PageHead title="Extract".to_owned() intro=|| view! { <p>{text::EXTRACT_INTRO}</p> }/>
-        <div class="two">
+        <Parts result="Result">
             <RequestForm draft run busy=exchange.busy() action="Extract" busy_action="Extracting"/>
             <div class="stack">
                 <OutcomeCard
@@ -67,7 +68,7 @@ pub fn ExtractPage() -> impl IntoView {
                 />
                 <CodeCard draft/>
             </div>
-        </div>
+        </Parts>
     }
     .into_any()
 }
@@ -146,8 +147,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
     let error = error
         .map(|error| view! { <div class="pad"><div class="notice bad" role="alert">{error}</div></div> });
     let warning = answer.warning.clone();
-    let warning =
-        warning.map(|text| view! { <div class="pad notice-pad"><div class="notice warn">{text}</div></div> });
+    let warning = warning.map(|text| view! { <div class="pad"><div class="notice warn">{text}</div></div> });
     let facts = [
         answer
             .credits_used

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
 use crate::components::icon::Picture;
+use crate::components::parts::Parts;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -45,7 +46,7 @@ pub fn MapPage() -> impl IntoView {
     });
     view! {
         <PageHead title="Map".to_owned() intro=|| view! { <p>{text::MAP_INTRO}</p> }/>
-        <div class="two">
+        <Parts result="Result">
             <div class="stack">
                 <RequestForm
                     draft
@@ -63,7 +64,7 @@ pub fn MapPage() -> impl IntoView {
                 picture=Picture::Map
                 nothing=|| view! { <p>{text::NO_MAP}</p> }
             />
-        </div>
+        </Parts>
     }
     .into_any()
 }

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
 use crate::components::icon::Picture;
+use crate::components::parts::Parts;
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
@@ -36,7 +37,7 @@ pub fn ScrapePage() -> impl IntoView {
     });
     view! {
         <PageHead title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
-        <div class="two">
+        <Parts result="Result">
             <RequestForm
                 draft
                 run
@@ -54,7 +55,7 @@ pub fn ScrapePage() -> impl IntoView {
                 />
                 <CodeCard draft/>
             </div>
-        </div>
+        </Parts>
     }
     .into_any()
 }

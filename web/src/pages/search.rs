@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
 use crate::components::icon::Picture;
+use crate::components::parts::Parts;
 use crate::components::tabs::{Tab, Tabs};
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
@@ -116,7 +117,7 @@ pub fn SearchPage() -> impl IntoView {
     });
     view! {
         <PageHead title="Search".to_owned() intro=|| view! { <p>{text::SEARCH_INTRO}</p> }/>
-        <div class="two">
+        <Parts result="Result">
             <RequestForm
                 draft
                 run
@@ -134,7 +135,7 @@ pub fn SearchPage() -> impl IntoView {
                 />
                 <CodeCard draft/>
             </div>
-        </div>
+        </Parts>
     }
     .into_any()
 }

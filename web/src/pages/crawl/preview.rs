@@ -68,7 +68,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
         });
     };
     view! {
-        <section class="card" aria-label="Preview">
+        <section class="card part-result" aria-label="Preview">
             <div class="card-head">
                 <h2>"Before it starts"</h2>
                 <span class="grow"></span>

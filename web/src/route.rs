@@ -128,6 +128,12 @@ pub fn job_path(id: &impl std::fmt::Display) -> String {
     format!("/jobs/{id}")
 }
 
+/// Path of the form of a scrape with the result of one under the base.
+pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
+    let url = String::from(js_sys::encode_uri_component(url));
+    format!("{}?url={url}&id={id}", Screen::Scrape.path())
+}
+
 /// Path of a session's screen under the base; the id is the session's or its scrape's.
 pub fn session_path(id: &impl std::fmt::Display) -> String {
     format!("{}/{id}", Screen::Sessions.path())

@@ -68,10 +68,7 @@ fn fixed(has_key: bool) -> Vec<Item> {
 
 fn of_job(job: ConsoleJob) -> Item {
     let does = match job.kind.as_str() {
-        "scrape" => {
-            let url = String::from(js_sys::encode_uri_component(&job.url));
-            Does::Go(format!("{}?url={url}", Screen::Scrape.path()))
-        }
+        "scrape" => Does::Go(route::scrape_path(&job.url, &job.id)),
         _ => Does::Go(route::job_path(&job.id)),
     };
     Item {

@@ -372,12 +372,13 @@ fn screen_of(entry: &ActivityEntry) -> Option<String> {
         Endpoint::Crawl | Endpoint::BatchScrape => Some(route::job_href(&entry.id)),
         Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), entry.id)),
         Endpoint::Browser | Endpoint::Interact => Some(format!("{BASE}/sessions/{}", entry.id)),
-        Endpoint::Scrape
-        | Endpoint::Search
-        | Endpoint::Map
-        | Endpoint::Agent
-        | Endpoint::Llmstxt
-        | Endpoint::DeepResearch => None,
+        Endpoint::Scrape => Some(format!(
+            "{BASE}{}",
+            route::scrape_path(entry.target.as_deref().unwrap_or_default(), &entry.id)
+        )),
+        Endpoint::Search | Endpoint::Map | Endpoint::Agent | Endpoint::Llmstxt | Endpoint::DeepResearch => {
+            None
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! One page: form, result, code.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use harvestman_core::api::ScrapeRequest;
+use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
@@ -32,9 +35,19 @@ pub fn ScrapePage() -> impl IntoView {
             document.warning = document.warning.take().or(answer.warning);
             console.say(format!("Page scraped in {seconds:.1} s"));
             let document = Arc::new(document);
-            Ok(Outcome::done(move || scraped(document.clone(), seconds)))
+            Ok(Outcome::done(move || scraped(document.clone(), Some(seconds))))
         }))
     });
+    // An earlier scrape of the address is read again.
+    let earlier = use_query_map().with_untracked(|query| ScrapeId::from_str(query.get_str("id")?).ok());
+    if let Some(id) = earlier {
+        exchange.send(None, |client| {
+            Some(Box::pin(async move {
+                let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
+                Ok(Outcome::done(move || scraped(document.clone(), None)))
+            }))
+        });
+    }
     view! {
         <PageHead title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
         <Parts result="Result">
@@ -60,12 +73,12 @@ pub fn ScrapePage() -> impl IntoView {
     .into_any()
 }
 
-fn scraped(document: Shown, seconds: f64) -> AnyView {
+fn scraped(document: Shown, seconds: Option<f64>) -> AnyView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>
             <span class="grow"></span>
-            <span class="hint nowrap">{format!("{seconds:.1} s")}</span>
+            <span class="hint nowrap">{seconds.map(|seconds| format!("{seconds:.1} s"))}</span>
         </div>
         <Viewer document=Signal::stored(Some(document))/>
     }

@@ -9,7 +9,7 @@ use crate::browser;
 use crate::components::badge::JobBadge;
 use crate::figures;
 use crate::limits::RECENT_JOBS;
-use crate::route::{self, Screen};
+use crate::route::{self, BASE, Screen};
 
 /// One call.
 struct Row {
@@ -75,7 +75,8 @@ fn row(row: Row) -> AnyView {
     }
 }
 
-/// Lists of pages and browsers have a screen of their own; other calls lead to their form with the same target.
+/// Lists of pages and browsers have a screen of their own, a page is read beside its form; other calls lead to their form
+/// with the same target.
 fn href(row: &Row) -> Option<String> {
     let form = |screen: Screen| {
         let url = String::from(js_sys::encode_uri_component(&row.target));
@@ -84,7 +85,7 @@ fn href(row: &Row) -> Option<String> {
     match Endpoint::parse(&row.kind)? {
         Endpoint::Crawl | Endpoint::BatchScrape => Some(route::job_href(&row.id)),
         Endpoint::Browser | Endpoint::Interact => Some(route::session_href(&row.id)),
-        Endpoint::Scrape => form(Screen::Scrape),
+        Endpoint::Scrape => Some(format!("{BASE}{}", route::scrape_path(&row.target, &row.id))),
         Endpoint::Map => form(Screen::Map),
         Endpoint::Search
         | Endpoint::Extract

@@ -31,6 +31,8 @@ pub struct Console {
     pub readiness: RwSignal<Option<Readiness>>,
     /// Facts about the server.
     pub info: RwSignal<ConsoleInfo>,
+    /// Pages of the team that wait for a slot.
+    pub waiting: RwSignal<u64>,
     /// The server did not answer the last time.
     pub lost: RwSignal<bool>,
     /// Rises when the server, the network or the reader is back: what waits to try again tries now.
@@ -62,6 +64,7 @@ impl Console {
             access: RwSignal::new(Access::Checking),
             readiness: RwSignal::new(None),
             info: RwSignal::new(ConsoleInfo::default()),
+            waiting: RwSignal::new(0),
             lost: RwSignal::new(false),
             back: RwSignal::new(0),
             active: RwSignal::new(Vec::new()),

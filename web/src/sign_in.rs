@@ -162,10 +162,22 @@ pub async fn look(console: Console) {
                 console.sessions.set(answer.sessions);
             }
         }
-        if let Ok(info) = client.console_info().await
-            && console.info.with_untracked(|known| *known != info)
-        {
-            console.info.set(info);
+        if let Ok(info) = client.console_info().await {
+            // Nothing waits as long as a slot is free.
+            let waiting = match info.concurrency < info.limits.max_concurrency.max(1) {
+                true => Some(0),
+                false => client
+                    .queue_status()
+                    .await
+                    .ok()
+                    .map(|queue| queue.waiting_jobs_in_queue),
+            };
+            if let Some(waiting) = waiting.filter(|now| console.waiting.get_untracked() != *now) {
+                console.waiting.set(waiting);
+            }
+            if console.info.with_untracked(|known| *known != info) {
+                console.info.set(info);
+            }
         }
     }
     console.pulse.update(|pulse| *pulse += 1);

@@ -37,6 +37,10 @@ pub fn Top() -> impl IntoView {
         0 => String::new(),
         count => figures::counted(count as u64, "crawl running", "crawls running"),
     };
+    let waiting = move || match console.waiting.get() {
+        0 => String::new(),
+        count => format!("{} waiting", figures::counted(count, "page", "pages")),
+    };
     let switch = move |_| {
         let next = console.theme.get_untracked().next();
         next.choose();
@@ -52,6 +56,7 @@ pub fn Top() -> impl IntoView {
                 <span class="unseen">{move || health().1}</span>
             </span>
             <span class="top-opt">{slots}</span>
+            <span class="top-opt">{waiting}</span>
             <span class="top-opt">{running}</span>
             <span class="grow"></span>
             <button class="top-go" aria-haspopup="dialog" on:click=move |_| console.palette.set(true)>

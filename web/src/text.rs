@@ -250,3 +250,5 @@ pub const NO_OBJECT: &str = "The body must be a JSON object";
 pub const JSON_NOT_SENT: &str = "Nothing was sent.";
 /// Above the list of actions.
 pub const ACTIONS_HELP: &str = "Done in this order once the page is loaded, before it is read.";
+/// A key without a name.
+pub const KEY_NEEDS_NAME: &str = "Give the key a name first, so that you know it again.";

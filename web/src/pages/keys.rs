@@ -115,6 +115,7 @@ fn NewKey(list: List) -> impl IntoView {
         event.prevent_default();
         let wanted = name.with_untracked(|name| name.trim().to_owned());
         if wanted.is_empty() || busy.get_untracked() {
+            problem.set(wanted.is_empty().then(|| text::KEY_NEEDS_NAME.to_owned()));
             browser::focus_soon("#key-name");
             return;
         }
@@ -152,6 +153,7 @@ fn NewKey(list: List) -> impl IntoView {
                             autocomplete="off"
                             placeholder="ci, laptop, app"
                             aria-describedby="key-name-wrong"
+                            aria-invalid=move || problem.with(Option::is_some).then_some("true")
                             prop:value=move || name.get()
                             on:input=move |event| name.set(event_target_value(&event))
                         />

@@ -252,3 +252,5 @@ pub const JSON_NOT_SENT: &str = "Nothing was sent.";
 pub const ACTIONS_HELP: &str = "Done in this order once the page is loaded, before it is read.";
 /// A key without a name.
 pub const KEY_NEEDS_NAME: &str = "Give the key a name first, so that you know it again.";
+/// From a job that cannot be shown to those that can.
+pub const SEE_ACTIVITY: &str = "See the last calls";

@@ -17,6 +17,7 @@ use crate::components::head::PageHead;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::job_feed::{JobFeed, path_of};
+use crate::route::Screen;
 use crate::{figures, history, text};
 
 mod errors;
@@ -83,7 +84,17 @@ fn Job(id: JobId) -> impl IntoView {
     view! {
         <PageHead title=name beside intro actions=move || view! { <Actions feed request/> }/>
         {move || match (feed.failure.get(), other_kind()) {
-            (Some(error), _) => view! { <section class="card">{failure(&error)}</section> }.into_any(),
+            (Some(error), _) => {
+                view! {
+                    <section class="card">
+                        {failure(&error)}
+                        <div class="card-foot">
+                            <a class="btn small" href=Screen::Activity.href()>{text::SEE_ACTIVITY}</a>
+                        </div>
+                    </section>
+                }
+                    .into_any()
+            }
             (None, Some(kind)) => {
                 view! { <section class="card"><p class="empty">{format!("This is a {kind}. {}", text::NO_LIST)}</p></section> }
                     .into_any()

@@ -250,6 +250,8 @@ pub const NO_OBJECT: &str = "The body must be a JSON object";
 pub const JSON_NOT_SENT: &str = "Nothing was sent.";
 /// Above the list of actions.
 pub const ACTIONS_HELP: &str = "Done in this order once the page is loaded, before it is read.";
+/// Comment below a snippet of a form that does not say yet what it is about.
+pub const EXAMPLE_SUBJECT: &str = "An example, until the form says what it is about.";
 /// A key without a name.
 pub const KEY_NEEDS_NAME: &str = "Give the key a name first, so that you know it again.";
 /// From a job that cannot be shown to those that can.

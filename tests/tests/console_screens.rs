@@ -100,6 +100,26 @@ async fn the_documentation_answers_and_explains() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_filled_by_keyboard_and_as_json() {
+    let server = TestServer::start().await;
+    let greet =
+        "document.querySelector('#said').textContent = 'Hello ' + document.querySelector('#name').value";
+    let html = format!(
+        "<title>Greeter</title><main><h1>Greeter</h1><p>A paragraph, and a second paragraph.</p>\
+         <p>The third paragraph.</p><input id=name><button id=greet onclick=\"{greet}\">Greet</button>\
+         <p id=said>Nobody is greeted.</p></main>"
+    );
+    let site = Site::new().page("/greeter", Page::html(html)).serve().await;
+    play(
+        &server,
+        "console_forms.mjs",
+        &[&site.url("/greeter")],
+        "forms: ok",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tools_work_in_the_page_alone() {
     let server = TestServer::start().await;
     play(&server, "console_tools.mjs", &[], "tools: ok").await;

@@ -1,5 +1,9 @@
 //! Where in a JSON text the value of a path stands, so that what is wrong with it can be told with line and column.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 /// A place in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
@@ -16,9 +20,13 @@ pub struct Place {
 /// The place of the value at a path of names and indexes joined by dots, or of as much of the path as there is; none
 /// in a text that is no JSON.
 pub fn place_of(text: &str, path: &str) -> Option<Place> {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let mut scanner = Scanner { text, at: 0 };
-    let at = scanner.find(path.split('.'));
+    let mut found: &RawValue = serde_json::from_str(text).ok()?;
+    for part in path.split('.') {
+        let Some(inner) = inside(found, part) else { break };
+        found = inner;
+    }
+    // What is found is a part of the text.
+    let at = found.get().as_ptr().addr() - text.as_ptr().addr();
     let (before, after) = text.split_at(at);
     let line = before.rsplit('\n').next().unwrap_or_default();
     let start = units(before);
@@ -30,120 +38,19 @@ pub fn place_of(text: &str, path: &str) -> Option<Place> {
     })
 }
 
+/// The value of a name or an index.
+fn inside<'t>(value: &'t RawValue, part: &str) -> Option<&'t RawValue> {
+    let text = value.get();
+    match serde_json::from_str::<Vec<&RawValue>>(text) {
+        Ok(items) => items.get(part.parse::<usize>().ok()?).copied(),
+        Err(_) => serde_json::from_str::<BTreeMap<String, &RawValue>>(text)
+            .ok()?
+            .remove(part),
+    }
+}
+
 fn units(text: &str) -> u32 {
     u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX)
-}
-
-/// Reads a text that is known to be JSON.
-struct Scanner<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Scanner<'a> {
-    /// Goes down a path as far as there is something, and tells where that begins.
-    fn find<'p>(&mut self, path: impl Iterator<Item = &'p str>) -> usize {
-        let mut found = self.next();
-        for part in path {
-            if !self.enter(part) {
-                break;
-            }
-            found = self.next();
-        }
-        found
-    }
-
-    /// Goes to the value of a name or an index in the value that begins here.
-    fn enter(&mut self, part: &str) -> bool {
-        let opened = self.peek();
-        if opened != b'{' && opened != b'[' {
-            return false;
-        }
-        let mut index = 0_usize;
-        loop {
-            self.at += 1;
-            if matches!(self.next_byte(), b'}' | b']') {
-                return false;
-            }
-            let is_it = match opened {
-                b'{' => {
-                    let name = self.string();
-                    self.next();
-                    self.at += 1;
-                    serde_json::from_str::<String>(name).is_ok_and(|name| name == part)
-                }
-                _ => part.parse() == Ok(index),
-            };
-            if is_it {
-                return true;
-            }
-            self.skip();
-            index += 1;
-            if self.next_byte() != b',' {
-                return false;
-            }
-        }
-    }
-
-    /// Passes the value that follows.
-    fn skip(&mut self) {
-        let mut depth = 0_usize;
-        loop {
-            match self.next_byte() {
-                b'"' => _ = self.string(),
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.at += 1;
-                    continue;
-                }
-                b'}' | b']' => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                b',' | b':' => {
-                    self.at += 1;
-                    continue;
-                }
-                _ => {
-                    while !matches!(self.peek(), b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | 0) {
-                        self.at += 1;
-                    }
-                }
-            }
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Passes the string that begins here.
-    fn string(&mut self) -> &'a str {
-        let begin = self.at;
-        self.at += 1;
-        while self.peek() != b'"' {
-            self.at += if self.peek() == b'\\' { 2 } else { 1 };
-        }
-        self.at += 1;
-        &self.text[begin..self.at]
-    }
-
-    /// Passes white space.
-    fn next(&mut self) -> usize {
-        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
-            self.at += 1;
-        }
-        self.at
-    }
-
-    fn next_byte(&mut self) -> u8 {
-        self.next();
-        self.peek()
-    }
-
-    /// The byte here; 0 at the end.
-    fn peek(&self) -> u8 {
-        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
-    }
 }
 
 #[cfg(test)]

@@ -76,9 +76,12 @@ pub fn AskPage() -> impl IntoView {
     };
     let without_model = move || {
         let has_model = console.readiness.with(|known| {
-            known
-                .as_ref()
-                .map(|known| known.parts.get("llm").is_some_and(|part| part.status != "not configured"))
+            known.as_ref().map(|known| {
+                known
+                    .parts
+                    .get("llm")
+                    .is_some_and(|part| part.status != "not configured")
+            })
         });
         (has_model == Some(false)).then(|| view! { <div class="notice" role="note">{text::NO_MODEL}</div> })
     };

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { DESKTOP, PHONE, open } from "./console_browser.mjs";
 
 const [origin, key, url] = process.argv.slice(2);
-const { page, visit, fits, findings, complaints, done } = await open(origin, key);
+const { page, visit, fits, findings, done } = await open(origin, key);
 const code = page.getByRole("region", { name: "Code of the request" });
 const problems = page.locator("[data-problems]");
 const tab = (name) => page.getByRole("tab", { name, exact: true });
@@ -116,5 +116,13 @@ await visit("/activity", "Activity");
 await page.locator("table.activity a", { hasText: "scrape" }).first().click();
 await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
 await page.locator("#result pre, #result .prose").first().waitFor();
-assert.deepEqual(complaints, []);
+
+// The palette leads from one scrape to another on the same screen.
+await visit(`/scrape?url=${encodeURIComponent(`${url}?another`)}`, "Scrape");
+assert.equal(await page.locator("#f-url").inputValue(), `${url}?another`);
+await page.keyboard.press("Control+k");
+await page.getByRole("combobox").fill(new URL(url).pathname);
+await page.getByRole("option").filter({ hasText: "scrape" }).first().click();
+await page.waitForFunction((url) => document.querySelector("#f-url").value === url, url);
+await page.locator("#result pre, #result .prose").first().waitFor();
 await done("forms: ok");

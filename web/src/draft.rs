@@ -10,9 +10,11 @@ use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::{ApiError, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos_router::hooks::{use_location, use_query_map};
+use leptos_router::params::ParamsMap;
 use serde_json::{Map, Value};
 
+use crate::route::Screen;
 use crate::{browser, storage};
 
 /// Name under which the formats that new forms begin with are kept on this device.
@@ -103,6 +105,41 @@ impl Endpoint {
         fresh
     }
 
+    /// What the address says to the screen of the form; nothing while it is another screen's.
+    pub fn query(self) -> Memo<ParamsMap> {
+        let (query, path) = (use_query_map(), use_location().pathname);
+        let is_here = move || path.with(|path| path.ends_with(self.screen().path()));
+        Memo::new(move |_| if is_here() { query.get() } else { ParamsMap::new() })
+    }
+
+    fn screen(self) -> Screen {
+        match self {
+            Endpoint::Scrape => Screen::Scrape,
+            Endpoint::Crawl => Screen::Crawl,
+            Endpoint::Search => Screen::Search,
+            Endpoint::Extract => Screen::Extract,
+            Endpoint::Map => Screen::Map,
+        }
+    }
+
+    /// The body that a form begins with: what the address says, on top of what was kept unless the address says what
+    /// the request is about.
+    fn begun(
+        self,
+        query: &ParamsMap,
+        fresh: &Map<String, Value>,
+        kept: Option<Map<String, Value>>,
+    ) -> Map<String, Value> {
+        let kept = kept.filter(|_| query.get_str(self.subject()).is_none());
+        let mut body = kept.unwrap_or_else(|| fresh.clone());
+        for (name, text) in query.clone() {
+            if name != "run" && name != "id" {
+                set(&mut body, &name, Some(self.value_of(&name, &text)));
+            }
+        }
+        body
+    }
+
     /// A value of the address.
     fn value_of(self, name: &str, text: &str) -> Value {
         if name == self.subject() {
@@ -190,22 +227,20 @@ pub struct Draft {
 impl Draft {
     /// The draft kept on this device, with what the address of the screen says on top of it.
     pub fn restore(endpoint: Endpoint) -> Self {
-        let query = use_query_map().get_untracked();
+        let query = endpoint.query();
         let fresh = endpoint.fresh();
         let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
-        let mut body = kept
-            .filter(|kept| !kept.is_empty())
-            .unwrap_or_else(|| fresh.clone());
-        if query.get_str(endpoint.subject()).is_some() {
-            body = fresh.clone();
-        }
-        for (name, text) in query
-            .into_iter()
-            .filter(|(name, _)| name != "run" && name != "id")
-        {
-            set(&mut body, &name, Some(endpoint.value_of(&name, &text)));
-        }
-        let body = RwSignal::new(body);
+        let kept = kept.filter(|kept| !kept.is_empty());
+        let body = RwSignal::new(query.with_untracked(|query| endpoint.begun(query, &fresh, kept)));
+        // Another address of the same screen begins another form.
+        let begins = fresh.clone();
+        Effect::new(move |before: Option<()>| {
+            query.with(|query| {
+                if before.is_some() && query.get_str(endpoint.subject()).is_some() {
+                    body.set(endpoint.begun(query, &begins, None));
+                }
+            });
+        });
         let refused = RwSignal::new(None);
         let broken = RwSignal::new(None);
         let checked = Memo::new(move |_| endpoint.check(body.get()));

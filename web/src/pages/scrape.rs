@@ -6,7 +6,6 @@ use std::sync::Arc;
 use harvestman_core::api::ScrapeRequest;
 use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::components::code::CodeCard;
 use crate::components::head::PageHead;
@@ -39,15 +38,17 @@ pub fn ScrapePage() -> impl IntoView {
         }))
     });
     // An earlier scrape of the address is read again.
-    let earlier = use_query_map().with_untracked(|query| ScrapeId::from_str(query.get_str("id")?).ok());
-    if let Some(id) = earlier {
+    let query = Endpoint::Scrape.query();
+    let earlier = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
+    Effect::new(move |_| {
+        let Some(id) = earlier.get() else { return };
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
                 Ok(Outcome::done(move || scraped(document.clone(), None)))
             }))
         });
-    }
+    });
     view! {
         <PageHead title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
         <Parts result="Result">

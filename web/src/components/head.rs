@@ -32,7 +32,10 @@ pub fn PageHead(
     view! {
         <div class="page-head">
             <div>
-                <h1 tabindex="-1">{move || breakable(&title.get())} {beside.run()}</h1>
+                <h1 tabindex="-1">
+                    <span class="head-title" title=move || title.get()>{move || breakable(&title.get())}</span>
+                    {beside.run()}
+                </h1>
                 {intro.run()}
             </div>
             <div class="actions">{actions.run()}</div>

@@ -97,6 +97,56 @@ async fn a_crawl_finds_every_page_and_those_of_the_sitemap() {
 }
 
 #[tokio::test]
+async fn a_page_hangs_where_it_was_found_whatever_its_text_says() {
+    const PLACES: [(&str, Option<&str>); 6] = [
+        ("/", None),
+        ("/a", Some("/")),
+        ("/b", Some("/")),
+        ("/a/1", Some("/a")),
+        ("/a/2", Some("/a")),
+        ("/b/1", Some("/b")),
+    ];
+    let page = |path: &str| {
+        let below = PLACES.iter().filter(|(_, found_on)| *found_on == Some(path));
+        let below: String = below
+            .map(|(to, _)| format!("<li><a href=\"{to}\">{to}</a></li>"))
+            .collect();
+        Page::html(format!(
+            "<!doctype html><title>{path}</title><nav><a href=\"/\">Home</a> <a href=\"/a\">A</a></nav>\
+             <aside><ul>{below}</ul></aside><main><h1>{path}</h1><p>Some sentences that lead nowhere at all. There \
+             is a menu, and beside it a list of what lies below, but this text has no link.</p></main>"
+        ))
+    };
+    let site = PLACES
+        .iter()
+        .fold(Site::new(), |site, (path, _)| site.page(path, page(path)));
+    let site = site.serve().await;
+    let mut server = TestServer::start().await;
+    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let text = |document: &Value| document["markdown"].as_str().unwrap().to_owned();
+    assert!(!crawled.documents.iter().map(text).any(|text| text.contains("](")));
+    assert_eq!(crawled.documents.len(), PLACES.len());
+
+    let path = format!("/console/api/jobs/{}/links", crawled.id);
+    let told = server.get(&path).await.ok();
+    let urls: Vec<&str> = crawled.documents.iter().map(source).collect();
+    let place = |path: &str| urls.iter().position(|url| *url == site.url(path)).unwrap();
+    let mut ways = Vec::new();
+    for (page, found_on) in PLACES {
+        let parent = found_on.map(place);
+        assert_eq!(told["parents"][place(page)], json!(parent), "{page}: {told}");
+        ways.extend(parent.map(|parent| json!([parent, place(page)])));
+    }
+    let links = told["links"].as_array().unwrap();
+    assert_eq!(links.len(), ways.len(), "{told}");
+    assert!(ways.iter().all(|way| links.contains(way)), "{told}");
+
+    server.kill9();
+    server.restart().await;
+    assert_eq!(server.get(&path).await.ok(), told);
+}
+
+#[tokio::test]
 async fn what_robots_forbids_is_never_asked_for() {
     let docs = DocsSite::new(60).sitemap().disallow("/section-1/");
     let site = docs.build().serve().await;

@@ -241,7 +241,7 @@ pub const SITEMAP_NONE: &str = "No sitemap names a page; the crawl follows links
 pub const CUT_SOURCE: &str =
     "This is very long: only its beginning is shown. Copying and saving take all of it.";
 /// A graph of pages that were kept without their list of links.
-pub const GRAPH_MARKDOWN: &str = "Drawn from the links in the pages' Markdown, which leaves out navigation. With the format links the graph has all of them.";
+pub const GRAPH_MARKDOWN: &str = "Each page hangs where it was found first. The other links are those in the pages' Markdown, which leaves out navigation; with the format links the graph has all of them.";
 /// Code of a text in the JSON tab that cannot be read.
 pub const NO_JSON: &str = "NO_JSON";
 /// JSON of another shape than a body.

@@ -127,7 +127,8 @@ pub struct JobLinks {
     /// Who links to whom.
     #[serde(flatten)]
     pub graph: LinkGraph,
-    /// Every page was kept with its list of links; otherwise the links in its Markdown stand in.
+    /// Every page was kept with its list of links; otherwise the ways are whole, and the other links are those in its
+    /// Markdown.
     pub listed: bool,
 }
 

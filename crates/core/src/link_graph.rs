@@ -1,5 +1,5 @@
-//! Who links to whom among the pages of one job: what a picture of a crawl is drawn from. It knows only what the
-//! pages say, never in which order they were discovered.
+//! Who links to whom among the pages of one job: what a picture of a crawl is drawn from. A page hangs on the one
+//! where the crawl found it; where that is not known, on a shortest way by what the pages say.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -15,13 +15,16 @@ pub struct PageLinks {
     pub addresses: Vec<String>,
     /// Addresses that it links to, absolute.
     pub links: Vec<String>,
+    /// The page with the first link to it, if that is known.
+    pub found_on: Option<u32>,
 }
 
 /// The links among the pages of a job, each page by its place in the order of completion.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkGraph {
-    /// For each page the one before it on a shortest way from the first page; none for a page that no other leads to.
+    /// For each page the one on which it was found or, where that is not known, the one before it on a shortest way
+    /// from the first page; none for a page that no other leads to. A forest, whatever was put in.
     pub parents: Vec<Option<u32>>,
     /// From and to, by page; without links of a page to itself.
     pub links: Vec<(u32, u32)>,
@@ -33,12 +36,19 @@ impl LinkGraph {
     /// The links among these pages, at most `most` of them besides the ways.
     pub fn of(pages: &[PageLinks], most: usize) -> Self {
         let places = places(pages);
+        let mut found = vec![Vec::new(); pages.len()];
+        for (page, own) in pages.iter().zip(0..) {
+            if let Some(found) = page.found_on.and_then(|from| found.get_mut(from as usize)) {
+                found.push(own);
+            }
+        }
         let targets: Vec<Vec<u32>> = pages
             .iter()
+            .zip(&found)
             .zip(0..)
-            .map(|(page, own)| targets(page, own, &places))
+            .map(|((page, found), own)| targets(page, own, found, &places))
             .collect();
-        let parents = parents(&targets);
+        let parents = parents(pages, &targets);
         let is_way = |from: u32, to: u32| parents[to as usize] == Some(from);
         let all = targets
             .iter()
@@ -74,29 +84,35 @@ fn places(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
     places
 }
 
-/// The other pages that a page links to, each once, in its own order.
-fn targets(page: &PageLinks, own: u32, places: &HashMap<UrlKey, u32>) -> Vec<u32> {
+/// The other pages that a page links to, each once, in its own order; last those that were found by links it does
+/// not tell.
+fn targets(page: &PageLinks, own: u32, found: &[u32], places: &HashMap<UrlKey, u32>) -> Vec<u32> {
     let mut seen = HashSet::from([own]);
     let known = page
         .links
         .iter()
         .filter_map(|link| places.get(&key(link)?).copied());
-    known.filter(|target| seen.insert(*target)).collect()
+    let all = known.chain(found.iter().copied());
+    all.filter(|target| seen.insert(*target)).collect()
 }
 
-/// A breadth-first walk from the first page, then from the first that it did not reach, and so on.
-fn parents(targets: &[Vec<u32>]) -> Vec<Option<u32>> {
+/// A breadth-first walk from the first page, then from the first that it did not reach, and so on. What was found on a
+/// known page is reached from there alone, and is a start only when that failed.
+fn parents(pages: &[PageLinks], targets: &[Vec<u32>]) -> Vec<Option<u32>> {
+    let leads = |from: u32, to: u32| pages[to as usize].found_on.is_none_or(|page| page == from);
+    let all = || (0_u32..).take(pages.len());
+    let starts = all().filter(|start| pages[*start as usize].found_on.is_none());
     let mut parents = vec![None; targets.len()];
     let mut reached = vec![false; targets.len()];
     let mut waiting = VecDeque::new();
-    for (start, place) in (0..targets.len()).zip(0..) {
-        if std::mem::replace(&mut reached[start], true) {
+    for start in starts.chain(all()) {
+        if std::mem::replace(&mut reached[start as usize], true) {
             continue;
         }
-        waiting.push_back(place);
+        waiting.push_back(start);
         while let Some(from) = waiting.pop_front() {
             for to in &targets[from as usize] {
-                if !std::mem::replace(&mut reached[*to as usize], true) {
+                if leads(from, *to) && !std::mem::replace(&mut reached[*to as usize], true) {
                     parents[*to as usize] = Some(from);
                     waiting.push_back(*to);
                 }
@@ -153,6 +169,14 @@ mod tests {
         PageLinks {
             addresses: vec![format!("https://e.com{address}")],
             links: links.iter().map(|link| format!("https://e.com{link}")).collect(),
+            found_on: None,
+        }
+    }
+
+    fn found(page: PageLinks, on: u32) -> PageLinks {
+        PageLinks {
+            found_on: Some(on),
+            ..page
         }
     }
 
@@ -172,6 +196,63 @@ mod tests {
             [(0, 1), (0, 2), (1, 2), (1, 3), (2, 1), (2, 3), (3, 0), (4, 3)]
         );
         assert!(!graph.cut);
+    }
+
+    #[test]
+    fn a_page_hangs_on_the_one_where_it_was_found() {
+        // The third is known from a sitemap, the fifth was done before the page that leads to it.
+        let pages = [
+            page("/", &["/a", "/b"]),
+            found(page("/a", &["/map"]), 0),
+            page("/map", &["/a"]),
+            found(page("/b", &["/d"]), 1),
+            found(page("/d", &["/"]), 5),
+            found(page("/c", &[]), 1),
+        ];
+        let graph = LinkGraph::of(&pages, 100);
+        assert_eq!(graph.parents, [None, Some(0), Some(1), Some(1), Some(5), Some(1)]);
+        let told = [
+            (0, 1),
+            (0, 3),
+            (1, 2),
+            (1, 3),
+            (1, 5),
+            (2, 1),
+            (3, 4),
+            (4, 0),
+            (5, 4),
+        ];
+        assert_eq!(graph.links, told, "with the ways that no page tells");
+    }
+
+    #[test]
+    fn the_ways_never_go_in_a_circle() {
+        // A page of a sitemap leads to the only page that links back.
+        let pages = [
+            page("/", &["/below"]),
+            page("/map", &["/below"]),
+            found(page("/below", &["/map"]), 1),
+        ];
+        assert_eq!(LinkGraph::of(&pages, 100).parents, [None, None, Some(1)]);
+
+        // Nor with what no crawl can tell: four pages, each found on any of them, on one beyond, or nowhere known.
+        let all = ["/0", "/1", "/2", "/3"];
+        let places = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
+        for links in [&all[..], &all[1..2], &[]] {
+            for case in 0..6_usize.pow(4) {
+                let pages: [PageLinks; 4] = std::array::from_fn(|own| PageLinks {
+                    found_on: places[case / 6_usize.pow(own as u32) % 6],
+                    ..page(all[own], links)
+                });
+                let graph = LinkGraph::of(&pages, 100);
+                for own in 0..4 {
+                    let mut way = std::iter::successors(Some(own), |page| graph.parents[*page as usize]);
+                    assert_eq!(way.nth(4), None, "{pages:?}");
+                    let parent = graph.parents[own as usize];
+                    assert!(parent.is_none_or(|from| graph.links.contains(&(from, own))));
+                }
+            }
+        }
     }
 
     #[test]

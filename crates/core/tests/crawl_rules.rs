@@ -35,6 +35,24 @@ fn has_warning(trace: &Trace, part: &str) -> bool {
 }
 
 #[test]
+fn a_page_is_found_where_the_first_link_to_it_is() {
+    let case = json!({"web": {"http://site.test/": ["/a", "/old"], "http://site.test/a": ["/", "/old", "/b"],
+        "http://site.test/b": ["/m"], "http://site.test/old": {"redirect": "/new"},
+        "http://site.test/new": ["/b", "/c"], "http://site.test/c": [], "http://site.test/m": []},
+        "sitemaps": {"http://site.test/sitemap.xml": ["/m"]}, "request": {"url": "http://site.test/"}});
+    let trace = crawl(&case, 1);
+    let key = |path: &str| {
+        let mut pages = trace.store.pages.iter().map(|page| &page.offer);
+        pages.find(|offer| offer.url.path() == path).unwrap().key
+    };
+    for (path, page) in [("/a", "/"), ("/old", "/"), ("/b", "/a"), ("/c", "/old")] {
+        assert_eq!(trace.store.found_on(key(path)), Some(key(page)), "{path}");
+    }
+    assert_eq!(trace.store.found_on(key("/")), None);
+    assert_eq!(trace.store.found_on(key("/m")), None);
+}
+
+#[test]
 fn an_unreachable_start_page_with_nothing_else_fails_the_job() {
     let case =
         json!({"web": {"http://site.test/": {"fail": "passing"}}, "request": {"url": "http://site.test/"}});

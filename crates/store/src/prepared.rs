@@ -60,6 +60,8 @@ pub(crate) struct PreparedSettled {
 pub(crate) struct UrlList {
     pub(crate) json: String,
     pub(crate) len: u64,
+    /// Keys of the pages on which they were found, 16 bytes each.
+    pub(crate) pages: Vec<u8>,
 }
 
 /// See [`Batch`].
@@ -67,11 +69,11 @@ pub(crate) struct UrlList {
 pub(crate) struct PreparedBatch {
     pub(crate) number: u64,
     pub(crate) settled: Vec<PreparedSettled>,
-    /// `[key, url, host, depth, source]` each.
+    /// `[key, url, host, depth, source, page]` each, with the place of the page's first byte in `pages`, from 1.
     pub(crate) offers: UrlList,
     /// `[key]` each.
     pub(crate) aliases: UrlList,
-    /// As `offers`.
+    /// As `offers`, without page.
     pub(crate) robots_blocked: UrlList,
     pub(crate) warnings: Vec<String>,
     pub(crate) progress: String,
@@ -214,7 +216,16 @@ pub(crate) async fn page_lists(pages: Vec<Offer>) -> Result<Vec<UrlList>, StoreE
 }
 
 fn offers(offers: &[Offer]) -> Result<UrlList, StoreError> {
-    url_list(offers.iter().map(|offer| {
+    let mut pages = Vec::new();
+    let list = url_list(offers.iter().map(|offer| {
+        // What is found on a page is offered together.
+        let page = offer.found_on.map(|page| {
+            let key = page.to_bytes();
+            if !pages.ends_with(&key) {
+                pages.extend(key);
+            }
+            pages.len() - key.len() + 1
+        });
         let source = source_word(offer.source);
         (
             hex(offer.key),
@@ -222,8 +233,10 @@ fn offers(offers: &[Offer]) -> Result<UrlList, StoreError> {
             offer.host.as_str(),
             offer.depth,
             source,
+            page,
         )
-    }))
+    }))?;
+    Ok(UrlList { pages, ..list })
 }
 
 fn url_list(rows: impl ExactSizeIterator<Item = impl serde::Serialize>) -> Result<UrlList, StoreError> {
@@ -236,7 +249,8 @@ fn url_list(rows: impl ExactSizeIterator<Item = impl serde::Serialize>) -> Resul
         json.push_str(&json_text(&row)?);
     }
     json.push(']');
-    Ok(UrlList { json, len })
+    let pages = Vec::new();
+    Ok(UrlList { json, len, pages })
 }
 
 fn hex(key: UrlKey) -> String {

@@ -269,6 +269,13 @@ impl Store {
         on_engine!(self, engine => engine.documents(job, skip, limit, max_bytes).await)
     }
 
+    /// For each of the first `limit` pages, in order of completion, on which of them the first link to it was, as its
+    /// place from 0; none where no link led, or from another page. Empty without data retention. The caller has asked
+    /// [`Store::job`] before, with the team.
+    pub async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
+        on_engine!(self, engine => engine.found_on(job, limit).await)
+    }
+
     /// The documents after the first `skip`, up to and with number `upto`, reached their caller: of a
     /// job without data retention they are deleted, but for those that a webhook still waits for.
     pub async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {

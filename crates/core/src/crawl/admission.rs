@@ -11,6 +11,7 @@ use crate::crawl::hosts::Access;
 use crate::crawl::limits::{LOST_OWNERS_MAX, LOST_OWNERS_SUSPECT};
 use crate::crawl::seeds::Phase;
 use crate::crawl::{Crawl, FetchFailure, warnings};
+use crate::frontier::Entry;
 use crate::host::HostKey;
 use crate::ids::ScrapeId;
 use crate::scope::{Reason, Verdict};
@@ -18,8 +19,9 @@ use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
 impl Crawl {
-    /// Looks at a URL found on a page or in a sitemap. Each page of the job is offered once.
-    pub(super) fn discover(&mut self, mut url: Url, depth: u32, source: Source) {
+    /// Looks at a URL found on a page or, without one, in a sitemap. Each page of the job is offered once.
+    pub(super) fn discover(&mut self, mut url: Url, page: Option<&Entry>) {
+        let depth = page.map_or(0, |page| page.depth() + 1);
         url.set_fragment(None);
         // A link must not make us send credentials. Both fail for URLs without a host alone.
         let _ = url.set_username("");
@@ -42,7 +44,14 @@ impl Crawl {
         self.known.insert(key);
         match self.hosts.access(&url) {
             Access::Refused => self.block(key, url),
-            Access::Allowed | Access::Faulty | Access::Unknown => self.offer(key, url, depth, source),
+            Access::Allowed | Access::Faulty | Access::Unknown => self.offer(Offer {
+                key,
+                host: HostKey::of(&url),
+                url,
+                depth,
+                source: page.map_or(Source::Sitemap, |_| Source::Link),
+                found_on: page.map(|page| page.key),
+            }),
         }
     }
 
@@ -55,16 +64,9 @@ impl Crawl {
         UrlKey::of(url, self.scope.identity())
     }
 
-    pub(super) fn offer(&mut self, key: UrlKey, url: Url, depth: u32, source: Source) {
-        let host = HostKey::of(&url);
+    pub(super) fn offer(&mut self, offer: Offer) {
         self.offered += 1;
-        self.changes.push(Change::Offer(Offer {
-            key,
-            url,
-            host,
-            depth,
-            source,
-        }));
+        self.changes.push(Change::Offer(offer));
     }
 
     /// A URL that was not offered is refused by robots.txt.

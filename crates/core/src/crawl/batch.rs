@@ -52,6 +52,8 @@ pub struct Offer {
     pub depth: u32,
     /// How it was found.
     pub source: Source,
+    /// The page with the first link to it; none for a URL that no link led to.
+    pub found_on: Option<UrlKey>,
 }
 
 /// One URL that the store admitted: it counts against `limit` and shall be fetched.

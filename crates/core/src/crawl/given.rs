@@ -36,6 +36,7 @@ pub fn offers(urls: Vec<TargetUrl>) -> Vec<Offer> {
                     Source::Given
                 },
                 url: target.url,
+                found_on: None,
             })
         })
         .collect()

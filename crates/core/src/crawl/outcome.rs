@@ -210,7 +210,7 @@ impl Crawl {
         } = found;
         if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth()) {
             for link in page.links {
-                self.discover(link, entry.depth() + 1, Source::Link);
+                self.discover(link, Some(&entry));
             }
         }
         let outcome = SettledOutcome::Page {

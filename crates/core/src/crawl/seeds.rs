@@ -7,7 +7,7 @@ use url::{Position, Url};
 
 use crate::api::crawl::SitemapMode;
 use crate::api::error::ErrorCode;
-use crate::crawl::batch::Source;
+use crate::crawl::batch::{Offer, Source};
 use crate::crawl::changes::Change;
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::SEED_HOLD_MS;
@@ -83,7 +83,14 @@ impl Crawl {
             return self.refuse_seed(warnings::seed_blocked(&seed));
         }
         self.known.insert(key);
-        self.offer(key, seed, 0, Source::Seed);
+        self.offer(Offer {
+            key,
+            url: seed,
+            host,
+            depth: 0,
+            source: Source::Seed,
+            found_on: None,
+        });
         self.changes.push(Change::SeedOffered);
         self.phase = Phase::Offered;
         false
@@ -188,7 +195,7 @@ impl Crawl {
         };
         let sitemap = sitemap.unwrap_or_default();
         for page in sitemap.pages {
-            self.discover(page, 0, Source::Sitemap);
+            self.discover(page, None);
         }
         for child in sitemap.children {
             let same_host = child[..Position::BeforePath] == file.url[..Position::BeforePath];

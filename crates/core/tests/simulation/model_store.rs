@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::batch::{
     Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, SettledOutcome, Snapshot,
+    Source,
 };
 use harvestman_core::url_key::UrlKey;
 use url::Url;
@@ -146,6 +147,10 @@ impl ModelStore {
         self.rows.len()
     }
 
+    pub(crate) fn found_on(&self, key: UrlKey) -> Option<UrlKey> {
+        self.rows.get(&key)?.offer.as_ref()?.found_on
+    }
+
     pub(crate) fn url(&self, key: UrlKey) -> Option<&Url> {
         self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
     }
@@ -230,6 +235,13 @@ impl ModelStore {
             });
         }
         for offer in &batch.offers {
+            assert_eq!(offer.found_on.is_some(), offer.source == Source::Link);
+            let page = offer.found_on.map(|page| self.rows[&page].state);
+            assert!(
+                matches!(page, None | Some(State::Open | State::Done)),
+                "a link is found on a page of the job: {}",
+                offer.url
+            );
             self.keep(offer);
         }
         while self.admitted < self.limit

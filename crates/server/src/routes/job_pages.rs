@@ -68,7 +68,11 @@ pub(crate) async fn links(State(app): State<App>, Caller(who): Caller, PathId(id
         (sketch.links.is_some(), sketch.links())
     })
     .await?;
-    let (listed, pages): (Vec<bool>, Vec<_>) = sketches.into_iter().unzip();
+    let (listed, mut pages): (Vec<bool>, Vec<PageLinks>) = sketches.into_iter().unzip();
+    let found_on = app.store().found_on(row.id, pages.len() as u64).await?;
+    for (page, found_on) in pages.iter_mut().zip(found_on) {
+        page.found_on = found_on;
+    }
     let work = move || LinkGraph::of(&pages, limits::GRAPH_LINKS);
     let graph = tokio::task::spawn_blocking(work)
         .await
@@ -167,6 +171,7 @@ impl Sketch {
         PageLinks {
             addresses: [facts.url, facts.source_url].into_iter().flatten().collect(),
             links: self.links.unwrap_or_else(found),
+            found_on: None,
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0016_page_text.sql"),
     include_str!("migrations/0017_answers.sql"),
     include_str!("migrations/0019_call_end.sql"),
+    include_str!("migrations/0018_found_on.sql"),
 ];
 
 /// Refuses a file that a newer server has written.

@@ -1,8 +1,10 @@
-//! Reading jobs: their rows, documents and errors.
+//! Reading jobs: their rows, documents and errors, and where their pages were found.
+
+use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, query, query_scalar};
+use sqlx::{Row, query, query_as, query_scalar};
 
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -14,6 +16,9 @@ use crate::prepared::decompress;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
+
+/// A url_key as stored, where there is one.
+type MaybeKey = Option<Vec<u8>>;
 
 macro_rules! select_jobs {
     ($rest:literal) => {
@@ -120,6 +125,25 @@ impl Sqlite {
             next_skip: last,
             more,
         })
+    }
+
+    pub(crate) async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
+        let pages: Vec<(MaybeKey, MaybeKey)> = query_as(
+            "SELECT page.url_key, found_on FROM page LEFT JOIN job_url USING (job_id, url_key)
+             WHERE page.job_id = ?1 AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
+             ORDER BY seq LIMIT ?2",
+        )
+        .bind(blob(job.0))
+        .bind(int(limit))
+        .fetch_all(&self.readers)
+        .await?;
+        let places: HashMap<_, _> = pages
+            .iter()
+            .zip(0..)
+            .filter_map(|((key, _), place)| Some((key.as_ref()?, place)))
+            .collect();
+        let place = |page: &MaybeKey| places.get(page.as_ref()?).copied();
+        Ok(pages.iter().map(|(_, page)| place(page)).collect())
     }
 
     pub(crate) async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {

@@ -7,7 +7,7 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_store::{JobKind, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::place::{LEASE_MS, NOW, Place, batch, crawl, later, new_job, offers, page};
+use crate::place::{LEASE_MS, NOW, Place, batch, crawl, found, later, new_job, offers, page};
 use crate::story::chapters_of_sessions::session;
 
 async fn tamper(place: &Place, sql: &'static str) {
@@ -87,12 +87,13 @@ fn after_a_crash_everything_acknowledged_is_there() {
             .pop()
             .unwrap();
         let first = Batch {
-            offers: offers(&["/1", "/2"]),
+            offers: offers(&["/1"]),
             ..batch(1)
         };
         store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
         let second = Batch {
             settled: vec![page("/1")],
+            offers: found("/1", &["/2"]),
             ..batch(2)
         };
         store.commit(&lease, &second, NOW, LEASE_MS).await.unwrap();
@@ -127,6 +128,12 @@ fn after_a_crash_everything_acknowledged_is_there() {
             1
         );
         assert_eq!(store.ledger_total(job.team).await.unwrap(), 1);
+        let third = Batch {
+            settled: vec![page("/2")],
+            ..batch(3)
+        };
+        store.commit(&lease, &third, NOW, LEASE_MS).await.unwrap();
+        assert_eq!(store.found_on(job.id, 9).await.unwrap(), [None, Some(0)]);
         // Nobody works on the scrape any more: it has failed, and says so.
         let now = harvestman_core::time::Timestamp(u64::from(u32::MAX));
         let stored = store

@@ -91,7 +91,17 @@ pub(crate) fn offer(path: &str) -> Offer {
         host: HostKey::of(&url(path)),
         depth: 1,
         source: Source::Link,
+        found_on: None,
     }
+}
+
+/// What is found on a page.
+pub(crate) fn found(page: &str, paths: &[&str]) -> Vec<Offer> {
+    let find = |path: &&str| Offer {
+        found_on: Some(key(page)),
+        ..offer(path)
+    };
+    paths.iter().map(find).collect()
 }
 
 pub(crate) fn offers(paths: &[&str]) -> Vec<Offer> {

@@ -47,6 +47,7 @@ async fn tell(store: &Store) {
     chapters_of_batches::an_ended_batch_that_gets_pages_runs_again(store).await;
     chapters_of_batches::only_a_batch_that_lives_takes_pages(store).await;
     chapters_of_reading::documents_are_cut_by_bytes(store).await;
+    chapters_of_reading::a_page_is_found_where_it_was_offered_first(store).await;
     chapters_of_reading::errors_are_listed_in_order(store).await;
     chapters_of_reading::running_crawls_are_listed_newest_first(store).await;
     chapters_of_reading::recent_jobs_are_listed_newest_first(store).await;

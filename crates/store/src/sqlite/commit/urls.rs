@@ -121,9 +121,9 @@ impl JobInCommit {
         };
         let added = query(
             "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
-                url, host_key)
+                url, host_key, found_on)
              SELECT ?1, unhex(value ->> 0), ?3, ?6, ?4 + key, value ->> 3, value ->> 4, ?7, value ->> 1,
-                value ->> 2
+                value ->> 2, substr(?8, value ->> 5, 16)
              FROM json_each(?2)
              WHERE NOT EXISTS (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0))
              ORDER BY key LIMIT ?5
@@ -136,6 +136,7 @@ impl JobInCommit {
         .bind(int(self.rows_left()))
         .bind(state)
         .bind(robots_blocked)
+        .bind(list.pages.clone())
         .execute(&mut *connection)
         .await?;
         self.url_count += added.rows_affected();

@@ -8,8 +8,8 @@ use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, Stor
 
 use super::chapters_of_crawls::{commit, row, start, team};
 use crate::place::{
-    NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, key, later, new_job, offer, offers,
-    page, page_error, page_with, settled, url,
+    NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, found, key, later, new_job, offer,
+    offers, page, page_error, page_with, settled, url,
 };
 
 pub(crate) async fn documents_are_cut_by_bytes(store: &Store) {
@@ -72,6 +72,45 @@ pub(crate) async fn documents_are_cut_by_bytes(store: &Store) {
     let past = store.documents(job.id, 9, None, 100).await.unwrap();
     assert_eq!((past.documents.len(), past.next_skip, past.more), (0, 9, false));
     store.cancel(job.team, job.id, NOW).await.unwrap();
+}
+
+pub(crate) async fn a_page_is_found_where_it_was_offered_first(store: &Store) {
+    let job = crawl(team(store).await, 10);
+    let lease = start(store, &job).await;
+    let first = Batch {
+        offers: offers(&["/", "/map"]),
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    // Two pages in one batch, both with a link to /b and one to /map, which is known.
+    let both = [found("/", &["/a", "/b", "/map"]), found("/map", &["/b", "/c"])];
+    let second = Batch {
+        settled: vec![page("/"), page("/map")],
+        offers: both.concat(),
+        aliases: vec![key("/elsewhere")],
+        robots_blocked: vec![(key("/private"), url("/private"))],
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    let third = Batch {
+        settled: vec![page("/c"), failed("/b"), page("/a")],
+        offers: [found("/a", &["/c", "/d"]), found("/c", &["/e"])].concat(),
+        ..batch(3)
+    };
+    commit(store, &lease, &third).await;
+    let fourth = Batch {
+        settled: vec![page("/e"), page("/d")],
+        end: Some(JobEnd::Completed),
+        ..batch(4)
+    };
+    commit(store, &lease, &fourth).await;
+    store.expire(NOW).await.unwrap();
+
+    // In the order of completion: /, /map, /c, /a, /e, /d.
+    let all = [None, None, Some(1), Some(0), Some(2), Some(3)];
+    assert_eq!(store.found_on(job.id, 100).await.unwrap(), all);
+    assert_eq!(store.found_on(job.id, 3).await.unwrap(), all[..3]);
+    assert!(store.found_on(job.id, 0).await.unwrap().is_empty());
 }
 
 pub(crate) async fn errors_are_listed_in_order(store: &Store) {

@@ -6,7 +6,9 @@ use harvestman_store::{AttemptEnd, EventSubject, NewJob, Store};
 
 use super::chapters_of_crawls::{commit, row, start};
 use super::chapters_of_events::{attempt, deliver, take};
-use crate::place::{NOW, batch, crawl, crawl_with_events, failed, key, later, new_job, offers, page, url};
+use crate::place::{
+    NOW, batch, crawl, crawl_with_events, failed, found, key, later, new_job, offers, page, url,
+};
 
 const TEN_MINUTES_MS: u64 = 10 * 60_000;
 
@@ -14,7 +16,7 @@ const TEN_MINUTES_MS: u64 = 10 * 60_000;
 async fn ended(store: &Store, job: &NewJob) {
     let lease = start(store, job).await;
     let first = Batch {
-        offers: offers(&["/1", "/2", "/3"]),
+        offers: [offers(&["/1"]), found("/1", &["/2"]), found("/2", &["/3"])].concat(),
         ..batch(1)
     };
     commit(store, &lease, &first).await;
@@ -42,6 +44,11 @@ pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
     ended(store, &kept).await;
     ended(store, &job).await;
     assert_eq!(left(store, job.id, 0).await, (3, 3));
+    assert_eq!(
+        store.found_on(kept.id, 9).await.unwrap(),
+        [None, Some(0), Some(1)]
+    );
+    assert!(store.found_on(job.id, 9).await.unwrap().is_empty());
     for told in [&kept, &job] {
         store.forget_told(told.id, 0, 2).await.unwrap();
     }

@@ -14,6 +14,7 @@
 
 mod activity;
 mod cache;
+mod config;
 mod error;
 mod file;
 mod fresh_id;
@@ -30,6 +31,7 @@ mod team;
 
 pub use activity::{Activity, ActivityQuery, Call, CallQuery, Calls};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
+pub use config::{DATABASE_FILE, StoreConfig};
 pub use error::{CommitError, Repeated, StoreError};
 pub use file::{NewFile, StoredFile};
 pub use fresh_id::fresh_id;
@@ -41,5 +43,5 @@ pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueE
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use run::{RunEnd, RunRow};
 pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
-pub use store::{DATABASE_FILE, Store, StoreConfig};
+pub use store::Store;
 pub use team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};

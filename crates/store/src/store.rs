@@ -1,7 +1,6 @@
 //! The store as the rest of the server sees it. Which engine holds the data is decided at opening;
 //! every engine answers the same questions in the same words.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use harvestman_core::api::error::ApiError;
@@ -15,41 +14,16 @@ use harvestman_core::time::Timestamp;
 
 use crate::activity::{Activity, ActivityQuery, CallQuery, Calls};
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
+use crate::config::StoreConfig;
 use crate::error::{CommitError, StoreError};
 use crate::file::{NewFile, StoredFile};
 use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
-use crate::limits;
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::run::{RunEnd, RunRow};
 use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
-
-/// Name of the embedded database in its folder.
-pub const DATABASE_FILE: &str = "harvestman.db";
-
-/// Where and how to open the store.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StoreConfig {
-    /// Folder of the embedded database; made when missing.
-    pub data_dir: PathBuf,
-    /// Connections for reading; at least one is used.
-    pub readers: u32,
-    /// What the page cache may take on disk, in bytes; 0 keeps nothing.
-    pub cache_bytes: u64,
-}
-
-impl StoreConfig {
-    /// The embedded database in this folder.
-    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
-        Self {
-            data_dir: data_dir.into(),
-            readers: limits::DEFAULT_READERS,
-            cache_bytes: limits::DEFAULT_CACHE_BYTES,
-        }
-    }
-}
 
 /// The durable state of everything. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::fs::{DirBuilder, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use crate::config::DATABASE_FILE;
 use crate::error::StoreError;
-use crate::store::DATABASE_FILE;
 
 const LOCK: &str = "harvestman.lock";
 const RUNNING: &str = "harvestman.running";

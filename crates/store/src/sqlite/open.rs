@@ -12,6 +12,7 @@ use sqlx::sqlite::{
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 
+use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::cache::Cache;
@@ -20,7 +21,6 @@ use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::rows::int;
 use crate::sqlite::writer::Writer;
 use crate::sqlite::{Sqlite, damage, sessions, teams};
-use crate::store::StoreConfig;
 
 impl Sqlite {
     pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {

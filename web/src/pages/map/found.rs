@@ -118,7 +118,13 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         <Tabs name="found" label="How to show them" tabs chosen/>
         <div class="filter send">
             <label class="tick">
-                <input type="checkbox" aria-label="Tick all that are shown" prop:checked=all_ticked on:change=tick_all/>
+                <input
+                    type="checkbox"
+                    aria-label="Tick all that are shown"
+                    disabled=move || rows.with(Vec::is_empty)
+                    prop:checked=all_ticked
+                    on:change=tick_all
+                />
             </label>
             <FilterInput words=filter label="Filter addresses" placeholder="Filter by address or title"/>
         </div>

@@ -75,13 +75,15 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         });
     });
     let shown = Memo::new(move |_| document.get());
+    // The viewer stays while one page follows another, with its tab and what is looked for.
+    let state = Memo::new(move |_| (open.with(Option::is_some), shown.with(Option::is_some)));
     view! {
         {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
-        {move || match (open.get(), shown.with(Option::is_some)) {
-            (None, _) => view! { <p class="empty">{text::NO_SELECTION}</p> }.into_any(),
-            (Some(_), false) if problem.with(Option::is_some) => ().into_any(),
-            (Some(_), false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
-            (Some(_), true) => view! { <Viewer document=shown/> }.into_any(),
+        {move || match state.get() {
+            (false, _) => view! { <p class="empty">{text::NO_SELECTION}</p> }.into_any(),
+            (true, false) if problem.with(Option::is_some) => ().into_any(),
+            (true, false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+            (true, true) => view! { <Viewer document=shown/> }.into_any(),
         }}
     }
     .into_any()

@@ -89,6 +89,18 @@ pub fn reveal_soon(selector: &'static str) {
     });
 }
 
+/// Moves what scrolls sideways around the first element that a selector finds, until that is in sight.
+pub fn bring_along(selector: &str) {
+    let Some(item) = find(selector) else { return };
+    let Some(row) = item.parent_element() else { return };
+    let (inner, outer) = (item.get_bounding_client_rect(), row.get_bounding_client_rect());
+    let before = (inner.left() - outer.left()).min(0.0);
+    let after = (inner.right() - outer.right()).max(0.0);
+    if before + after != 0.0 {
+        row.set_scroll_left(row.scroll_left() + (before + after).round() as i32);
+    }
+}
+
 /// Copies text; false when the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));

@@ -59,6 +59,12 @@ pub fn Tabs(
             let _ = tab.focus();
         }
     };
+    // The chosen tab is in sight, also where there is no room for all.
+    Effect::new(move |_| {
+        tabs.track();
+        let selector = format!("#{name}-{}", chosen.get());
+        request_animation_frame(move || browser::bring_along(&selector));
+    });
     view! {
         <div class="tabs">
             <div class="tab-list" role="tablist" aria-label=label on:keydown=on_key>

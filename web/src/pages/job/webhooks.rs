@@ -229,9 +229,10 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
             <div class="send">
                 <span class=class>{word}</span>
                 <code>{event.event.clone()}</code>
-                <code class="mono">{id.to_string()}</code>
+                <span class="grow"></span>
                 {again}
             </div>
+            <code class="what">{id.to_string()}</code>
             {attempts.collect_view()}
             {next}
         </li>

@@ -127,6 +127,13 @@ async fn actions_fill_and_send_a_form_and_their_results_come_back() {
         .await;
     assert_eq!((failed.status, failed.code()), (500, "SCRAPE_ACTION_ERROR"));
     assert_eq!(failed.json["details"], json!({ "index": 1, "type": "click" }));
+
+    // Where nobody answers it is not the action that failed.
+    let nowhere = site.url("/form");
+    drop(site);
+    let request = json!({ "url": nowhere, "actions": [{ "type": "click", "selector": "button" }] });
+    let failed = server.post("/v2/scrape", &request).await;
+    assert_eq!(failed.code(), "SCRAPE_SITE_ERROR", "{}", failed.error());
 }
 
 #[tokio::test]

@@ -176,9 +176,9 @@ impl BrowserPages {
         })
     }
 
-    /// The proxy knows better than the browser why a host could not be reached.
+    /// The proxy knows better than the browser why a host could not be reached, and why an action finds nothing there.
     fn failure(&self, url: &Url, error: BrowserError) -> ScrapeFailure {
-        if matches!(error, BrowserError::Navigation { .. })
+        if matches!(error, BrowserError::Navigation { .. } | BrowserError::Action { .. })
             && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
             && let Some(known) = self.egress.failure(host, port)
         {

@@ -101,7 +101,8 @@ async fn the_documentation_answers_and_explains() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_is_filled_by_keyboard_and_as_json() {
-    let server = TestServer::start().await;
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
     let greet =
         "document.querySelector('#said').textContent = 'Hello ' + document.querySelector('#name').value";
     let html = format!(

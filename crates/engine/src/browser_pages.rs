@@ -178,8 +178,10 @@ impl BrowserPages {
 
     /// The proxy knows better than the browser why a host could not be reached, and why an action finds nothing there.
     fn failure(&self, url: &Url, error: BrowserError) -> ScrapeFailure {
-        if matches!(error, BrowserError::Navigation { .. } | BrowserError::Action { .. })
-            && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
+        if matches!(
+            error,
+            BrowserError::Navigation { .. } | BrowserError::Action { .. }
+        ) && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
             && let Some(known) = self.egress.failure(host, port)
         {
             return known.into();

@@ -52,6 +52,7 @@ await page.locator(".prose").getByRole("heading").first().waitFor();
 await picture("job");
 for (const [tab, name] of [["Tree", "job-tree"], ["Graph", "job-graph"], ["Request", "job-request"]]) {
   await page.getByRole("tab", { name: new RegExp(`^${tab}`) }).click();
+  await settled();
   await picture(name);
 }
 

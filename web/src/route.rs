@@ -1,5 +1,7 @@
 //! Addresses of the console's screens.
 
+use harvestman_core::api::team::{ActivityEntry, Endpoint};
+
 use crate::components::icon::Picture;
 
 /// Where the console is served.
@@ -142,6 +144,26 @@ pub fn session_path(id: &impl std::fmt::Display) -> String {
 /// Address of a session's screen.
 pub fn session_href(id: &impl std::fmt::Display) -> String {
     format!("{BASE}{}", session_path(id))
+}
+
+/// Address of the screen where the result of a call is, or of its form with the same target where nothing was kept.
+pub fn call_href(call: &ActivityEntry) -> Option<String> {
+    let form = |screen: Screen, field| {
+        let target = js_sys::encode_uri_component(call.target.as_deref()?);
+        Some(format!("{}?{field}={target}", screen.href()))
+    };
+    match call.endpoint {
+        Endpoint::Crawl | Endpoint::BatchScrape => Some(job_href(&call.id)),
+        Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), call.id)),
+        Endpoint::Browser | Endpoint::Interact => Some(session_href(&call.id)),
+        Endpoint::Scrape => {
+            let url = call.target.as_deref().unwrap_or_default();
+            Some(format!("{BASE}{}", scrape_path(url, &call.id)))
+        }
+        Endpoint::Map => form(Screen::Map, "url"),
+        Endpoint::Search => form(Screen::Search, "query"),
+        Endpoint::Agent | Endpoint::Llmstxt | Endpoint::DeepResearch => None,
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use harvestman_client::ClientError;
 use harvestman_core::api::job::JobStatus;
 use harvestman_core::api::keys::Key;
-use harvestman_core::api::team::{ActivityEntry, Call, Endpoint};
+use harvestman_core::api::team::{Call, Endpoint};
 use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::ids::KeyId;
 use leptos::prelude::*;
@@ -19,7 +19,7 @@ use crate::components::failure::failure;
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::route::{self, BASE, Screen};
+use crate::route::{self, Screen};
 use crate::{browser, figures, history, storage, text};
 
 mod explain;
@@ -301,7 +301,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
     let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let target = entry.target.clone().unwrap_or_default();
-    let opens = screen_of(&entry);
+    let opens = route::call_href(&entry);
     let id = entry.id;
     let form = form_of(entry.endpoint);
     let again = StoredValue::new((entry.endpoint, target.clone()));
@@ -364,22 +364,6 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
         </tr>
     }
     .into_any()
-}
-
-/// Where the result of a call can be seen.
-fn screen_of(entry: &ActivityEntry) -> Option<String> {
-    match entry.endpoint {
-        Endpoint::Crawl | Endpoint::BatchScrape => Some(route::job_href(&entry.id)),
-        Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), entry.id)),
-        Endpoint::Browser | Endpoint::Interact => Some(format!("{BASE}/sessions/{}", entry.id)),
-        Endpoint::Scrape => Some(format!(
-            "{BASE}{}",
-            route::scrape_path(entry.target.as_deref().unwrap_or_default(), &entry.id)
-        )),
-        Endpoint::Search | Endpoint::Map | Endpoint::Agent | Endpoint::Llmstxt | Endpoint::DeepResearch => {
-            None
-        }
-    }
 }
 
 /// The form that makes such a call: its path, the name of its draft, and the field of the target.

@@ -1,14 +1,13 @@
 //! How the server is, what runs, what was done last, what it cost this month.
 
 use harvestman_client::ConsoleJob;
-use harvestman_core::api::team::{ActivityEntry, UsageQuery};
+use harvestman_core::api::team::{Call, UsageQuery};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::limits::RECENT_JOBS;
 use crate::route::Screen;
 use crate::{figures, text};
 
@@ -21,18 +20,12 @@ use first_run::FirstRun;
 use running::{Browsers, Crawls};
 
 /// What was done last.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq)]
 struct Recent {
-    /// Jobs with their states.
+    /// Every kind of call, newest first.
+    calls: Vec<Call>,
+    /// Jobs, with how far they are.
     jobs: Vec<ConsoleJob>,
-    /// Every kind of call; none where the server keeps no such list.
-    activity: Option<Vec<ActivityEntry>>,
-}
-
-impl Recent {
-    fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.activity.as_ref().is_none_or(Vec::is_empty)
-    }
 }
 
 /// Shows the screen.
@@ -46,14 +39,14 @@ pub fn Overview() -> impl IntoView {
         console.pulse.track();
         spawn_local(async move {
             let client = console.client();
-            let answer = client.console_jobs().await;
+            let answer = client.calls(None, None, None, None).await;
             if let Err(error) = &answer {
                 console.note(error);
             }
-            let activity = client.activity(None, Some(RECENT_JOBS as u64), None).await.ok();
+            let jobs = client.console_jobs().await.map(|list| list.jobs);
             let listed = answer.map_err(|error| error.to_string()).map(|list| Recent {
-                jobs: list.jobs,
-                activity: activity.map(|activity| activity.data),
+                calls: list.data,
+                jobs: jobs.unwrap_or_default(),
             });
             // What is known is better than a sentence about a look that failed.
             let keep = listed.is_err()
@@ -66,8 +59,9 @@ pub fn Overview() -> impl IntoView {
             }
         });
     });
-    let is_new =
-        Memo::new(move |_| recent.with(|recent| matches!(recent, Some(Ok(recent)) if recent.is_empty())));
+    let is_new = Memo::new(move |_| {
+        recent.with(|recent| matches!(recent, Some(Ok(recent)) if recent.calls.is_empty()))
+    });
     let actions = || {
         view! {
             <a class="btn" href=Screen::Scrape.href()>"Scrape a page"</a>
@@ -108,7 +102,7 @@ pub fn Overview() -> impl IntoView {
                     Some(Err(problem)) => {
                         view! { <div class="pad"><div class="notice bad">{problem}</div></div> }.into_any()
                     }
-                    Some(Ok(recent)) if recent.is_empty() => {
+                    Some(Ok(recent)) if recent.calls.is_empty() => {
                         view! {
                             <div class="empty">
                                 <Icon picture=Picture::Mark/>

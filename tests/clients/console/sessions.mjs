@@ -9,10 +9,15 @@ const [link, form] = process.argv.slice(2);
 const session = await open(link);
 const { page, origin } = session;
 
+const history = page.getByRole("tab", { name: /^History/ });
+
+/** Runs a text and waits until it was run. */
 async function run(text, language) {
+  const before = Number((await history.innerText()).replace(/\D/g, ""));
   if (language) await page.getByLabel("Language").selectOption(language);
   await page.getByLabel(language ? "Code" : "Prompt", { exact: true }).locator("visible=true").last().fill(text);
   await page.keyboard.press("Control+Enter");
+  await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 1}$`) }).waitFor({ timeout: 60_000 });
 }
 const answered = (text) => page.locator(".answer").first().getByText(text).first().waitFor({ timeout: 60_000 });
 
@@ -52,7 +57,6 @@ await view.locator("#keys").focus();
 await page.keyboard.type("!");
 for (const patience = Date.now() + 60_000; ; ) {
   await run('eval "document.querySelector(\'input\').value"', "bash");
-  await page.locator("form button[data-run][aria-disabled=false]").waitFor();
   if ((await page.locator(".answer").first().textContent()).includes("!")) break;
   assert.ok(Date.now() < patience, "what is typed into the view does not reach the page");
 }
@@ -60,7 +64,7 @@ await page.getByRole("button", { name: "Give back" }).click();
 await page.locator("iframe[title='Live view, read-only']").waitFor();
 
 // What was run before, once more.
-await page.getByRole("tab", { name: /^History/ }).click();
+await history.click();
 const calls = page.locator("details.call");
 const before = await calls.count();
 assert.ok(before >= 5, `only ${before} calls are remembered`);

@@ -10,10 +10,10 @@ use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{JobKind, NewJob};
+use crate::job::{JobKind, JobStatus, NewJob};
 use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::{end_activity, insert_activity};
+use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::team::MonthUsage;
 
@@ -116,7 +116,10 @@ impl Sqlite {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let call = call.clone();
-        let end = end.map_err(|error| error.message.clone());
+        let (credits, end) = match end {
+            Ok(credits) => (credits, (JobStatus::Completed, None)),
+            Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
+        };
         let account = Account {
             job: call.id,
             team: call.team,
@@ -126,11 +129,10 @@ impl Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    insert_activity(connection, &call).await?;
-                    end_activity(connection, &call, end.as_ref().err()).await?;
-                    match end {
-                        Ok(0) | Err(_) => Ok(()),
-                        Ok(credits) => account.charge_call(connection, credits, now).await,
+                    insert_activity(connection, &call, Some(end)).await?;
+                    match credits {
+                        0 => Ok(()),
+                        credits => account.charge_call(connection, credits, now).await,
                     }
                 })
             })

@@ -73,7 +73,7 @@ impl Sqlite {
                         .bind(progress)
                         .execute(&mut *connection)
                         .await?;
-                    insert_activity(connection, &job).await?;
+                    insert_activity(connection, &job, None).await?;
                     if job.webhook.is_some_and(|events| events.started) {
                         let mut log = EventLog::default();
                         log.add(connection, job.id, job.kind, Event::Started, job.created_at)
@@ -230,14 +230,19 @@ pub(crate) async fn insert_job(
     Ok(())
 }
 
+/// `end` is how a call without a job ended, and why if it failed; of others their job or session tells.
 pub(crate) async fn insert_activity(
     connection: &mut SqliteConnection,
     job: &NewJob,
+    end: Option<(JobStatus, Option<String>)>,
 ) -> Result<(), StoreError> {
+    let (outcome, failure) = end.unzip();
+    let failure = failure.flatten().filter(|_| !job.zero_data_retention);
     let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
     query(
-        "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at,
+            outcome, failure)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )
     .bind(blob(job.id.0))
     .bind(blob(job.team.0))
@@ -247,28 +252,10 @@ pub(crate) async fn insert_activity(
     .bind(job.origin.clone())
     .bind(job.integration.clone())
     .bind(int(job.created_at.0))
+    .bind(outcome.map(JobStatus::as_str))
+    .bind(failure)
     .execute(connection)
     .await?;
-    Ok(())
-}
-
-/// Notes how a call without a job ended, and why if it failed.
-pub(crate) async fn end_activity(
-    connection: &mut SqliteConnection,
-    call: &NewJob,
-    error: Option<&String>,
-) -> Result<(), StoreError> {
-    let status = if error.is_some() {
-        JobStatus::Failed
-    } else {
-        JobStatus::Completed
-    };
-    query("UPDATE activity SET outcome = ?2, failure = ?3 WHERE job_id = ?1")
-        .bind(blob(call.id.0))
-        .bind(status.as_str())
-        .bind(error.filter(|_| !call.zero_data_retention).cloned())
-        .execute(connection)
-        .await?;
     Ok(())
 }
 

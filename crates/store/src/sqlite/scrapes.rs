@@ -45,7 +45,7 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     insert_job(connection, &job, 1).await?;
-                    insert_activity(connection, &job).await
+                    insert_activity(connection, &job, None).await
                 })
             })
             .await

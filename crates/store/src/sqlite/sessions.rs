@@ -38,7 +38,7 @@ impl Sqlite {
                     .bind(int(session.expires_at.0))
                     .execute(&mut *connection)
                     .await?;
-                    insert_activity(connection, call).await
+                    insert_activity(connection, call, None).await
                 })
             })
             .await

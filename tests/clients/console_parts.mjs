@@ -11,11 +11,12 @@ const PARTS = "**/parts-*/*.wasm";
 await page.route(PARTS, (route) => route.abort());
 await visit("/scrape", "This screen could not be loaded");
 assert.deepEqual(await findings(), []);
-// The failed fetches, which the page says in the browser's console.
-assert.ok(complaints.length > 0);
-complaints.length = 0;
+// The failed fetches, which the page says in the browser's console; some of it comes late.
+const isRefusal = (words) => /Failed to (load resource: net::ERR_FAILED|fetch)/.test(words);
+assert.ok(complaints.some(isRefusal));
 
 await page.unroute(PARTS);
 await page.getByRole("button", { name: "Load it again" }).click();
 await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
+complaints.splice(0, Infinity, ...complaints.filter((words) => !isRefusal(words)));
 await done("parts: ok");

@@ -48,7 +48,8 @@ usage: cargo xtask <task>
   fuzz [TARGET] [--seconds N]
                     each fuzz target for 600 s, or one of them
   licences          licences of all dependencies only (seconds)
-  tools             fetch every tool the tasks need, then stop";
+  tools             fetch every tool the tasks need, then stop
+  browsers          install each Chromium that the distribution has; `test` uses all that are there";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -96,6 +97,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "tidy" => tidy::tidy(&project),
         "licences" => licences::check(&project),
         "tools" => Tools::open()?.ensure_all(&project),
+        "browsers" => Tools::open()?.install_chromiums(),
         other => bail!("no task `{other}`\n{USAGE}"),
     }
 }

@@ -80,6 +80,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{} wrote no UTF-8", shown(command)))
 }
 
+/// Standard output as text, with standard error passed through; an error unless it exits with 0.
+pub(crate) fn output_of_build(command: &mut Command) -> Result<String> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
+    ensure_success(command, output.status)?;
+    String::from_utf8(output.stdout).with_context(|| format!("{} wrote no UTF-8", shown(command)))
+}
+
 /// The version in what `program --version` prints first, without a leading `v`; None if it cannot be run.
 pub(crate) fn version_of(program: &Path) -> Option<String> {
     let text = output(command(program).arg("--version")).ok()?;

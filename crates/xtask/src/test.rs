@@ -1,18 +1,27 @@
-//! `test`: every test of the project, with the tools, console, server and package they need built first.
+//! `test`: the tests of the project, with the tools, console, server and package that they need built first.
+//!
+//! With a filter, only the test programs that can hold a test of that name are built and run. Programs that use a
+//! browser run with each Chromium of this machine.
 
-use std::{
-    ffi::OsString,
-    io::{BufRead, BufReader},
-    path::PathBuf,
-    process::{Command, Stdio},
+mod tally;
+mod targets;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use self::{
+    tally::Tally,
+    targets::{Sources, Target, build},
 };
-
-use anyhow::{Context, Result, bail};
-
 use crate::{console, fingerprint::files_under, npm, project::Project, run, tidy, tools::Tools};
 
 /// The console compiles for wasm32 only.
 const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
+/// Read by tests that use a browser.
+const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
+/// Read by tests that start the server.
+const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 
 /// Runs all tests whose name contains the given filter; an error if one fails.
 pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
@@ -21,132 +30,133 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
         [one] => Some(one.as_str()),
         _ => bail!("one filter at most"),
     };
-    let environment = prepare(project, tools)?;
+    let targets = Target::find(project, filter)?;
+    let scripts = Scripts::find(project, filter)?;
+    let environment = Environment::prepare(project, tools, &targets, &scripts)?;
     tools.release()?;
+    let programs = build(project, &targets, environment.server)?;
 
     let mut total = Tally::default();
-    let mut cargo = project.cargo();
-    cargo.arg("test").args(NATIVE).arg("--no-fail-fast").args(filter);
-    total.add("cargo test", cargo.envs(environment.iter().cloned()))?;
-
-    let scripts = scripts(project)?;
-    if !scripts.is_empty() {
+    let (first, others) = match environment.browsers.split_first() {
+        Some((first, others)) => (Some(first), others),
+        None => (None, &[][..]),
+    };
+    for browser in std::iter::once(first).chain(others.iter().map(Some)) {
+        for program in &programs {
+            let uses_browser = program.target.reads(CHROMIUM);
+            // What uses no browser runs once.
+            if !uses_browser && browser != first {
+                continue;
+            }
+            let mut title = program.target.title();
+            let mut command = run::command(&program.file);
+            command.current_dir(program.target.folder()).args(filter);
+            if let Some(browser) = browser.filter(|_| uses_browser) {
+                title = format!("{title}, {}", browser.display());
+                command.env(CHROMIUM, browser);
+            }
+            run::say(&title);
+            total.add(&title, command.envs(environment.variables()))?;
+        }
+    }
+    if !scripts.files.is_empty() {
         run::say("tests of the npm package");
         let mut node = tools.node()?.command();
         node.current_dir(project.root())
-            .args(["--test", "--test-reporter=spec"]);
-        if let Some(filter) = filter {
-            node.arg(format!("--test-name-pattern={filter}"));
-        }
-        total.add("node --test", node.args(scripts).envs(environment))?;
+            .args(["--test", "--test-reporter=spec"])
+            .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
+            .args(&scripts.files);
+        total.add("tests of the npm package", node.envs(environment.variables()))?;
     }
-    tidy::tidy(project)?;
-    println!(
-        "test result: {} passed, {} failed in all",
-        total.passed, total.failed
-    );
-    if total.broken.is_empty() {
-        Ok(())
-    } else {
-        bail!("failed: {}", total.broken.join(", "))
+    match filter {
+        Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),
+        Some(_) => {}
+        None => tidy::tidy(project)?,
     }
+    total.finish()
 }
 
-/// Builds what tests run, and says in variables where it is.
-fn prepare(project: &Project, tools: &Tools) -> Result<Vec<(&'static str, OsString)>> {
-    let node = tools.node()?;
-    tools.bubblewrap()?;
-    let variables: Vec<(&'static str, PathBuf)> = vec![
-        ("HARVESTMAN_TEST_NODE", node.path().to_path_buf()),
-        ("HARVESTMAN_TEST_NPM", node.npm_path().to_path_buf()),
-        ("HARVESTMAN_TEST_JAVASCRIPT", tools.javascript(project)?),
-        ("HARVESTMAN_TEST_PYTHON", tools.python(project)?),
-        ("HARVESTMAN_CHROMIUM", tools.chromium(project)?),
-        ("HARVESTMAN_TEST_PACKAGE", npm::build(project, tools)?),
-        (
-            "HARVESTMAN_TEST_SERVER",
-            project.target().join("debug/harvestman"),
-        ),
-    ];
-    console::build(project, tools)?;
-    // Tests and programs together, so that dependencies are compiled once, with one set of features.
-    run::run(
-        project
-            .cargo()
-            .arg("build")
-            .args(NATIVE)
-            .args(["--bins", "--tests"]),
-    )?;
-    Ok(variables
-        .into_iter()
-        .map(|(name, path)| (name, path.into_os_string()))
-        .collect())
+/// What tests are handed in environment variables.
+struct Environment {
+    variables: Vec<(&'static str, PathBuf)>,
+    /// The Chromiums for tests that use one.
+    browsers: Vec<PathBuf>,
+    /// Whether the server is started.
+    server: bool,
 }
 
-fn scripts(project: &Project) -> Result<Vec<PathBuf>> {
-    let mut found = files_under(&project.path("tests/npm"))?;
-    found.retain(|file| file.to_string_lossy().ends_with(".test.mjs"));
-    Ok(found)
-}
-
-/// Counts over several test programs.
-#[derive(Default)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-    broken: Vec<&'static str>,
-}
-
-impl Tally {
-    /// Runs `command` with its output passed on, counting what it reports.
-    fn add(&mut self, name: &'static str, command: &mut Command) -> Result<()> {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {name}"))?;
-        let stdout = child.stdout.take().context("standard output is piped")?;
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = String::from_utf8_lossy(&line?).into_owned();
-            println!("{line}");
-            self.count(&line);
-        }
-        if !child.wait()?.success() {
-            self.broken.push(name);
-        }
-        Ok(())
-    }
-
-    fn count(&mut self, line: &str) {
-        // cargo: "test result: ok. 3 passed; 0 failed; ..."; node: "ℹ pass 3", "ℹ fail 0".
-        let words: Vec<&str> = line.split([' ', ';']).filter(|word| !word.is_empty()).collect();
-        match words.as_slice() {
-            ["test", "result:", _, passed, "passed", failed, "failed", ..] => {
-                self.passed += passed.parse().unwrap_or(0);
-                self.failed += failed.parse().unwrap_or(0);
+impl Environment {
+    /// Fetches and builds what `targets` and `scripts` read.
+    fn prepare(
+        project: &Project,
+        tools: &Tools,
+        targets: &[Target],
+        scripts: &Scripts,
+    ) -> Result<Environment> {
+        let reads = |variable| {
+            targets.iter().any(|target| target.reads(variable)) || scripts.sources.mention(variable)
+        };
+        let mut variables = Vec::new();
+        let mut give = |variable, path: &dyn Fn() -> Result<PathBuf>| {
+            if reads(variable) {
+                variables.push((variable, path()?));
             }
-            ["ℹ", "pass", passed] => self.passed += passed.parse().unwrap_or(0),
-            ["ℹ", "fail", failed] => self.failed += failed.parse().unwrap_or(0),
-            _ => {}
+            anyhow::Ok(())
+        };
+        give("HARVESTMAN_TEST_NODE", &|| Ok(tools.node()?.path().to_path_buf()))?;
+        give("HARVESTMAN_TEST_NPM", &|| {
+            Ok(tools.node()?.npm_path().to_path_buf())
+        })?;
+        give("HARVESTMAN_TEST_JAVASCRIPT", &|| tools.javascript(project))?;
+        give("HARVESTMAN_TEST_PYTHON", &|| tools.python(project))?;
+        give("HARVESTMAN_TEST_PACKAGE", &|| npm::build(project, tools))?;
+        let browsers = match reads(CHROMIUM) {
+            true => {
+                tools.bubblewrap()?;
+                tools.chromiums(project)?
+            }
+            false => Vec::new(),
+        };
+        let server = reads(SERVER) || targets.iter().any(Target::starts_server);
+        if server {
+            console::build(project, tools)?;
+            variables.push((SERVER, project.target().join("debug/harvestman")));
         }
+        Ok(Environment {
+            variables,
+            browsers,
+            server,
+        })
+    }
+
+    fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.variables.iter().map(|(name, path)| (*name, path.as_path()))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Tally;
+/// The tests of the npm package.
+struct Scripts {
+    files: Vec<PathBuf>,
+    sources: Sources,
+}
 
-    #[test]
-    fn closing_lines_of_cargo_and_node_are_counted() {
-        let mut tally = Tally::default();
-        for line in [
-            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-            "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-            "ℹ pass 5",
-            "ℹ fail 1",
-            "test a::b ... ok",
-        ] {
-            tally.count(line);
+impl Scripts {
+    /// Those that can hold a test whose name contains `filter`.
+    fn find(project: &Project, filter: Option<&str>) -> Result<Scripts> {
+        let all = files_under(&project.path("tests/npm"))?;
+        let mut files = Vec::new();
+        for file in &all {
+            let is_test = file.to_string_lossy().ends_with(".test.mjs");
+            let one = Sources::read(vec![file.clone()])?;
+            if is_test && filter.is_none_or(|filter| one.can_hold(filter)) {
+                files.push(file.clone());
+            }
         }
-        assert_eq!((tally.passed, tally.failed), (12, 3));
+        // What they share is needed by any.
+        let read = if files.is_empty() { Vec::new() } else { all };
+        Ok(Scripts {
+            files,
+            sources: Sources::read(read)?,
+        })
     }
 }

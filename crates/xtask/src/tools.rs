@@ -27,6 +27,13 @@ pub(crate) use self::{node::Node, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
 use crate::project::Project;
 
+/// Settings of cargo for a release build that is over soon.
+const SHORT_BUILD: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+];
+
 /// The folder of tools; holds a lock, so that two tasks never install into it at once.
 pub(crate) struct Tools {
     dir: PathBuf,
@@ -132,6 +139,19 @@ impl Tools {
         chromium::ensure(self, project)
     }
 
+    /// Every Chromium of this machine, for tests; at least one.
+    pub(crate) fn chromiums(&self, project: &Project) -> Result<Vec<PathBuf>> {
+        self.hold()?;
+        chromium::all(self, project)
+    }
+
+    /// Each Chromium that the distribution has.
+    pub(crate) fn install_chromiums(&self) -> Result<()> {
+        self.hold()?;
+        chromium::install_all();
+        Ok(())
+    }
+
     /// bubblewrap, which keeps browser sessions apart.
     pub(crate) fn bubblewrap(&self) -> Result<()> {
         self.hold()?;
@@ -193,12 +213,13 @@ impl Tools {
         Ok(file)
     }
 
-    /// `cargo install` into this folder, with build files that are removed afterwards.
+    /// `cargo install` into this folder, with build files that are removed afterwards. The program is compiled for a
+    /// short build: it runs for seconds.
     fn cargo_install(&self, package: &str, version: &str, flags: &[&str]) -> Result<()> {
-        let build = self.path("build");
+        let build = self.path(&format!("build-{package}"));
         let mut command: Command = crate::run::command("cargo");
         command
-            .args(["install", package, "--version", version, "--force"])
+            .args(["install", "--quiet", package, "--version", version, "--force"])
             .args(flags);
         command
             .arg("--root")
@@ -207,6 +228,7 @@ impl Tools {
             .arg(&build);
         // A caller's flags and wrappers are for the project's own builds.
         command.env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET");
+        command.envs(SHORT_BUILD);
         crate::run::run(&mut command)?;
         fs::remove_dir_all(&build).ok();
         Ok(())

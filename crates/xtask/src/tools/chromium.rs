@@ -17,17 +17,72 @@ const NAMES: &[&str] = &[
 /// A browser archive of about 100 MB.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(600);
 
+/// Packages of distributions, best first: the small one has what pages need and nothing that a desktop needs.
+const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
+
+/// The Chromium that the server renders pages with.
 pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    if let Some(named) = std::env::var_os("HARVESTMAN_CHROMIUM") {
-        return Ok(PathBuf::from(named));
+    if let Some(named) = named() {
+        return Ok(named);
     }
-    if let Some(found) = in_path().or_else(|| downloaded(tools)) {
+    if let Some(found) = in_path().next().or_else(|| downloaded(tools)) {
         return Ok(found);
     }
-    let by_apt = apt::install(&["chromium"], "render pages");
-    if let Some(found) = in_path() {
-        return Ok(found);
+    let mut by_apt = Ok(());
+    for package in PACKAGES {
+        by_apt = apt::install(&[package], "render pages");
+        if let Some(found) = in_path().next() {
+            return Ok(found);
+        }
     }
+    download(tools, project).with_context(|| match by_apt {
+        Ok(()) => "no Chromium that starts: set HARVESTMAN_CHROMIUM to one".to_owned(),
+        Err(error) => format!("no Chromium ({error:#}): set HARVESTMAN_CHROMIUM to one"),
+    })
+}
+
+/// Each Chromium that tests run with: the named one, or all kinds that are there.
+pub(super) fn all(tools: &Tools, project: &Project) -> Result<Vec<PathBuf>> {
+    let first = ensure(tools, project)?;
+    let others = match named() {
+        Some(_) => Vec::new(),
+        None => in_path().filter(|other| *other != first).collect(),
+    };
+    Ok([vec![first], others].concat())
+}
+
+/// Installs each Chromium that the distribution has a package of.
+pub(super) fn install_all() {
+    for package in PACKAGES
+        .iter()
+        .filter(|package| run::find_in_path(package).is_none())
+    {
+        if let Err(error) = apt::install(&[package], "test with it") {
+            run::say(&format!("no {package}: {error:#}"));
+        }
+    }
+}
+
+fn named() -> Option<PathBuf> {
+    std::env::var_os("HARVESTMAN_CHROMIUM").map(PathBuf::from)
+}
+
+/// Only what really starts, once: a package may be a stub that asks for another installer, a name a link to another.
+fn in_path() -> impl Iterator<Item = PathBuf> {
+    let mut seen = Vec::new();
+    NAMES
+        .iter()
+        .filter_map(|name| run::find_in_path(name))
+        .filter(|file| run::version_of(file).is_some())
+        .filter(move |file| {
+            let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+            let new = !seen.contains(&real);
+            seen.push(real);
+            new
+        })
+}
+
+fn download(tools: &Tools, project: &Project) -> Result<PathBuf> {
     run::say("downloading Chromium by Playwright");
     let cli = tools
         .javascript(project)?
@@ -35,20 +90,8 @@ pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
     let mut install = tools.node()?.command();
     install.arg(cli).args(["install", "chromium-headless-shell"]);
     install.env("PLAYWRIGHT_BROWSERS_PATH", tools.path("chromium"));
-    run::run_within(&mut install, DOWNLOAD_LIMIT)
-        .and_then(|()| downloaded(tools).context("it does not start here"))
-        .with_context(|| match by_apt {
-            Ok(()) => "no Chromium that starts: set HARVESTMAN_CHROMIUM to one".to_owned(),
-            Err(error) => format!("no Chromium ({error:#}): set HARVESTMAN_CHROMIUM to one"),
-        })
-}
-
-/// Only what really starts: a package may be a stub that asks for another installer.
-fn in_path() -> Option<PathBuf> {
-    NAMES
-        .iter()
-        .filter_map(|name| run::find_in_path(name))
-        .find(|file| run::version_of(file).is_some())
+    run::run_within(&mut install, DOWNLOAD_LIMIT)?;
+    downloaded(tools).context("it does not start here")
 }
 
 fn downloaded(tools: &Tools) -> Option<PathBuf> {

@@ -1,0 +1,236 @@
+//! The test programs of the workspace: which of them can hold a test of a name, what they need, how they are built.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::NATIVE;
+use crate::{fingerprint::files_under, project::Project, run};
+
+/// The binary that tests of the whole product start.
+const SERVER: &str = "harvestman";
+
+/// A test program: the unit tests of a library or a binary, or a file of a package's `tests` folder.
+pub(super) struct Target {
+    package: String,
+    name: String,
+    kind: Kind,
+    /// The file that the program begins with.
+    root: PathBuf,
+    /// The package's folder, in which the program runs.
+    folder: PathBuf,
+    sources: Sources,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Unit tests of a library.
+    Library,
+    /// Unit tests of a binary.
+    Binary,
+    /// A file of the package's `tests` folder.
+    Integration,
+}
+
+/// A test program that is built.
+pub(super) struct Program<'a> {
+    pub(super) target: &'a Target,
+    pub(super) file: PathBuf,
+}
+
+impl Target {
+    /// All of the workspace that can hold a test whose name contains `filter`.
+    pub(super) fn find(project: &Project, filter: Option<&str>) -> Result<Vec<Target>> {
+        let metadata = run::output(
+            project
+                .cargo()
+                .args(["metadata", "--format-version=1", "--no-deps"]),
+        )?;
+        let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
+        let mut found = Vec::new();
+        for package in items(&metadata["packages"]) {
+            if NATIVE.contains(&text(&package["name"])) {
+                continue;
+            }
+            for target in items(&package["targets"]).filter(|target| target["test"] == true) {
+                let target = Target::read(package, target)?;
+                if filter.is_none_or(|filter| target.sources.can_hold(filter)) {
+                    found.push(target);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn read(package: &Value, target: &Value) -> Result<Target> {
+        let root = PathBuf::from(text(&target["src_path"]));
+        let folder = Path::new(text(&package["manifest_path"])).parent();
+        let is = |wanted: &str| items(&target["kind"]).any(|kind| kind == wanted);
+        let kind = match (is("test"), is("bin")) {
+            (true, _) => Kind::Integration,
+            (_, true) => Kind::Binary,
+            _ => Kind::Library,
+        };
+        Ok(Target {
+            package: text(&package["name"]).to_owned(),
+            name: text(&target["name"]).to_owned(),
+            kind,
+            folder: folder.context("a manifest is in a folder")?.to_path_buf(),
+            sources: Sources::of(&root, kind)?,
+            root,
+        })
+    }
+
+    /// The package's folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the program reads the environment variable. These tasks name them all and read none in tests.
+    pub(super) fn reads(&self, variable: &str) -> bool {
+        self.package != env!("CARGO_PKG_NAME") && self.sources.mention(variable)
+    }
+
+    /// Whether the program uses the crate that starts the server.
+    pub(super) fn starts_server(&self) -> bool {
+        self.reads("harvestman_tests")
+    }
+
+    /// The argument that makes cargo build the program; unit tests are chosen for all packages at once.
+    fn selection(&self) -> String {
+        match self.kind {
+            Kind::Library => "--lib".to_owned(),
+            Kind::Binary => "--bins".to_owned(),
+            Kind::Integration => format!("--test={}", self.name),
+        }
+    }
+
+    /// Package and target.
+    pub(super) fn title(&self) -> String {
+        match self.kind {
+            Kind::Integration => format!("{} --test {}", self.package, self.name),
+            Kind::Library | Kind::Binary => format!("{}, unit tests of {}", self.package, self.name),
+        }
+    }
+}
+
+/// Builds the programs of `targets` and, with `server`, the server. Always for the whole workspace: its features are
+/// those of all packages, and no dependency is compiled for one package alone.
+pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) -> Result<Vec<Program<'a>>> {
+    if server {
+        run::run(project.cargo().arg("build").args(NATIVE).args(["--bin", SERVER]))?;
+    }
+    if targets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted: BTreeSet<String> = targets.iter().map(Target::selection).collect();
+    let mut cargo = project.cargo();
+    cargo.args(["test", "--no-run"]).args(NATIVE).args(wanted);
+    cargo.arg("--message-format=json-render-diagnostics");
+    let built = artifacts(&mut cargo)?;
+    let program = |target: &'a Target| {
+        let file = built.iter().find(|(root, _)| *root == target.root);
+        let (_, file) = file.with_context(|| format!("cargo built no {}", target.title()))?;
+        Ok(Program {
+            target,
+            file: file.clone(),
+        })
+    };
+    targets.iter().map(program).collect()
+}
+
+/// Runs a build; the first file of each test program in it, and the program.
+fn artifacts(cargo: &mut Command) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let messages = run::output_of_build(cargo)?;
+    let artifact = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_test = message["profile"]["test"] == true;
+        let program = message["executable"].as_str().filter(|_| is_test)?;
+        Some((text(&message["target"]["src_path"]).into(), program.into()))
+    };
+    Ok(messages.lines().filter_map(artifact).collect())
+}
+
+/// The text of source files.
+pub(super) struct Sources(Vec<(PathBuf, String)>);
+
+impl Sources {
+    /// What belongs to the test program that begins with `root`: its folder for a `lib.rs` or a `main.rs`, else the
+    /// file, the folder of its name, and for a program of a `tests` folder the files that it takes in by their path.
+    fn of(root: &Path, kind: Kind) -> Result<Sources> {
+        let folder = root.parent().context("a source file is in a folder")?;
+        let stem = root.file_stem().unwrap_or_default();
+        if stem == "lib" || stem == "main" {
+            return Sources::read(files_under(folder)?);
+        }
+        let mut files = vec![root.to_path_buf()];
+        files.extend(files_under(&folder.join(stem))?);
+        if kind == Kind::Integration {
+            let text = fs::read_to_string(root).with_context(|| root.display().to_string())?;
+            let paths = text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
+            files.extend(paths.map(|path| folder.join(path)));
+        }
+        Sources::read(files)
+    }
+
+    /// Reads `files`.
+    pub(super) fn read(files: Vec<PathBuf>) -> Result<Sources> {
+        let read = |file: PathBuf| {
+            let bytes = fs::read(&file).with_context(|| file.display().to_string())?;
+            Ok((file, String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        Ok(Sources(files.into_iter().map(read).collect::<Result<_>>()?))
+    }
+
+    /// Whether a file contains `word`.
+    pub(super) fn mention(&self, word: &str) -> bool {
+        self.0.iter().any(|(_, text)| text.contains(word))
+    }
+
+    /// Whether a test whose path contains `filter` can be in these files: each part is in a file or in its name.
+    pub(super) fn can_hold(&self, filter: &str) -> bool {
+        filter.split("::").all(|part| {
+            let mut files = self.0.iter();
+            files.any(|(file, text)| {
+                let name = file.file_stem().unwrap_or_default();
+                text.contains(part) || name.to_string_lossy().contains(part)
+            })
+        })
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sources;
+
+    #[test]
+    fn a_program_can_hold_a_test_that_its_sources_and_their_names_make_up() {
+        let file = |name: &str, text: &str| (name.into(), text.to_owned());
+        let sources = Sources(vec![
+            file("src/lib.rs", "mod politeness;"),
+            file("src/crawl/hosts.rs", "fn a_host_is_asked_once() {}"),
+        ]);
+        for filter in ["a_host_is", "hosts", "hosts::a_host_is_asked_once", "polite"] {
+            assert!(sources.can_hold(filter), "{filter}");
+        }
+        for filter in ["two_hosts", "hosts::another", "src"] {
+            assert!(!sources.can_hold(filter), "{filter}");
+        }
+    }
+}

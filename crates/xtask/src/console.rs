@@ -1,9 +1,9 @@
 //! Builds the console into `dist/`: trunk, the cut in parts, wasm-opt, the npm package for the tools, compressed twins.
 //! Done again only when something it is made of has changed.
 
-use std::{fs, os::unix::process::CommandExt, path::Path, process::Command};
+use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, thread};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::{
     compress::{brotli, compress_tree},
@@ -34,7 +34,7 @@ const PACKAGE_ENTRY: &str = "slim.js";
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     let dist = project.path("dist");
     let stamp = project.target().join("xtask-console.stamp");
-    let package = npm::build(project, tools)?;
+    let package = with_trunk(tools, &dist, || npm::build(project, tools))?;
     let sources = sources(project, &package)?;
     if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources, &dist).is_ok_and(|now| now == text)) {
         return Ok(());
@@ -59,6 +59,21 @@ pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = trunk(project, tools)?;
     tools.release()?;
     Err(command.args(["serve", "--offline=false"]).exec()).context("cannot start trunk")
+}
+
+/// Runs `work` while trunk is fetched or built, where there is no `dist` yet that may be current.
+fn with_trunk<T>(tools: &Tools, dist: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if dist.join("index.html").is_file() {
+        return work();
+    }
+    thread::scope(|scope| {
+        let trunk = scope.spawn(|| tools.trunk());
+        let done = work()?;
+        trunk
+            .join()
+            .map_err(|_| anyhow!("the thread that gets trunk panicked"))??;
+        Ok(done)
+    })
 }
 
 /// trunk with everything it needs in its environment.

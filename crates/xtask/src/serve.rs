@@ -5,9 +5,11 @@ use std::{
     io::{Read, Write},
     os::unix::{fs::OpenOptionsExt, process::CommandExt},
     path::{Path, PathBuf},
+    process::{Child, Command},
+    thread,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use crate::{console, project::Project, run, tools::Tools};
 
@@ -17,15 +19,20 @@ const KEY_BYTES: usize = 32;
 
 /// Never returns unless something went wrong or the server could not be started.
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
-    console::build(project, tools)?;
-    let chromium = tools.chromium(project);
-    let code = tools.bubblewrap().and_then(|()| languages(project, tools));
+    let mut ahead = Ahead::start(project)?;
+    // Both threads below use it, and whatever apt may be needed for here is done before.
+    tools.node()?;
+    tools.wasm_target()?;
+    let (console, chromium, code) = thread::scope(|scope| {
+        let console = scope.spawn(|| console::build(project, tools));
+        let chromium = tools.chromium(project);
+        let code = tools.bubblewrap().and_then(|()| languages(project, tools));
+        (console.join(), chromium, code)
+    });
+    console.map_err(|_| anyhow!("the thread that builds the console panicked"))??;
     tools.release()?;
-    run::run(
-        project
-            .cargo()
-            .args(["build", "--release", "--package", "harvestman-server"]),
-    )?;
+    ahead.wait()?;
+    run::run(&mut release(project))?;
 
     let mut server = run::command(project.target().join("release/harvestman"));
     let flags = flags.strip_prefix(&["--".to_owned()]).unwrap_or(flags);
@@ -48,6 +55,44 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
         server.env(KEYS_VARIABLE, format!("{key}=default:development"));
     }
     Err(server.exec()).context("cannot start the server")
+}
+
+/// The first build of the server's library, while the console that the server embeds is made.
+struct Ahead(Option<Child>);
+
+impl Ahead {
+    fn start(project: &Project) -> Result<Ahead> {
+        if project.target().join("release/harvestman").is_file() {
+            return Ok(Ahead(None));
+        }
+        run::say("compiling the server meanwhile");
+        let child = release(project).args(["--quiet", "--lib"]).spawn();
+        Ok(Ahead(Some(child.context("cannot start cargo")?)))
+    }
+
+    /// Waits for its end. It may have met a half-made console: what is wrong is reported by the build after it.
+    fn wait(&mut self) -> Result<()> {
+        if let Some(mut child) = self.0.take() {
+            child.wait()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            child.kill().ok();
+            child.wait().ok();
+        }
+    }
+}
+
+/// The build of the server.
+fn release(project: &Project) -> Command {
+    let mut cargo = project.cargo();
+    cargo.args(["build", "--release", "--package", "harvestman-server"]);
+    cargo
 }
 
 /// What the server runs code of browser sessions with.

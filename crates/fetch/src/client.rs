@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Request, Response, Uri};
@@ -143,18 +142,12 @@ impl Fetcher {
         Ok(stream)
     }
 
-    /// Resolves and judges a target without connecting to it, for at most 10 s.
+    /// Resolves and judges a target without connecting to it, for at most [`limits::RESOLVE_TIMEOUT`].
     ///
     /// # Errors
     /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
     pub async fn check_target(&self, url: &Url) -> Result<(), FetchError> {
-        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
-            Ok(result) => result.map(drop),
-            Err(_) => Err(FetchError::Dns {
-                host: host_of(url),
-                passing: true,
-            }),
-        }
+        self.shared.target(url).await.map(drop)
     }
 }
 
@@ -251,7 +244,7 @@ impl Shared {
         Ok(connection)
     }
 
-    /// Resolves once and judges all answers.
+    /// Resolves once, within a time of its own, and judges all answers.
     async fn target(&self, url: &Url) -> Result<Target, FetchError> {
         let refused = |reason: &str| Err(FetchError::InvalidRequest(reason.to_owned()));
         if !matches!(url.scheme(), "http" | "https") {
@@ -270,14 +263,15 @@ impl Shared {
         let answers: Vec<IpAddr> = match host {
             Host::Ipv4(address) => vec![address.into()],
             Host::Ipv6(address) => vec![address.into()],
-            Host::Domain(domain) => self
-                .resolver
-                .resolve(domain)
-                .await
-                .map_err(|error| FetchError::Dns {
-                    host: name.clone(),
-                    passing: error == ResolveError::Failed,
-                })?,
+            Host::Domain(domain) => {
+                let found = timeout(limits::RESOLVE_TIMEOUT, self.resolver.resolve(domain)).await;
+                found
+                    .unwrap_or(Err(ResolveError::Failed))
+                    .map_err(|error| FetchError::Dns {
+                        host: name.clone(),
+                        passing: error == ResolveError::Failed,
+                    })?
+            }
         };
         if answers.len() > limits::MAX_ADDRESSES {
             return Err(FetchError::Dns {

@@ -64,9 +64,12 @@ pub const H2_HEADER_TABLE_BYTES: u32 = 4096;
 pub const H2_MAX_RESET_STREAMS: usize = 32;
 /// HTTP/2: resets caused by the peer's faults before the connection is dropped.
 pub const H2_MAX_FAULT_RESETS: usize = 64;
-/// DNS: time for one question to one server.
-pub const DNS_TIMEOUT: Duration = Duration::from_secs(3);
-/// DNS: questions before giving up.
+/// Time to resolve one name, over all name servers and attempts.
+pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// DNS: time for one question to one server. Two servers are asked at a time; two rounds fit into
+/// [`RESOLVE_TIMEOUT`].
+pub const DNS_TIMEOUT: Duration = Duration::from_secs(2);
+/// DNS: rounds of questions before giving up.
 pub const DNS_ATTEMPTS: usize = 2;
 /// DNS: answers kept.
 pub const DNS_CACHE_ENTRIES: u64 = 8192;

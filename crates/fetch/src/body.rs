@@ -258,7 +258,16 @@ pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
             reason: error.to_string(),
         };
     }
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    let source = std::error::Error::source(error);
+    if let Some(fault) = source.and_then(|source| source.downcast_ref::<h2::Error>())
+        && fault.is_library()
+    {
+        return FetchError::Protocol {
+            host,
+            reason: fault.to_string(),
+        };
+    }
+    let source = source.and_then(|source| source.downcast_ref::<io::Error>());
     if source.is_some_and(|source| {
         matches!(
             source.kind(),

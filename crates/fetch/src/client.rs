@@ -18,7 +18,7 @@ use crate::decode;
 use crate::error::FetchError;
 use crate::guard::{AllowList, Guard};
 use crate::limits;
-use crate::pool::{Connection, Origin, Pool, SendError};
+use crate::pool::{Connection, Lost, Origin, Pool, SendError};
 use crate::redirect::{Chain, Hop};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
@@ -196,8 +196,8 @@ impl Shared {
         }
     }
 
-    /// One request and the head of its answer. A kept connection that turns out to be dead is replaced by a new
-    /// one, once, when sending twice cannot do harm.
+    /// Sends one request and returns the head of its answer. A connection that turns out to be dead or that refuses
+    /// the request is replaced by a new one when sending twice cannot do harm.
     async fn exchange(
         &self,
         hop: &Hop,
@@ -211,27 +211,44 @@ impl Shared {
             port: target.port,
             tls,
         };
-        if let Some(mut kept) = self.pool.take(&origin, &target.addresses) {
-            match kept.send(self.request(hop, jar)?).await {
-                Ok(response) => return Ok((response, origin, kept)),
-                Err(SendError::Failed { error, unsent }) => {
-                    let harmless = unsent || (hop.method.is_idempotent() && !error.is_parse());
-                    if !harmless {
+        let mut kept = self.pool.take(&origin, &target.addresses);
+        let mut sends = 0;
+        loop {
+            let was_kept = kept.is_some();
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => self.connect(&target, &origin).await?,
+            };
+            sends += 1;
+            match connection.send(self.request(hop, jar)?).await {
+                Ok(response) => return Ok((response, origin, connection)),
+                Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
+                Err(SendError::Failed { error, lost }) => {
+                    let is_harmless = match lost {
+                        Lost::Unprocessed => true,
+                        Lost::GoneAway => hop.method.is_idempotent(),
+                        Lost::Unknown => was_kept && hop.method.is_idempotent() && !error.is_parse(),
+                    };
+                    if !is_harmless || sends == limits::MAX_SENDS {
                         return Err(body::explain_http(&error, &origin.host));
                     }
                 }
-                Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
             }
-        }
-        let mut fresh = self.connect(&target, &origin).await?;
-        match fresh.send(self.request(hop, jar)?).await {
-            Ok(response) => Ok((response, origin, fresh)),
-            Err(SendError::Failed { error, .. }) => Err(body::explain_http(&error, &origin.host)),
-            Err(SendError::TooManyInterim) => Err(too_many_interim(&origin.host)),
         }
     }
 
+    /// Opens a connection, or shares one of HTTP/2 that another request was just opening.
     async fn connect(&self, target: &Target, origin: &Origin) -> Result<Connection, FetchError> {
+        let opening = match origin.tls {
+            None => None,
+            Some(_) => match self.pool.opening(origin).await {
+                Some(opening) => Some(opening),
+                None => match self.pool.take(origin, &target.addresses) {
+                    Some(shared) => return Ok(shared),
+                    None => None,
+                },
+            },
+        };
         let (stream, address) = connect::connect(&*self.dialer, &target.host, &target.addresses).await?;
         let (stream, h2) = match origin.tls {
             None => (stream, false),
@@ -241,6 +258,7 @@ impl Shared {
             .await
             .map_err(|error| body::explain_http(&error, &target.host))?;
         self.pool.offer(origin, &connection);
+        drop(opening);
         Ok(connection)
     }
 

@@ -50,8 +50,12 @@ pub const MAX_IDLE_PER_ORIGIN: usize = 8;
 pub const MAX_IDLE: usize = 512;
 /// How long an idle connection is kept.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Connections that one request is sent on, one after another, where sending it again does no harm.
+pub const MAX_SENDS: usize = 3;
 /// HTTP/2: streams on one connection at a time.
 pub const H2_MAX_STREAMS: usize = 16;
+/// HTTP/2: streams before the server says how many it takes.
+pub const H2_INITIAL_STREAMS: usize = 1;
 /// HTTP/2: bytes one stream may send ahead of the reader.
 pub const H2_STREAM_WINDOW_BYTES: u32 = 512 * 1024;
 /// HTTP/2: bytes one connection may send ahead of the readers: all streams may stand still at the same time.

@@ -15,7 +15,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
 
 use crate::connect::Stream;
@@ -62,15 +62,43 @@ impl Drop for Driver {
 
 /// A request that got no answer.
 pub(crate) enum SendError {
-    /// The connection or the answer failed; `unsent` when the request surely never left.
+    /// The connection or the answer failed.
     Failed {
         /// What hyper says.
         error: hyper::Error,
-        /// The peer saw nothing of the request.
-        unsent: bool,
+        /// What the peer may have done with the request.
+        lost: Lost,
     },
     /// Too many interim answers.
     TooManyInterim,
+}
+
+/// What became of a request without an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lost {
+    /// The peer did nothing with it: it never left, or its stream was refused (RFC 9113, 8.7).
+    Unprocessed,
+    /// The peer closes the connection in good order, most likely before it did anything.
+    GoneAway,
+    /// It may have been processed.
+    Unknown,
+}
+
+impl SendError {
+    /// The failure of a request that was `unsent` or not.
+    fn of(error: hyper::Error, unsent: bool) -> SendError {
+        let fault = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
+        let lost = match fault {
+            _ if unsent => Lost::Unprocessed,
+            Some(fault) if fault.is_remote() => match fault.reason() {
+                Some(h2::Reason::REFUSED_STREAM) => Lost::Unprocessed,
+                Some(h2::Reason::NO_ERROR) if fault.is_go_away() => Lost::GoneAway,
+                _ => Lost::Unknown,
+            },
+            _ => Lost::Unknown,
+        };
+        SendError::Failed { error, lost }
+    }
 }
 
 impl Connection {
@@ -80,10 +108,10 @@ impl Connection {
         h2: bool,
         address: SocketAddr,
     ) -> hyper::Result<Connection> {
-        let io = TokioIo::new(stream);
         let (sender, task) = if h2 {
             let (sender, driver) = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
+                .initial_max_send_streams(limits::H2_INITIAL_STREAMS)
                 .initial_stream_window_size(limits::H2_STREAM_WINDOW_BYTES)
                 .initial_connection_window_size(limits::H2_CONNECTION_WINDOW_BYTES)
                 .max_frame_size(limits::H2_MAX_FRAME_BYTES)
@@ -92,7 +120,7 @@ impl Connection {
                 .max_concurrent_reset_streams(limits::H2_MAX_RESET_STREAMS)
                 .max_pending_accept_reset_streams(limits::H2_MAX_RESET_STREAMS)
                 .max_local_error_reset_streams(limits::H2_MAX_FAULT_RESETS)
-                .handshake(io)
+                .handshake(TokioIo::new(stream))
                 .await?;
             (Sender::H2(sender), tokio::spawn(drive(driver)))
         } else {
@@ -100,7 +128,7 @@ impl Connection {
                 .max_headers(limits::MAX_RESPONSE_HEADERS)
                 .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
                 .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
-                .handshake(io)
+                .handshake(TokioIo::new(stream))
                 .await?;
             (Sender::H1(sender), tokio::spawn(drive(driver)))
         };
@@ -133,14 +161,11 @@ impl Connection {
                         notify.notify_one();
                     }
                 });
-                sender
-                    .ready()
-                    .await
-                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                sender.ready().await.map_err(|error| SendError::of(error, true))?;
                 tokio::select! {
                     answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
                         let unsent = failure.take_message().is_some();
-                        SendError::Failed { error: failure.into_error(), unsent }
+                        SendError::of(failure.into_error(), unsent)
                     }),
                     () = too_many.notified() => Err(SendError::TooManyInterim),
                 }
@@ -148,16 +173,10 @@ impl Connection {
             Sender::H2(sender) => {
                 *request.version_mut() = Version::HTTP_2;
                 request.headers_mut().remove(header::HOST);
-                sender
-                    .ready()
-                    .await
-                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                sender.ready().await.map_err(|error| SendError::of(error, true))?;
                 sender.try_send_request(request).await.map_err(|mut failure| {
                     let unsent = failure.take_message().is_some();
-                    SendError::Failed {
-                        error: failure.into_error(),
-                        unsent,
-                    }
+                    SendError::of(failure.into_error(), unsent)
                 })
             }
         }
@@ -206,6 +225,22 @@ async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: Mutex<HashMap<Origin, Vec<Idle>>>,
+    /// Origins to which a connection is being opened; a channel closes when that has ended.
+    openings: Mutex<HashMap<Origin, watch::Receiver<()>>>,
+}
+
+/// The opening of a connection that others to the same origin wait for: it may be one that they can share.
+pub(crate) struct Opening {
+    pool: Arc<Pool>,
+    origin: Origin,
+    _waiting: watch::Sender<()>,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let mut openings = self.pool.openings.lock().unwrap_or_else(PoisonError::into_inner);
+        openings.remove(&self.origin);
+    }
 }
 
 struct Idle {
@@ -236,6 +271,29 @@ impl Pool {
                 }
             }
         }
+        None
+    }
+
+    /// Announces that a connection to the origin is being opened. Where one is already, waits for its end and
+    /// returns `None`.
+    pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
+        let mut other = {
+            let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
+            match openings.get(origin) {
+                Some(other) => other.clone(),
+                None => {
+                    let (waiting, ended) = watch::channel(());
+                    openings.insert(origin.clone(), ended);
+                    return Some(Opening {
+                        pool: self.clone(),
+                        origin: origin.clone(),
+                        _waiting: waiting,
+                    });
+                }
+            }
+        };
+        // Nothing is ever sent: this returns when the channel closes.
+        let _closed = other.changed().await;
         None
     }
 

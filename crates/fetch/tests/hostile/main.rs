@@ -8,6 +8,7 @@ mod addresses;
 mod bodies;
 mod connections;
 mod dns;
+mod h2;
 mod heads;
 mod redirects;
 mod secure;

@@ -180,6 +180,7 @@ impl Shared {
                 host: &origin.host,
                 max_bytes: request.max_body_bytes,
                 truncate: request.truncate,
+                keep_partial: request.keep_partial,
             };
             let body = body::read(incoming, &mut parts.headers, &self.budget, limits).await?;
             if body.drained {
@@ -192,6 +193,7 @@ impl Shared {
                 headers: parts.headers,
                 body: body.bytes,
                 truncated: body.truncated,
+                incomplete: body.incomplete,
             });
         }
     }
@@ -350,6 +352,7 @@ impl Shared {
     }
 }
 
+/// Refuses heads that no browser would take for one answer, or that are too long.
 fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchError> {
     let refused = |reason: String| {
         Err(FetchError::Protocol {
@@ -362,6 +365,15 @@ fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchE
             "its head has more than {} fields",
             limits::MAX_RESPONSE_HEADERS
         ));
+    }
+    if headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH) {
+        return refused("it has both Content-Length and Transfer-Encoding".to_owned());
+    }
+    let mut locations = headers.get_all(header::LOCATION).iter();
+    if let Some(first) = locations.next()
+        && locations.any(|other| other != first)
+    {
+        return refused("it redirects to more than one URL".to_owned());
     }
     if status < 200 {
         return refused("it switches to another protocol".to_owned());

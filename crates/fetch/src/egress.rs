@@ -27,7 +27,9 @@ use url::Url;
 use crate::client::Fetcher;
 use crate::connect::Stream;
 use crate::error::FetchError;
+use crate::head::Heads;
 use crate::limits;
+use crate::pool::http1_settings;
 
 type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 
@@ -199,10 +201,9 @@ async fn forward(
     target: Box<dyn Stream>,
     url: &Url,
 ) -> Result<Answer, hyper::Error> {
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(limits::MAX_RESPONSE_HEADERS)
-        .handshake(TokioIo::new(target))
-        .await?;
+    let (target, expected) = Heads::new(target);
+    expected.announce();
+    let (mut sender, connection) = http1_settings().handshake(TokioIo::new(target)).await?;
     tokio::spawn(connection);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let Ok(uri) = path.parse() else {

@@ -17,8 +17,10 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 use crate::connect::Stream;
+use crate::head::{Expected, Heads};
 use crate::limits;
 
 /// Where a connection leads, apart from the address.
@@ -42,7 +44,7 @@ pub(crate) struct Connection {
 }
 
 enum Sender {
-    H1(http1::SendRequest<Full<Bytes>>),
+    H1(http1::SendRequest<Full<Bytes>>, Expected),
     H2(http2::SendRequest<Full<Bytes>>),
 }
 
@@ -124,13 +126,9 @@ impl Connection {
                 .await?;
             (Sender::H2(sender), tokio::spawn(drive(driver)))
         } else {
-            let (sender, driver) = http1::Builder::new()
-                .max_headers(limits::MAX_RESPONSE_HEADERS)
-                .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
-                .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
-                .handshake(TokioIo::new(stream))
-                .await?;
-            (Sender::H1(sender), tokio::spawn(drive(driver)))
+            let (stream, expected) = Heads::new(stream);
+            let (sender, driver) = http1_settings().handshake(TokioIo::new(stream)).await?;
+            (Sender::H1(sender, expected), tokio::spawn(drive(driver)))
         };
         let streams = Arc::new(Semaphore::new(limits::H2_MAX_STREAMS));
         let _stream = streams.clone().try_acquire_owned().ok();
@@ -152,7 +150,7 @@ impl Connection {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, SendError> {
         match &mut self.sender {
-            Sender::H1(sender) => {
+            Sender::H1(sender, expected) => {
                 *request.uri_mut() = origin_form(request.uri());
                 let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
                 let notify = too_many.clone();
@@ -162,6 +160,7 @@ impl Connection {
                     }
                 });
                 sender.ready().await.map_err(|error| SendError::of(error, true))?;
+                expected.announce();
                 tokio::select! {
                     answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
                         let unsent = failure.take_message().is_some();
@@ -185,7 +184,7 @@ impl Connection {
     /// Another handle of the same connection, with the given stream; only HTTP/2 has several.
     fn handle(&self, stream: Option<OwnedSemaphorePermit>) -> Option<Connection> {
         match &self.sender {
-            Sender::H1(_) => None,
+            Sender::H1(..) => None,
             Sender::H2(sender) => Some(Connection {
                 sender: Sender::H2(sender.clone()),
                 address: self.address,
@@ -202,10 +201,24 @@ impl Connection {
 
     fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::H1(sender) => sender.is_closed(),
+            Sender::H1(sender, _) => sender.is_closed(),
             Sender::H2(sender) => sender.is_closed(),
         }
     }
+}
+
+/// The limits of HTTP/1.1, and what browsers accept in the head of an answer beyond the standard: bad header lines
+/// are skipped, folded ones unfolded. What frames the body stays strict.
+pub(crate) fn http1_settings() -> http1::Builder {
+    let mut settings = http1::Builder::new();
+    settings
+        .max_headers(limits::MAX_RESPONSE_HEADERS)
+        .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
+        .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    settings
 }
 
 /// Path and query alone, as a request to the server itself names its target (RFC 9112, 3.2.1).
@@ -260,7 +273,7 @@ impl Pool {
                 continue;
             }
             match &kept.sender {
-                Sender::H1(_) => return Some(list.swap_remove(at).connection),
+                Sender::H1(..) => return Some(list.swap_remove(at).connection),
                 Sender::H2(_) => {
                     let Some(stream) = kept.free_stream() else {
                         continue;
@@ -274,8 +287,8 @@ impl Pool {
         None
     }
 
-    /// Announces that a connection to the origin is being opened. Where one is already, waits for its end and
-    /// returns `None`.
+    /// Announces that a connection to the origin is being opened. Where one is already, waits for its end, at most
+    /// as long as a connection may take, and returns `None`.
     pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
         let mut other = {
             let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -292,14 +305,14 @@ impl Pool {
                 }
             }
         };
-        // Nothing is ever sent: this returns when the channel closes.
-        let _closed = other.changed().await;
+        // Nothing is ever sent: this returns when the channel closes. Who opens may have more time than who waits.
+        let _ended = timeout(limits::CONNECT_TIMEOUT, other.changed()).await;
         None
     }
 
     /// Keeps a connection of HTTP/1 whose answer was read to its end. One of HTTP/2 is kept already.
     pub(crate) fn put_back(self: &Arc<Self>, origin: Origin, connection: Connection) {
-        if matches!(connection.sender, Sender::H1(_)) {
+        if matches!(connection.sender, Sender::H1(..)) {
             self.keep(origin, connection);
         }
     }

@@ -233,7 +233,7 @@ async fn a_post_that_may_have_been_processed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_reset_is_an_error() {
+async fn a_body_that_is_reset_is_an_error_or_a_part() {
     let server = H2Server::start(async |_, mut stream| {
         read_request(&mut stream).await;
         let frames = [
@@ -248,6 +248,15 @@ async fn a_body_that_is_reset_is_an_error() {
     .await;
     let error = fetcher().fetch(server.get("/")).await.unwrap_err();
     assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
+    let request = FetchRequest {
+        keep_partial: true,
+        ..server.get("/")
+    };
+    let response = fetcher().fetch(request).await.unwrap();
+    assert_eq!(
+        (&response.body[..], response.incomplete),
+        (&b"half"[..], Some(error))
+    );
 }
 
 const DATA: u8 = 0;

@@ -10,6 +10,7 @@ mod connections;
 mod dns;
 mod h2;
 mod heads;
+mod lenient;
 mod redirects;
 mod secure;
 mod server;

@@ -17,7 +17,7 @@ use tokio_rustls::server::TlsStream;
 use url::Url;
 
 use crate::secure::acceptor;
-use crate::server::{fetcher, get, soon};
+use crate::server::{fetcher, get, ok, soon};
 
 type Stream = TlsStream<TcpStream>;
 
@@ -57,23 +57,27 @@ impl H2Server {
         }
     }
 
-    fn get(&self, path: &str) -> FetchRequest {
-        let mut request = get(Url::parse(&format!("https://{}{path}", self.address)).unwrap());
-        request.verify_tls = false;
-        request
+    fn get(&self) -> FetchRequest {
+        request(self.address)
     }
 
     fn post(&self) -> FetchRequest {
         FetchRequest {
             method: Method::POST,
             body: Bytes::from_static(b"once"),
-            ..self.get("/")
+            ..self.get()
         }
     }
 
     fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
+}
+
+fn request(address: SocketAddr) -> FetchRequest {
+    let mut request = get(Url::parse(&format!("https://{address}/")).unwrap());
+    request.verify_tls = false;
+    request
 }
 
 async fn handshake(stream: Stream) -> Connection<Stream, Bytes> {
@@ -93,7 +97,7 @@ async fn serve(mut connection: Connection<Stream, Bytes>) {
 }
 
 async fn fetch_all(fetcher: &Fetcher, server: &H2Server, count: usize) -> Vec<FetchResponse> {
-    join_all((0..count).map(|_| fetcher.fetch(server.get("/"))))
+    join_all((0..count).map(|_| fetcher.fetch(server.get())))
         .await
         .into_iter()
         .map(Result::unwrap)
@@ -107,6 +111,53 @@ async fn requests_of_the_same_time_open_one_connection() {
     let all = fetch_all(&fetcher, &server, 12).await;
     assert!(all.iter().all(|response| response.body == "ok"));
     assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn requests_of_the_same_time_do_without_h2() {
+    let (acceptor, _) = acceptor("127.0.0.1", &[b"http/1.1"]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let mut stream = acceptor.accept(stream).await.unwrap();
+                stream.read_buf(&mut Vec::new()).await.unwrap();
+                stream.write_all(&ok("ok")).await.unwrap();
+                stream.shutdown().await
+            });
+        }
+    });
+    let fetcher = fetcher();
+    let all = join_all((0..12).map(|_| fetcher.fetch(request(address)))).await;
+    assert!(all.into_iter().all(|response| response.unwrap().body == "ok"));
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_another_goes_on_when_that_one_gives_up() {
+    let (acceptor, _) = acceptor("127.0.0.1", &[b"h2"]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, first) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let (_silent, _) = listener.accept().await.unwrap();
+        tell.send(()).unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        serve(handshake(acceptor.accept(stream).await.unwrap()).await).await;
+    });
+    let fetcher = fetcher();
+    let fetch = || {
+        let fetcher = fetcher.clone();
+        tokio::spawn(async move { fetcher.fetch(request(address)).await })
+    };
+    let gives_up = fetch();
+    first.await.unwrap();
+    let waits = fetch();
+    tokio::task::yield_now().await;
+    gives_up.abort();
+    assert_eq!(waits.await.unwrap().unwrap().body, "ok");
 }
 
 #[tokio::test]
@@ -156,7 +207,7 @@ async fn a_refused_stream_is_sent_again_elsewhere_whatever_the_method() {
         .await;
         let fetcher = fetcher();
         for _ in 0..first_requests {
-            assert_eq!(fetcher.fetch(server.get("/")).await.unwrap().body, "ok");
+            assert_eq!(fetcher.fetch(server.get()).await.unwrap().body, "ok");
         }
         // The refusing connection is still open; the next attempt must not choose it for ever.
         assert_eq!(fetcher.fetch(server.post()).await.unwrap().body, "ok");
@@ -173,7 +224,7 @@ async fn a_server_that_refuses_everything_is_asked_a_few_times() {
         }
     })
     .await;
-    let error = fetcher().fetch(server.get("/")).await.unwrap_err();
+    let error = fetcher().fetch(server.get()).await.unwrap_err();
     assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
     assert!(error.passing());
     assert_eq!(server.connections(), limits::MAX_SENDS);
@@ -193,8 +244,8 @@ async fn a_connection_that_goes_away_is_replaced() {
     })
     .await;
     let fetcher = fetcher();
-    assert_eq!(fetcher.fetch(server.get("/")).await.unwrap().body, "ok");
-    assert_eq!(fetcher.fetch(server.get("/")).await.unwrap().body, "ok");
+    assert_eq!(fetcher.fetch(server.get()).await.unwrap().body, "ok");
+    assert_eq!(fetcher.fetch(server.get()).await.unwrap().body, "ok");
     assert_eq!(server.connections(), 2);
 }
 
@@ -212,7 +263,7 @@ async fn a_connection_that_went_away_after_an_answer_is_not_used_again() {
     .await;
     let fetcher = fetcher();
     for _ in 0..3 {
-        assert_eq!(fetcher.fetch(server.get("/")).await.unwrap().body, "ok");
+        assert_eq!(fetcher.fetch(server.get()).await.unwrap().body, "ok");
         assert_eq!(fetcher.fetch(server.post()).await.unwrap().body, "ok");
     }
 }
@@ -246,11 +297,11 @@ async fn a_body_that_is_reset_is_an_error_or_a_part() {
         let _ = stream.read_to_end(&mut Vec::new()).await;
     })
     .await;
-    let error = fetcher().fetch(server.get("/")).await.unwrap_err();
+    let error = fetcher().fetch(server.get()).await.unwrap_err();
     assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
     let request = FetchRequest {
         keep_partial: true,
-        ..server.get("/")
+        ..server.get()
     };
     let response = fetcher().fetch(request).await.unwrap();
     assert_eq!(
@@ -311,7 +362,7 @@ async fn flooded(first: Vec<u8>, again: Vec<u8>) -> FetchError {
     .await;
     let request = FetchRequest {
         deadline: soon(1500),
-        ..server.get("/")
+        ..server.get()
     };
     fetcher().fetch(request).await.unwrap_err()
 }

@@ -18,7 +18,7 @@ use crate::decode;
 use crate::error::FetchError;
 use crate::guard::{AllowList, Guard};
 use crate::limits;
-use crate::pool::{Connection, Lost, Origin, Pool, SendError};
+use crate::pool::{Connection, Origin, Pool, RequestFate, SendError};
 use crate::redirect::{Chain, Hop};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
@@ -198,7 +198,7 @@ impl Shared {
         }
     }
 
-    /// Sends one request and returns the head of its answer. A connection that turns out to be dead or that refuses
+    /// Sends one request and returns the head of its response. A connection that turns out to be dead or that refuses
     /// the request is replaced by a new one when sending twice cannot do harm.
     async fn exchange(
         &self,
@@ -225,11 +225,12 @@ impl Shared {
             match connection.send(self.request(hop, jar)?).await {
                 Ok(response) => return Ok((response, origin, connection)),
                 Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
-                Err(SendError::Failed { error, lost }) => {
-                    let is_harmless = match lost {
-                        Lost::Unprocessed => true,
-                        Lost::GoneAway => hop.method.is_idempotent(),
-                        Lost::Unknown => was_kept && hop.method.is_idempotent() && !error.is_parse(),
+                Err(SendError::Failed { error, fate }) => {
+                    let is_harmless = match fate {
+                        RequestFate::Refused => true,
+                        RequestFate::Unsent => was_kept,
+                        RequestFate::GoneAway => hop.method.is_idempotent(),
+                        RequestFate::Unknown => was_kept && hop.method.is_idempotent() && !error.is_parse(),
                     };
                     if !is_harmless || sends == limits::MAX_SENDS {
                         return Err(body::explain_http(&error, &origin.host));
@@ -352,7 +353,7 @@ impl Shared {
     }
 }
 
-/// Refuses heads that no browser would take for one answer, or that are too long.
+/// Refuses heads that are too long or that can be read in two ways.
 fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchError> {
     let refused = |reason: String| {
         Err(FetchError::Protocol {

@@ -41,7 +41,7 @@ pub(crate) enum Coding {
 /// A body, or what is left of it after some codings are taken off.
 pub(crate) type Reader = Pin<Box<dyn AsyncBufRead + Send>>;
 
-/// Returns the codings of an answer in the order in which they were applied; none when one of them is unknown:
+/// Returns the codings of a response in the order in which they were applied; none when one of them is unknown:
 /// browsers show such a body as it came.
 ///
 /// # Errors

@@ -201,8 +201,8 @@ async fn forward(
     target: Box<dyn Stream>,
     url: &Url,
 ) -> Result<Answer, hyper::Error> {
-    let (target, expected) = Heads::new(target);
-    expected.announce();
+    let (target, signal) = Heads::new(target);
+    signal.expect();
     let (mut sender, connection) = http1_settings().handshake(TokioIo::new(target)).await?;
     tokio::spawn(connection);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];

@@ -17,13 +17,13 @@ use crate::limits;
 
 const READ_BYTES: usize = 8 * 1024;
 
-/// The stream of a connection whose next response may begin.
+/// Says to [`Heads`] when a response is expected.
 #[derive(Clone, Default)]
-pub(crate) struct Expected(Arc<AtomicBool>);
+pub(crate) struct ResponseSignal(Arc<AtomicBool>);
 
-impl Expected {
+impl ResponseSignal {
     /// Announces that a request goes out: what comes next is the head of its response.
-    pub(crate) fn announce(&self) {
+    pub(crate) fn expect(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
@@ -31,7 +31,7 @@ impl Expected {
 /// A stream that repairs the heads of expected responses.
 pub(crate) struct Heads {
     inner: Box<dyn Stream>,
-    expected: Expected,
+    signal: ResponseSignal,
     /// The head so far.
     head: Vec<u8>,
     /// Repaired bytes that were not read yet.
@@ -39,15 +39,15 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    pub(crate) fn new(inner: Box<dyn Stream>) -> (Heads, Expected) {
-        let expected = Expected::default();
+    pub(crate) fn new(inner: Box<dyn Stream>) -> (Heads, ResponseSignal) {
+        let signal = ResponseSignal::default();
         let heads = Heads {
             inner,
-            expected: expected.clone(),
+            signal: signal.clone(),
             head: Vec::new(),
             ready: Bytes::new(),
         };
-        (heads, expected)
+        (heads, signal)
     }
 
     /// Takes the bytes that came; `end` when no more will.
@@ -58,18 +58,18 @@ impl Heads {
         while let Some(length) = head_length(&self.head, from) {
             let rest = self.head.split_off(length);
             let head = std::mem::replace(&mut self.head, rest);
-            let (repaired, is_interim) = repaired(head);
+            let (repaired, is_interim) = repair(head);
             out.extend_from_slice(&repaired);
             from = 0;
             if !is_interim {
-                self.expected.0.store(false, Ordering::Release);
+                self.signal.0.store(false, Ordering::Release);
                 break;
             }
         }
         if end || self.head.len() > limits::MAX_RESPONSE_HEADER_BYTES {
-            self.expected.0.store(false, Ordering::Release);
+            self.signal.0.store(false, Ordering::Release);
         }
-        if !self.expected.0.load(Ordering::Acquire) {
+        if !self.signal.0.load(Ordering::Acquire) {
             out.append(&mut self.head);
         }
         self.ready = out.into();
@@ -90,7 +90,7 @@ impl AsyncRead for Heads {
                 this.ready.advance(length);
                 return Poll::Ready(Ok(()));
             }
-            if !this.expected.0.load(Ordering::Acquire) {
+            if !this.signal.0.load(Ordering::Acquire) {
                 return Pin::new(&mut this.inner).poll_read(context, buffer);
             }
             let mut chunk = [0; READ_BYTES];
@@ -148,12 +148,14 @@ fn head_length(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Returns the head in a form that the parser takes, and whether another one follows it (1xx). What cannot be read
 /// either way stays as it is.
-fn repaired(head: Vec<u8>) -> (Vec<u8>, bool) {
+fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     let lines: Vec<&[u8]> = head
         .split_inclusive(|byte| *byte == b'\n')
-        .skip_while(|line| content(line).is_empty())
+        .skip_while(|line| without_end(line).is_empty())
         .collect();
-    let status_line = lines.first().and_then(|line| status_line(content(line)));
+    let status_line = lines
+        .first()
+        .and_then(|line| standard_status_line(without_end(line)));
     let Some((status_line, status)) = status_line else {
         return (head, false);
     };
@@ -177,9 +179,9 @@ fn repaired(head: Vec<u8>) -> (Vec<u8>, bool) {
     (out, is_interim)
 }
 
-/// Reads a status line as browsers do: any case and number of spaces, versions above 1.1, control characters in the
-/// reason. Returns it as the standard wants it, and the status.
-fn status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
+/// Returns a status line as the standard wants it, and the status, reading it as browsers do: any case and number of spaces, versions above 1.1, control characters in the
+/// reason.
+fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
     let words = line
         .get(5..)
         .filter(|_| line[..5].eq_ignore_ascii_case(b"http/"))?;
@@ -229,7 +231,7 @@ fn has_only_bad_length(lines: &[&[u8]]) -> bool {
 
 /// Whether a line has a CR that is not at its end, and cannot be about how the body is framed.
 fn has_lone_cr(line: &[u8]) -> bool {
-    let line = content(line).to_ascii_lowercase();
+    let line = without_end(line).to_ascii_lowercase();
     let says = |what: &[u8]| line.windows(what.len()).any(|part| part == what);
     line.contains(&b'\r') && !says(b"content-length") && !says(b"transfer-encoding")
 }
@@ -242,7 +244,7 @@ fn is_named(line: &[u8], name: &[u8]) -> bool {
 }
 
 /// A line without its end.
-fn content(line: &[u8]) -> &[u8] {
+fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -252,7 +254,7 @@ mod tests {
     use super::*;
 
     fn check(head: &str, expected: &str) {
-        let (found, _) = repaired(head.as_bytes().to_vec());
+        let (found, _) = repair(head.as_bytes().to_vec());
         assert_eq!(String::from_utf8_lossy(&found), expected, "{head:?}");
     }
 
@@ -317,8 +319,8 @@ mod tests {
             // A pipe of this many bytes hands them over in parts of at most that size.
             let (mut server, client) = tokio::io::duplex(step);
             tokio::spawn(async move { server.write_all(bytes).await });
-            let (mut heads, expected) = Heads::new(Box::new(client));
-            expected.announce();
+            let (mut heads, signal) = Heads::new(Box::new(client));
+            signal.expect();
             let mut found = Vec::new();
             heads.read_to_end(&mut found).await.unwrap();
             assert_eq!(

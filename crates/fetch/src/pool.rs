@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::connect::Stream;
-use crate::head::{Expected, Heads};
+use crate::head::{Heads, ResponseSignal};
 use crate::limits;
 
 /// Where a connection leads, apart from the address.
@@ -44,7 +44,7 @@ pub(crate) struct Connection {
 }
 
 enum Sender {
-    H1(http1::SendRequest<Full<Bytes>>, Expected),
+    H1(http1::SendRequest<Full<Bytes>>, ResponseSignal),
     H2(http2::SendRequest<Full<Bytes>>),
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum SendError {
         /// What hyper says.
         error: hyper::Error,
         /// What the peer may have done with the request.
-        lost: Lost,
+        fate: RequestFate,
     },
     /// Too many interim answers.
     TooManyInterim,
@@ -77,9 +77,11 @@ pub(crate) enum SendError {
 
 /// What became of a request without an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lost {
-    /// The peer did nothing with it: it never left, or its stream was refused (RFC 9113, 8.7).
-    Unprocessed,
+pub(crate) enum RequestFate {
+    /// It never left.
+    Unsent,
+    /// The peer refused its stream and did nothing with it (RFC 9113, 8.7).
+    Refused,
     /// The peer closes the connection in good order, most likely before it did anything.
     GoneAway,
     /// It may have been processed.
@@ -87,19 +89,19 @@ pub(crate) enum Lost {
 }
 
 impl SendError {
-    /// The failure of a request that was `unsent` or not.
+    /// Describes the failure of a request that was `unsent` or not.
     fn of(error: hyper::Error, unsent: bool) -> SendError {
         let fault = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
-        let lost = match fault {
-            _ if unsent => Lost::Unprocessed,
+        let fate = match fault {
+            _ if unsent => RequestFate::Unsent,
             Some(fault) if fault.is_remote() => match fault.reason() {
-                Some(h2::Reason::REFUSED_STREAM) => Lost::Unprocessed,
-                Some(h2::Reason::NO_ERROR) if fault.is_go_away() => Lost::GoneAway,
-                _ => Lost::Unknown,
+                Some(h2::Reason::REFUSED_STREAM) => RequestFate::Refused,
+                Some(h2::Reason::NO_ERROR) if fault.is_go_away() => RequestFate::GoneAway,
+                _ => RequestFate::Unknown,
             },
-            _ => Lost::Unknown,
+            _ => RequestFate::Unknown,
         };
-        SendError::Failed { error, lost }
+        SendError::Failed { error, fate }
     }
 }
 
@@ -126,9 +128,9 @@ impl Connection {
                 .await?;
             (Sender::H2(sender), tokio::spawn(drive(driver)))
         } else {
-            let (stream, expected) = Heads::new(stream);
+            let (stream, signal) = Heads::new(stream);
             let (sender, driver) = http1_settings().handshake(TokioIo::new(stream)).await?;
-            (Sender::H1(sender, expected), tokio::spawn(drive(driver)))
+            (Sender::H1(sender, signal), tokio::spawn(drive(driver)))
         };
         let streams = Arc::new(Semaphore::new(limits::H2_MAX_STREAMS));
         let _stream = streams.clone().try_acquire_owned().ok();
@@ -150,7 +152,7 @@ impl Connection {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, SendError> {
         match &mut self.sender {
-            Sender::H1(sender, expected) => {
+            Sender::H1(sender, signal) => {
                 *request.uri_mut() = origin_form(request.uri());
                 let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
                 let notify = too_many.clone();
@@ -160,7 +162,7 @@ impl Connection {
                     }
                 });
                 sender.ready().await.map_err(|error| SendError::of(error, true))?;
-                expected.announce();
+                signal.expect();
                 tokio::select! {
                     answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
                         let unsent = failure.take_message().is_some();
@@ -207,8 +209,8 @@ impl Connection {
     }
 }
 
-/// The limits of HTTP/1.1, and what browsers accept in the head of an answer beyond the standard: bad header lines
-/// are skipped, folded ones unfolded. What frames the body stays strict.
+/// Returns the settings of HTTP/1.1: the limits, and what browsers accept in the head of a response beyond the
+/// standard. Bad header lines are skipped, folded ones unfolded; what frames the body stays strict.
 pub(crate) fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
     settings

@@ -124,7 +124,7 @@ const REFUSED_HEADERS: &[&str] = &[
 pub(crate) const PRIVATE_HEADERS: [HeaderName; 3] =
     [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 
-/// A complete answer.
+/// A response, complete unless a field says otherwise.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FetchResponse {

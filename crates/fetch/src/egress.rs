@@ -220,6 +220,10 @@ async fn forward(
         Ok(response) => response?,
         Err(_) => return Ok(plain(StatusCode::GATEWAY_TIMEOUT)),
     };
+    // A body that came in chunks goes on in chunks, whatever length was said as well.
+    if response.headers().contains_key(header::TRANSFER_ENCODING) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
     drop_hop_headers(response.headers_mut());
     Ok(response.map(BodyExt::boxed))
 }

@@ -291,10 +291,12 @@ fn explain(error: &io::Error, host: &str) -> FetchError {
 pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
     let host = host.to_owned();
     if error.is_parse() {
-        return FetchError::Protocol {
-            host,
-            reason: error.to_string(),
+        let reason = match error.to_string().as_str() {
+            // Heads with an odd version were repaired before: this is no HTTP, or HTTP/0.9.
+            "invalid HTTP version parsed" => "it does not begin with a status line of HTTP".to_owned(),
+            other => other.to_owned(),
         };
+        return FetchError::Protocol { host, reason };
     }
     let source = std::error::Error::source(error);
     if let Some(fault) = source.and_then(|source| source.downcast_ref::<h2::Error>())

@@ -70,11 +70,12 @@ pub const H2_MAX_RESET_STREAMS: usize = 32;
 pub const H2_MAX_FAULT_RESETS: usize = 64;
 /// Time to resolve one name, over all name servers and attempts.
 pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// DNS: time for one question to one server. Two servers are asked at a time; two rounds fit into
-/// [`RESOLVE_TIMEOUT`].
+/// DNS: time for one question to one server; two rounds fit into [`RESOLVE_TIMEOUT`].
 pub const DNS_TIMEOUT: Duration = Duration::from_secs(2);
 /// DNS: rounds of questions before giving up.
 pub const DNS_ATTEMPTS: usize = 2;
+/// DNS: servers asked at a time.
+pub const DNS_SERVERS_AT_ONCE: usize = 2;
 /// DNS: answers kept.
 pub const DNS_CACHE_ENTRIES: u64 = 8192;
 /// DNS: longest time an answer is kept.

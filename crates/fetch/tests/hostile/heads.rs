@@ -33,6 +33,23 @@ async fn what_is_no_http_is_an_error() {
 }
 
 #[tokio::test]
+async fn what_does_not_begin_as_http_is_called_so() {
+    for bytes in [
+        &b"<html>an answer of HTTP/0.9</html>"[..],
+        b"220 ready\r\n\r\n",
+        b"\x15\x03\x01\0\x02\x02\x0a",
+    ] {
+        let error = fetch_one(|| Answer::Close(bytes.into())).await.unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("it does not begin with a status line of HTTP"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_flood_of_headers_is_an_error() {
     let many: String = (0..300).map(|n| format!("X-{n}: v\r\n")).collect();
     protocol_error(answer(200, &many, "")).await;

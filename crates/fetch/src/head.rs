@@ -179,15 +179,15 @@ fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     (out, is_interim)
 }
 
-/// Returns a status line as the standard wants it, and the status, reading it as browsers do: any case and number of spaces, versions above 1.1, control characters in the
-/// reason.
+/// Returns a status line as the standard wants it, and the status. Reads it as browsers do: any case and number of
+/// spaces, versions above 1.1, control characters in the reason.
 fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
     let words = line
         .get(5..)
         .filter(|_| line[..5].eq_ignore_ascii_case(b"http/"))?;
     let version_end = words.iter().position(|byte| *byte == b' ')?;
     let version = match &words[..version_end] {
-        [b'1'] | [b'1', b'.', b'0'] => "1.0",
+        [b'1'] | [b'1', b'.', b'0'] | [b'0', b'.', _] => "1.0",
         [major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => "1.1",
         _ => return None,
     };
@@ -203,8 +203,8 @@ fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
     Some((clean, status))
 }
 
-/// Whether all `Content-Length` lines say the same, that is no number, and nothing else frames the body. Browsers then
-/// read to the end of the connection.
+/// Whether all `Content-Length` lines have the same value, which is no number, and nothing else frames the body.
+/// Browsers then read to the end of the connection.
 fn has_only_bad_length(lines: &[&[u8]]) -> bool {
     if lines
         .iter()

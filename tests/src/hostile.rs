@@ -16,9 +16,8 @@ pub const BROKEN: &[&str] = &[
     "/ten-gigabytes",
     "/endless",
     "/endless-chunks",
-    "/short",
-    "/short-chunks",
     "/bad-chunks",
+    "/short-file",
     "/both-lengths",
     "/two-lengths",
     "/many-headers",
@@ -28,11 +27,13 @@ pub const BROKEN: &[&str] = &[
     "/reset",
     "/closed",
     "/damaged-gzip",
-    "/unknown-coding",
     "/circle",
     "/endless-redirects",
     "/inward",
 ];
+
+/// Paths of pages of which only the beginning comes.
+pub const PARTIAL: &[&str] = &["/short", "/short-chunks", "/cut-gzip"];
 
 /// Paths that never get to an end: only the deadline ends them.
 pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
@@ -49,6 +50,9 @@ pub const HARD: &[&str] = &[
     "/half-characters",
     "/brackets",
     "/entities",
+    "/bad-headers",
+    "/unknown-coding",
+    "/no-gzip",
 ];
 
 /// A running hostile site.
@@ -64,7 +68,7 @@ impl Drop for HostileSite {
 }
 
 impl HostileSite {
-    /// Serves on a free port of 127.0.0.1. `/` links to everything in [`BROKEN`] and [`HARD`].
+    /// Serves on a free port of 127.0.0.1. `/` links to everything in [`BROKEN`], [`PARTIAL`] and [`HARD`].
     ///
     /// # Panics
     /// When no port is free.
@@ -149,6 +153,11 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>ha\r\n")
                 .await?;
         }
+        "/short-file" => {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000\r\n\r\n%PDF-1.7\n1 0 obj")
+                .await?;
+        }
         "/bad-chunks" => {
             stream
                 .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n<p>\r\n0\r\n\r\n")
@@ -188,11 +197,27 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
         }
         "/reset" => return stream.set_zero_linger(),
         "/closed" => {}
+        "/cut-gzip" => {
+            let bytes = gzip(front().as_bytes());
+            stream
+                .write_all(&coded("gzip", &bytes[..bytes.len() * 3 / 4]))
+                .await?;
+        }
         "/damaged-gzip" => {
             let mut bytes = gzip(&front().into_bytes().repeat(10));
             let middle = bytes.len() / 2;
             bytes[middle..].fill(0xff);
             stream.write_all(&coded("gzip", &bytes)).await?;
+        }
+        "/bad-headers" => {
+            stream
+                .write_all(b"HTTP/1.1 200\nSet-Cookie: a=\x01\nno colon\nX: a\rb\nContent-Type : text/html\nContent-Length: +9\n\n<p>read</p>")
+                .await?;
+        }
+        "/no-gzip" => {
+            stream
+                .write_all(&coded("gzip", b"<p>never compressed</p>"))
+                .await?
         }
         "/unknown-coding" => stream.write_all(&coded("exotic", b"whatever")).await?,
         "/circle" => {
@@ -248,7 +273,7 @@ async fn wait_for_the_end(stream: &mut TcpStream) {
 fn front() -> String {
     let mut page =
         "<!doctype html><title>Hostile</title><h1>Hostile</h1><p>Every link leads to trouble.</p>".to_owned();
-    for path in BROKEN.iter().chain(HARD) {
+    for path in BROKEN.iter().chain(PARTIAL).chain(HARD) {
         let _ = write!(page, "<a href=\"{path}\">{path}</a> ");
     }
     page

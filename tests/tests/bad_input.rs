@@ -82,6 +82,10 @@ async fn fields_are_checked_and_the_answer_names_them() {
         (json!({ "url": "http://" }), &["url"]),
         (json!({ "url": "ftp://a.example/" }), &["url"]),
         (json!({ "url": "file:///etc/passwd" }), &["url"]),
+        (
+            json!({ "url": "http://a.example/\nb" }),
+            &["url", "control characters", "U+000A"],
+        ),
         (json!({ "url": "http://user:secret@a.example/" }), &["url"]),
         (
             json!({ "url": format!("http://a.example/{}", "x".repeat(9000)) }),

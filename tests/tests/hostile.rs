@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use harvestman_tests::hostile::{BROKEN, HARD, HostileSite, SLOW};
+use harvestman_tests::hostile::{BROKEN, HARD, HostileSite, PARTIAL, SLOW};
 use harvestman_tests::{Page, Site, TestServer};
 use serde_json::json;
 
@@ -65,6 +65,23 @@ async fn pages_that_are_hard_to_read_are_read() {
 }
 
 #[tokio::test]
+async fn of_a_page_that_breaks_off_what_came_is_kept_with_a_warning() {
+    let site = HostileSite::serve().await;
+    let server = TestServer::start().await;
+    for path in PARTIAL {
+        let request = json!({ "url": site.url(path), "formats": ["markdown"], "maxAge": 600_000 });
+        for _ in 0..2 {
+            let document = server.post("/v2/scrape", &request).await.ok();
+            let document = &document["data"];
+            assert!(!document["markdown"].as_str().unwrap().is_empty(), "{path}");
+            let warning = document["warning"].as_str().unwrap();
+            assert!(warning.contains("incomplete"), "{path}: {warning}");
+            assert_eq!(document["metadata"]["cacheState"], "miss", "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
@@ -77,9 +94,14 @@ async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
         .iter()
         .map(|document| document["metadata"]["sourceURL"].as_str().unwrap())
         .collect();
-    let expected: BTreeSet<String> = HARD.iter().chain(&["/"]).map(|path| site.url(path)).collect();
+    let pages = || HARD.iter().chain(PARTIAL).chain(&["/"]);
+    let expected: BTreeSet<String> = pages().map(|path| site.url(path)).collect();
     assert_eq!(found, expected.iter().map(String::as_str).collect());
-    assert_eq!(status["creditsUsed"], HARD.len() + 1, "failed pages cost nothing");
+    assert_eq!(
+        status["creditsUsed"],
+        pages().count(),
+        "failed pages cost nothing"
+    );
 
     let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
     let failed: BTreeSet<&str> = errors["errors"]
@@ -100,7 +122,7 @@ async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
         assert_eq!(entry["code"], code, "{entry}");
         assert!(entry["error"].as_str().unwrap().len() > 10, "{entry}");
     }
-    assert_eq!(status["total"], BROKEN.len() + HARD.len() + 1);
+    assert_eq!(status["total"], BROKEN.len() + pages().count());
     assert_eq!(server.get("/health").await.status, 200);
 }
 

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use harvestman_core::time::Timestamp;
-use harvestman_fetch::FetchResponse;
+use harvestman_fetch::{FetchError, FetchResponse};
 use http::HeaderMap;
 use url::Url;
 
@@ -21,6 +21,8 @@ pub(crate) struct Answer {
     pub(crate) retry_after_ms: Option<u64>,
     /// When it was fetched, if it comes from the cache.
     pub(crate) kept_since: Option<Timestamp>,
+    /// Why the body is not whole, if it is not.
+    pub(crate) incomplete: Option<FetchError>,
 }
 
 impl From<FetchResponse> for Answer {
@@ -32,6 +34,7 @@ impl From<FetchResponse> for Answer {
             status: response.status,
             body: response.body,
             kept_since: None,
+            incomplete: response.incomplete,
         }
     }
 }

@@ -165,6 +165,7 @@ impl BrowserPages {
             body: rendering.html.into(),
             retry_after_ms: None,
             kept_since: None,
+            incomplete: None,
         });
         Ok(BrowserPage {
             answer,

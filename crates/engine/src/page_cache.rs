@@ -38,6 +38,7 @@ impl PageCache {
             body: page.body.into(),
             retry_after_ms: None,
             kept_since: Some(page.fetched_at),
+            incomplete: None,
         }))
     }
 

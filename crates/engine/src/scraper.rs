@@ -160,7 +160,7 @@ impl Scraper {
         if scraped.rendered.has_little_text && scraped.answer.status < 400 && !needs_browser(options) {
             scraped = self.by_scripts(scraped, url, options, id, deadline).await;
         }
-        if cache::keeps(options, scraped.answer.status) {
+        if cache::keeps(options, scraped.answer.status) && scraped.answer.incomplete.is_none() {
             let key = CacheKey::of_page(url, options);
             cache
                 .keep_page(key, &scraped.answer, &scraped.rendered.document)
@@ -223,6 +223,7 @@ impl Scraper {
         request.verify_tls = options.verify_tls();
         request.max_body_bytes = limits::PAGE_BYTES;
         request.max_redirects = limits::PAGE_REDIRECTS;
+        request.keep_partial = true;
         request.cookies = Some(jar.clone());
         let fetched = self.fetcher.fetch(request).await;
         fetched
@@ -252,6 +253,12 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        // A part of a page is a page; a part of a file is damaged.
+        if let Some(fault) = &answer.incomplete
+            && file_request(&raw(requested, &answer), options).is_some()
+        {
+            return Err(fault.clone().into());
+        }
         let (requested, options) = (requested.clone(), options.clone());
         let has_model = self.llm.is_some();
         let work = async {
@@ -275,6 +282,11 @@ impl Scraper {
                 let mut rendered = rendered?;
                 if !has_model {
                     rendered.without_model(&options);
+                }
+                if let Some(fault) = &answer.incomplete {
+                    rendered
+                        .document
+                        .warn(&format!("The page is incomplete, its end is missing: {fault}."));
                 }
                 let metadata = &mut rendered.document.metadata;
                 if answer.kept_since.is_some() {

@@ -163,6 +163,7 @@ impl SingleScrape {
             body: file.body.clone(),
             retry_after_ms: None,
             kept_since: None,
+            incomplete: None,
         };
         let scraper = &self.inner.scraper;
         let converting = scraper.convert(url, answer, &self.options, ScrapeId::from(self.job), deadline);

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::stream::Stream;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::io::AsyncReadExt;
@@ -29,6 +29,8 @@ pub(crate) struct BodyLimits<'a> {
     pub(crate) max_bytes: u64,
     /// Cut at the cap instead of failing.
     pub(crate) truncate: bool,
+    /// Keep what came of a body that breaks off or cannot be decoded to its end.
+    pub(crate) keep_partial: bool,
 }
 
 /// A body that was read.
@@ -37,6 +39,8 @@ pub(crate) struct WholeBody {
     pub(crate) bytes: Bytes,
     /// It was cut at the cap.
     pub(crate) truncated: bool,
+    /// Why it is not the whole body, with `keep_partial`.
+    pub(crate) incomplete: Option<FetchError>,
     /// The connection carries nothing of it any more and can be used again.
     pub(crate) drained: bool,
 }
@@ -48,16 +52,10 @@ pub(crate) async fn read(
     budget: &Budget,
     limits: BodyLimits<'_>,
 ) -> Result<WholeBody, FetchError> {
-    let protocol = |reason: String| FetchError::Protocol {
+    let codings = codings(headers).map_err(|reason| FetchError::Protocol {
         host: limits.host.to_owned(),
         reason,
-    };
-    if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
-        return Err(protocol(
-            "it has both Content-Length and Transfer-Encoding".to_owned(),
-        ));
-    }
-    let codings = codings(headers).map_err(protocol)?;
+    })?;
     let too_large = FetchError::TooLarge {
         limit_bytes: limits.max_bytes,
     };
@@ -68,11 +66,11 @@ pub(crate) async fn read(
     let mut reservation = budget
         .reserve(known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes)))
         .await;
-    let slot = Slot::default();
+    let rest = Rest::default();
     let wire = Wire {
         body: Some(body),
         left_bytes: limits.max_bytes.saturating_add(limits::WIRE_SLACK_BYTES),
-        slot: slot.clone(),
+        rest: rest.clone(),
     };
     let mut bytes = Vec::new();
     let result = async {
@@ -83,18 +81,32 @@ pub(crate) async fn read(
         collect(reader, &mut bytes, limits.max_bytes, budget, &mut reservation).await
     }
     .await;
-    let within = match result {
-        Ok(within) => within,
-        Err(error) if is_wire_limit(&error) => false,
-        Err(error) => return Err(explain(&error, limits.host)),
+    let (within, mut fault) = match result {
+        Ok(within) => (within, None),
+        Err(error) => (true, Some(explain(&error, limits.host))),
     };
+    let ending = rest.take();
+    let within = within && !ending.over;
     if !within && !limits.truncate {
         return Err(too_large);
     }
-    let drained = within
-        && drain(&slot)
-            .await
-            .map_err(|error| explain(&io::Error::other(error), limits.host))?;
+    // What went wrong on the wire is the reason for whatever a decoder says.
+    if let Some(error) = &ending.fault {
+        fault = Some(explain_http(error, limits.host));
+    }
+    let mut drained = false;
+    if within && fault.is_none() {
+        match drain(ending.body).await {
+            Ok(free) => drained = free,
+            Err(error) => fault = Some(explain_http(&error, limits.host)),
+        }
+    }
+    let incomplete = fault.filter(|_| within);
+    if let Some(fault) = &incomplete
+        && (bytes.is_empty() || !limits.keep_partial)
+    {
+        return Err(fault.clone());
+    }
     if !codings.is_empty() {
         headers.remove(CONTENT_ENCODING);
         headers.remove(CONTENT_LENGTH);
@@ -108,6 +120,7 @@ pub(crate) async fn read(
     Ok(WholeBody {
         bytes,
         truncated: !within,
+        incomplete,
         drained,
     })
 }
@@ -136,9 +149,10 @@ async fn collect(
     }
 }
 
-/// Throws away what a decoder left unread, which is seldom more than the end mark of the last chunk.
-async fn drain(slot: &Slot) -> hyper::Result<bool> {
-    let Some(mut body) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+/// Throws away what a decoder left unread, which is seldom more than the end mark of the last chunk. True when the
+/// connection is free.
+async fn drain(body: Option<Incoming>) -> hyper::Result<bool> {
+    let Some(mut body) = body else {
         return Ok(true);
     };
     let mut left = limits::MAX_DRAIN_BYTES;
@@ -161,7 +175,7 @@ pub(crate) async fn discard(body: Incoming) -> bool {
     {
         return body.is_end_stream();
     }
-    drain(&Arc::new(Mutex::new(Some(body)))).await.unwrap_or(false)
+    drain(Some(body)).await.unwrap_or(false)
 }
 
 /// Bytes that hold their part of the budget.
@@ -176,13 +190,45 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-type Slot = Arc<Mutex<Option<Incoming>>>;
+/// Where a [`Wire`] leaves what it ended with.
+#[derive(Clone, Default)]
+struct Rest(Arc<Mutex<Ending>>);
 
-/// The bytes as they come over the network, counted. Puts the body into its slot when the reader is done.
+/// How the reading of a body ended.
+#[derive(Default)]
+struct Ending {
+    /// What is left of it on the wire; `None` when nothing is.
+    body: Option<Incoming>,
+    /// The connection failed before its end.
+    fault: Option<hyper::Error>,
+    /// It has more bytes on the wire than it may have.
+    over: bool,
+}
+
+impl Rest {
+    fn set(&self, ending: Ending) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = ending;
+    }
+
+    fn take(&self) -> Ending {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The bytes as they come over the network, counted. It ends where the body ends, for whatever reason, so that
+/// decoders hand out all that came.
 struct Wire {
     body: Option<Incoming>,
     left_bytes: u64,
-    slot: Slot,
+    rest: Rest,
+}
+
+impl Wire {
+    fn end(&mut self, ending: Ending) -> Poll<Option<io::Result<Bytes>>> {
+        self.body = None;
+        self.rest.set(ending);
+        Poll::Ready(None)
+    }
 }
 
 impl Stream for Wire {
@@ -194,21 +240,22 @@ impl Stream for Wire {
                 return Poll::Ready(None);
             };
             let frame = match std::task::ready!(Pin::new(body).poll_frame(context)) {
-                None => {
-                    self.body = None;
-                    return Poll::Ready(None);
-                }
+                None => return self.end(Ending::default()),
                 Some(Ok(frame)) => frame,
                 Some(Err(error)) => {
-                    self.body = None;
-                    return Poll::Ready(Some(Err(io::Error::other(error))));
+                    return self.end(Ending {
+                        fault: Some(error),
+                        ..Ending::default()
+                    });
                 }
             };
             // Trailers carry nothing we use.
             let Ok(data) = frame.into_data() else { continue };
             let Some(left) = self.left_bytes.checked_sub(data.len() as u64) else {
-                self.body = None;
-                return Poll::Ready(Some(Err(io::Error::other(WireLimit))));
+                return self.end(Ending {
+                    over: true,
+                    ..Ending::default()
+                });
             };
             self.left_bytes = left;
             if !data.is_empty() {
@@ -220,25 +267,16 @@ impl Stream for Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = self.body.take();
+        if let Some(body) = self.body.take() {
+            self.rest.set(Ending {
+                body: Some(body),
+                ..Ending::default()
+            });
+        }
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("more bytes on the wire than the body may have")]
-struct WireLimit;
-
-fn is_wire_limit(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<WireLimit>())
 }
 
 fn explain(error: &io::Error, host: &str) -> FetchError {
-    if let Some(error) = error
-        .get_ref()
-        .and_then(|inner| inner.downcast_ref::<hyper::Error>())
-    {
-        return explain_http(error, host);
-    }
     let reason = match error.kind() {
         io::ErrorKind::UnexpectedEof => "its compressed body ends too early",
         _ => "its compressed body is damaged",
@@ -253,12 +291,23 @@ fn explain(error: &io::Error, host: &str) -> FetchError {
 pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
     let host = host.to_owned();
     if error.is_parse() {
+        let reason = match error.to_string().as_str() {
+            // Heads with an odd version were repaired before: this is no HTTP, or HTTP/0.9.
+            "invalid HTTP version parsed" => "it does not begin with a status line of HTTP".to_owned(),
+            other => other.to_owned(),
+        };
+        return FetchError::Protocol { host, reason };
+    }
+    let source = std::error::Error::source(error);
+    if let Some(fault) = source.and_then(|source| source.downcast_ref::<h2::Error>())
+        && fault.is_library()
+    {
         return FetchError::Protocol {
             host,
-            reason: error.to_string(),
+            reason: fault.to_string(),
         };
     }
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    let source = source.and_then(|source| source.downcast_ref::<io::Error>());
     if source.is_some_and(|source| {
         matches!(
             source.kind(),

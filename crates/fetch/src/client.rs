@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Request, Response, Uri};
@@ -19,7 +18,7 @@ use crate::decode;
 use crate::error::FetchError;
 use crate::guard::{AllowList, Guard};
 use crate::limits;
-use crate::pool::{Connection, Origin, Pool, SendError};
+use crate::pool::{Connection, Origin, Pool, RequestFate, SendError};
 use crate::redirect::{Chain, Hop};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
@@ -143,18 +142,12 @@ impl Fetcher {
         Ok(stream)
     }
 
-    /// Resolves and judges a target without connecting to it, for at most 10 s.
+    /// Resolves and judges a target without connecting to it, for at most [`limits::RESOLVE_TIMEOUT`].
     ///
     /// # Errors
     /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
     pub async fn check_target(&self, url: &Url) -> Result<(), FetchError> {
-        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
-            Ok(result) => result.map(drop),
-            Err(_) => Err(FetchError::Dns {
-                host: host_of(url),
-                passing: true,
-            }),
-        }
+        self.shared.target(url).await.map(drop)
     }
 }
 
@@ -187,6 +180,7 @@ impl Shared {
                 host: &origin.host,
                 max_bytes: request.max_body_bytes,
                 truncate: request.truncate,
+                keep_partial: request.keep_partial,
             };
             let body = body::read(incoming, &mut parts.headers, &self.budget, limits).await?;
             if body.drained {
@@ -199,12 +193,13 @@ impl Shared {
                 headers: parts.headers,
                 body: body.bytes,
                 truncated: body.truncated,
+                incomplete: body.incomplete,
             });
         }
     }
 
-    /// One request and the head of its answer. A kept connection that turns out to be dead is replaced by a new
-    /// one, once, when sending twice cannot do harm.
+    /// Sends one request and returns the head of its response. A connection that turns out to be dead or that refuses
+    /// the request is replaced by a new one when sending twice cannot do harm.
     async fn exchange(
         &self,
         hop: &Hop,
@@ -218,27 +213,45 @@ impl Shared {
             port: target.port,
             tls,
         };
-        if let Some(mut kept) = self.pool.take(&origin, &target.addresses) {
-            match kept.send(self.request(hop, jar)?).await {
-                Ok(response) => return Ok((response, origin, kept)),
-                Err(SendError::Failed { error, unsent }) => {
-                    let harmless = unsent || (hop.method.is_idempotent() && !error.is_parse());
-                    if !harmless {
+        let mut kept = self.pool.take(&origin, &target.addresses);
+        let mut sends = 0;
+        loop {
+            let was_kept = kept.is_some();
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => self.connect(&target, &origin).await?,
+            };
+            sends += 1;
+            match connection.send(self.request(hop, jar)?).await {
+                Ok(response) => return Ok((response, origin, connection)),
+                Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
+                Err(SendError::Failed { error, fate }) => {
+                    let is_harmless = match fate {
+                        RequestFate::Refused => true,
+                        RequestFate::Unsent => was_kept,
+                        RequestFate::GoneAway => hop.method.is_idempotent(),
+                        RequestFate::Unknown => was_kept && hop.method.is_idempotent() && !error.is_parse(),
+                    };
+                    if !is_harmless || sends == limits::MAX_SENDS {
                         return Err(body::explain_http(&error, &origin.host));
                     }
                 }
-                Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
             }
-        }
-        let mut fresh = self.connect(&target, &origin).await?;
-        match fresh.send(self.request(hop, jar)?).await {
-            Ok(response) => Ok((response, origin, fresh)),
-            Err(SendError::Failed { error, .. }) => Err(body::explain_http(&error, &origin.host)),
-            Err(SendError::TooManyInterim) => Err(too_many_interim(&origin.host)),
         }
     }
 
+    /// Opens a connection, or shares one of HTTP/2 that another request was just opening.
     async fn connect(&self, target: &Target, origin: &Origin) -> Result<Connection, FetchError> {
+        let opening = match origin.tls {
+            None => None,
+            Some(_) => match self.pool.opening(origin).await {
+                Some(opening) => Some(opening),
+                None => match self.pool.take(origin, &target.addresses) {
+                    Some(shared) => return Ok(shared),
+                    None => None,
+                },
+            },
+        };
         let (stream, address) = connect::connect(&*self.dialer, &target.host, &target.addresses).await?;
         let (stream, h2) = match origin.tls {
             None => (stream, false),
@@ -248,10 +261,11 @@ impl Shared {
             .await
             .map_err(|error| body::explain_http(&error, &target.host))?;
         self.pool.offer(origin, &connection);
+        drop(opening);
         Ok(connection)
     }
 
-    /// Resolves once and judges all answers.
+    /// Resolves once, within a time of its own, and judges all answers.
     async fn target(&self, url: &Url) -> Result<Target, FetchError> {
         let refused = |reason: &str| Err(FetchError::InvalidRequest(reason.to_owned()));
         if !matches!(url.scheme(), "http" | "https") {
@@ -270,14 +284,15 @@ impl Shared {
         let answers: Vec<IpAddr> = match host {
             Host::Ipv4(address) => vec![address.into()],
             Host::Ipv6(address) => vec![address.into()],
-            Host::Domain(domain) => self
-                .resolver
-                .resolve(domain)
-                .await
-                .map_err(|error| FetchError::Dns {
-                    host: name.clone(),
-                    passing: error == ResolveError::Failed,
-                })?,
+            Host::Domain(domain) => {
+                let found = timeout(limits::RESOLVE_TIMEOUT, self.resolver.resolve(domain)).await;
+                found
+                    .unwrap_or(Err(ResolveError::Failed))
+                    .map_err(|error| FetchError::Dns {
+                        host: name.clone(),
+                        passing: error == ResolveError::Failed,
+                    })?
+            }
         };
         if answers.len() > limits::MAX_ADDRESSES {
             return Err(FetchError::Dns {
@@ -338,6 +353,7 @@ impl Shared {
     }
 }
 
+/// Refuses heads that are too long or that can be read in two ways.
 fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchError> {
     let refused = |reason: String| {
         Err(FetchError::Protocol {
@@ -350,6 +366,15 @@ fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchE
             "its head has more than {} fields",
             limits::MAX_RESPONSE_HEADERS
         ));
+    }
+    if headers.contains_key(header::TRANSFER_ENCODING) && headers.contains_key(header::CONTENT_LENGTH) {
+        return refused("it has both Content-Length and Transfer-Encoding".to_owned());
+    }
+    let mut locations = headers.get_all(header::LOCATION).iter();
+    if let Some(first) = locations.next()
+        && locations.any(|other| other != first)
+    {
+        return refused("it redirects to more than one URL".to_owned());
     }
     if status < 200 {
         return refused("it switches to another protocol".to_owned());

@@ -4,18 +4,27 @@
 
 use std::io;
 use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use async_compression::tokio::bufread::{
     BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
 };
 use async_compression::zstd::DParameter;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::stream::{self, StreamExt};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio_util::io::StreamReader;
 
 use crate::limits;
 
 const BUFFER_BYTES: usize = 32 * 1024;
+/// How much of a stream is looked at to see whether it is coded at all.
+const START_BYTES: usize = 1024;
+/// Reads of 1 KiB after which the start of a stream counts as decoded.
+const START_READS: usize = 16;
 
 /// What `Accept-Encoding` offers.
 pub(crate) const ACCEPTED: &str = "gzip, deflate, br, zstd";
@@ -32,24 +41,22 @@ pub(crate) enum Coding {
 /// A body, or what is left of it after some codings are taken off.
 pub(crate) type Reader = Pin<Box<dyn AsyncBufRead + Send>>;
 
-/// The codings of an answer in the order in which they were applied.
+/// Returns the codings of a response in the order in which they were applied; none when one of them is unknown:
+/// browsers show such a body as it came.
 ///
 /// # Errors
-/// A sentence about an unknown coding, or too many.
+/// A sentence about too many.
 pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     let mut found = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
-        let value = value
-            .to_str()
-            .map_err(|_| "its Content-Encoding is no text".to_owned())?;
-        for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            found.push(match name.to_ascii_lowercase().as_str() {
-                "identity" => continue,
-                "gzip" | "x-gzip" => Coding::Gzip,
-                "deflate" => Coding::Deflate,
-                "br" => Coding::Brotli,
-                "zstd" => Coding::Zstd,
-                _ => return Err("its Content-Encoding is not gzip, deflate, br or zstd".to_owned()),
+        for name in value.as_bytes().split(|byte| *byte == b',') {
+            found.push(match name.trim_ascii().to_ascii_lowercase().as_slice() {
+                b"" | b"identity" => continue,
+                b"gzip" | b"x-gzip" => Coding::Gzip,
+                b"deflate" => Coding::Deflate,
+                b"br" => Coding::Brotli,
+                b"zstd" => Coding::Zstd,
+                _ => return Ok(Vec::new()),
             });
             if found.len() > limits::MAX_CODINGS {
                 return Err(format!("more than {} content codings", limits::MAX_CODINGS));
@@ -59,49 +66,137 @@ pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     Ok(found)
 }
 
-/// Takes one coding off. An empty stream stays empty, as servers that have nothing to say often send it.
+/// Takes one coding off. A stream that is not of this coding stays as it is: many servers announce a coding and
+/// send plain text.
 ///
 /// # Errors
 /// What reading the first bytes gave, or [`io::ErrorKind::InvalidData`] for a window above the cap.
-pub(crate) async fn decoded(mut reader: Reader, coding: Coding) -> io::Result<Reader> {
-    let Some(first) = reader.fill_buf().await?.first().copied() else {
-        return Ok(reader);
-    };
-    Ok(match coding {
-        Coding::Gzip => {
-            let mut decoder = GzipDecoder::new(reader);
-            decoder.multiple_members(true);
-            buffered(decoder)
-        }
-        // Servers send the zlib format that the standard asks for, or a bare deflate stream.
-        Coding::Deflate if is_zlib(first) => buffered(ZlibDecoder::new(reader)),
-        Coding::Deflate => buffered(DeflateDecoder::new(reader)),
-        Coding::Brotli => {
-            if brotli_window_log(first).is_none_or(|log| log > limits::MAX_WINDOW_LOG) {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the window of the br stream is too large",
-                ));
-            }
-            buffered(BrotliDecoder::new(reader))
-        }
-        Coding::Zstd => {
-            let mut decoder =
-                ZstdDecoder::with_params(reader, &[DParameter::window_log_max(limits::MAX_WINDOW_LOG)]);
-            decoder.multiple_members(true);
-            buffered(decoder)
-        }
-    })
+pub(crate) async fn decoded(reader: Reader, coding: Coding) -> io::Result<Reader> {
+    let mut start = Vec::with_capacity(START_BYTES);
+    let mut head = reader.take(START_BYTES as u64);
+    head.read_to_end(&mut start).await?;
+    let rest = head.into_inner();
+    let is_coded = coding.may_start(&start);
+    let reader: Reader = Box::pin(io::Cursor::new(start.clone()).chain(rest));
+    if is_coded {
+        coding.decoder(reader, &start)
+    } else {
+        Ok(reader)
+    }
 }
 
-fn buffered(decoder: impl tokio::io::AsyncRead + Send + 'static) -> Reader {
+impl Coding {
+    /// Whether a stream of this coding may start so: by its signature, or, where it has none, unless it is text
+    /// that cannot be decoded.
+    fn may_start(self, start: &[u8]) -> bool {
+        let signed = |signature: &[u8]| {
+            !start.is_empty()
+                && start
+                    .iter()
+                    .zip(signature)
+                    .all(|(byte, expected)| byte == expected)
+        };
+        match self {
+            Coding::Gzip => signed(&[0x1f, 0x8b]),
+            // A frame, or one that is skipped (RFC 8878, 3.1).
+            Coding::Zstd => {
+                signed(&[0x28, 0xb5, 0x2f, 0xfd])
+                    || start.len() >= 4 && start[0] >> 4 == 5 && start[1..4] == [0x2a, 0x4d, 0x18]
+            }
+            Coding::Deflate | Coding::Brotli => !start.is_empty() && (!is_text(start) || self.decodes(start)),
+        }
+    }
+
+    /// Whether `start` is decoded without a fault as far as it goes; a whole body must end there.
+    fn decodes(self, start: &[u8]) -> bool {
+        let unending =
+            stream::iter([Ok::<_, io::Error>(Bytes::copy_from_slice(start))]).chain(stream::pending());
+        let Ok(mut reader) = self.decoder(Box::pin(StreamReader::new(unending)), start) else {
+            return false;
+        };
+        let mut out = [0; 1024];
+        for _ in 0..START_READS {
+            match reader.read(&mut out).now_or_never() {
+                None => return start.len() == START_BYTES,
+                Some(Ok(0)) => return true,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return false,
+            }
+        }
+        true
+    }
+
+    /// Decodes a stream that begins with `start`, which is not empty.
+    fn decoder(self, reader: Reader, start: &[u8]) -> io::Result<Reader> {
+        Ok(match self {
+            Coding::Gzip => buffered(GzipMembers(GzipDecoder::new(reader))),
+            // Servers send the zlib format that the standard asks for, or a bare deflate stream.
+            Coding::Deflate if is_zlib(start) => buffered(ZlibDecoder::new(reader)),
+            Coding::Deflate => buffered(DeflateDecoder::new(reader)),
+            Coding::Brotli => {
+                if brotli_window_log(start[0]).is_none_or(|log| log > limits::MAX_WINDOW_LOG) {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "the window of the br stream is too large",
+                    ));
+                }
+                buffered(BrotliDecoder::new(reader))
+            }
+            Coding::Zstd => {
+                let mut decoder =
+                    ZstdDecoder::with_params(reader, &[DParameter::window_log_max(limits::MAX_WINDOW_LOG)]);
+                decoder.multiple_members(true);
+                buffered(decoder)
+            }
+        })
+    }
+}
+
+/// The members of a gzip stream, one after another. What follows the last one is ignored, as browsers do.
+struct GzipMembers(GzipDecoder<Reader>);
+
+impl AsyncRead for GzipMembers {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut self.0).poll_read(context, buffer))?;
+            if buffer.filled().len() > before || buffer.remaining() == 0 {
+                return Poll::Ready(Ok(()));
+            }
+            let reader = self.0.get_mut();
+            if ready!(reader.as_mut().poll_fill_buf(context))?.first() != Some(&0x1f) {
+                return Poll::Ready(Ok(()));
+            }
+            let reader = std::mem::replace(reader, Box::pin(tokio::io::empty()));
+            self.0 = GzipDecoder::new(reader);
+        }
+    }
+}
+
+fn buffered(decoder: impl AsyncRead + Send + 'static) -> Reader {
     Box::pin(BufReader::with_capacity(BUFFER_BYTES, decoder))
 }
 
-/// Compression method 8 and a window of at most 32 KiB (RFC 1950); a deflate stream that starts so would be a
-/// stored block with bits set in its padding.
-fn is_zlib(first: u8) -> bool {
-    first & 0x0f == 8 && first >> 4 <= 7
+/// Compression method 8, a window of at most 32 KiB and the check of both bytes (RFC 1950, 2.2); a deflate stream
+/// that starts so would be a stored block with bits set in its padding.
+fn is_zlib(start: &[u8]) -> bool {
+    match start {
+        [method, flags, ..] => {
+            method & 0x0f == 8 && method >> 4 <= 7 && u16::from_be_bytes([*method, *flags]) % 31 == 0
+        }
+        [method] => method & 0x0f == 8 && method >> 4 <= 7,
+        [] => false,
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes
+        .iter()
+        .any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
 }
 
 /// The WBITS field of a br stream (RFC 7932, 9.1); `None` for the large-window extension.
@@ -139,7 +234,9 @@ mod tests {
         assert_eq!(read(&["deflate, br"]), Ok(vec![Coding::Deflate, Coding::Brotli]));
         assert_eq!(read(&["x-gzip", "zstd"]), Ok(vec![Coding::Gzip, Coding::Zstd]));
         assert!(read(&["gzip, gzip, gzip"]).is_err());
-        assert!(read(&["compress"]).is_err());
+        assert_eq!(read(&["gzip", "GZIP "]), Ok(vec![Coding::Gzip, Coding::Gzip]));
+        assert_eq!(read(&["compress"]), Ok(vec![]));
+        assert_eq!(read(&["gzip, none", "utf-8"]), Ok(vec![]));
     }
 
     #[test]

@@ -27,7 +27,9 @@ use url::Url;
 use crate::client::Fetcher;
 use crate::connect::Stream;
 use crate::error::FetchError;
+use crate::head::Heads;
 use crate::limits;
+use crate::pool::http1_settings;
 
 type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 
@@ -199,10 +201,9 @@ async fn forward(
     target: Box<dyn Stream>,
     url: &Url,
 ) -> Result<Answer, hyper::Error> {
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(limits::MAX_RESPONSE_HEADERS)
-        .handshake(TokioIo::new(target))
-        .await?;
+    let (target, signal) = Heads::new(target);
+    signal.expect();
+    let (mut sender, connection) = http1_settings().handshake(TokioIo::new(target)).await?;
     tokio::spawn(connection);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let Ok(uri) = path.parse() else {
@@ -219,6 +220,10 @@ async fn forward(
         Ok(response) => response?,
         Err(_) => return Ok(plain(StatusCode::GATEWAY_TIMEOUT)),
     };
+    // A body that came in chunks goes on in chunks, whatever length was said as well.
+    if response.headers().contains_key(header::TRANSFER_ENCODING) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
     drop_hop_headers(response.headers_mut());
     Ok(response.map(BodyExt::boxed))
 }

@@ -17,6 +17,7 @@ mod decode;
 mod egress;
 mod error;
 mod guard;
+mod head;
 pub mod limits;
 mod pool;
 mod redirect;

@@ -50,8 +50,12 @@ pub const MAX_IDLE_PER_ORIGIN: usize = 8;
 pub const MAX_IDLE: usize = 512;
 /// How long an idle connection is kept.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Connections that one request is sent on, one after another, where sending it again does no harm.
+pub const MAX_SENDS: usize = 3;
 /// HTTP/2: streams on one connection at a time.
 pub const H2_MAX_STREAMS: usize = 16;
+/// HTTP/2: streams before the server says how many it takes.
+pub const H2_INITIAL_STREAMS: usize = 1;
 /// HTTP/2: bytes one stream may send ahead of the reader.
 pub const H2_STREAM_WINDOW_BYTES: u32 = 512 * 1024;
 /// HTTP/2: bytes one connection may send ahead of the readers: all streams may stand still at the same time.
@@ -64,10 +68,14 @@ pub const H2_HEADER_TABLE_BYTES: u32 = 4096;
 pub const H2_MAX_RESET_STREAMS: usize = 32;
 /// HTTP/2: resets caused by the peer's faults before the connection is dropped.
 pub const H2_MAX_FAULT_RESETS: usize = 64;
-/// DNS: time for one question to one server.
-pub const DNS_TIMEOUT: Duration = Duration::from_secs(3);
-/// DNS: questions before giving up.
+/// Time to resolve one name, over all name servers and attempts.
+pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// DNS: time for one question to one server; two rounds fit into [`RESOLVE_TIMEOUT`].
+pub const DNS_TIMEOUT: Duration = Duration::from_secs(2);
+/// DNS: rounds of questions before giving up.
 pub const DNS_ATTEMPTS: usize = 2;
+/// DNS: servers asked at a time.
+pub const DNS_SERVERS_AT_ONCE: usize = 2;
 /// DNS: answers kept.
 pub const DNS_CACHE_ENTRIES: u64 = 8192;
 /// DNS: longest time an answer is kept.

@@ -15,10 +15,12 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 use crate::connect::Stream;
+use crate::head::{Heads, ResponseSignal};
 use crate::limits;
 
 /// Where a connection leads, apart from the address.
@@ -42,7 +44,7 @@ pub(crate) struct Connection {
 }
 
 enum Sender {
-    H1(http1::SendRequest<Full<Bytes>>),
+    H1(http1::SendRequest<Full<Bytes>>, ResponseSignal),
     H2(http2::SendRequest<Full<Bytes>>),
 }
 
@@ -62,15 +64,45 @@ impl Drop for Driver {
 
 /// A request that got no answer.
 pub(crate) enum SendError {
-    /// The connection or the answer failed; `unsent` when the request surely never left.
+    /// The connection or the answer failed.
     Failed {
         /// What hyper says.
         error: hyper::Error,
-        /// The peer saw nothing of the request.
-        unsent: bool,
+        /// What the peer may have done with the request.
+        fate: RequestFate,
     },
     /// Too many interim answers.
     TooManyInterim,
+}
+
+/// What became of a request without an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RequestFate {
+    /// It never left.
+    Unsent,
+    /// The peer refused its stream and did nothing with it (RFC 9113, 8.7).
+    Refused,
+    /// The peer closes the connection in good order, most likely before it did anything.
+    GoneAway,
+    /// It may have been processed.
+    Unknown,
+}
+
+impl SendError {
+    /// Describes the failure of a request that was `unsent` or not.
+    fn of(error: hyper::Error, unsent: bool) -> SendError {
+        let fault = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
+        let fate = match fault {
+            _ if unsent => RequestFate::Unsent,
+            Some(fault) if fault.is_remote() => match fault.reason() {
+                Some(h2::Reason::REFUSED_STREAM) => RequestFate::Refused,
+                Some(h2::Reason::NO_ERROR) if fault.is_go_away() => RequestFate::GoneAway,
+                _ => RequestFate::Unknown,
+            },
+            _ => RequestFate::Unknown,
+        };
+        SendError::Failed { error, fate }
+    }
 }
 
 impl Connection {
@@ -80,10 +112,10 @@ impl Connection {
         h2: bool,
         address: SocketAddr,
     ) -> hyper::Result<Connection> {
-        let io = TokioIo::new(stream);
         let (sender, task) = if h2 {
             let (sender, driver) = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
+                .initial_max_send_streams(limits::H2_INITIAL_STREAMS)
                 .initial_stream_window_size(limits::H2_STREAM_WINDOW_BYTES)
                 .initial_connection_window_size(limits::H2_CONNECTION_WINDOW_BYTES)
                 .max_frame_size(limits::H2_MAX_FRAME_BYTES)
@@ -92,17 +124,13 @@ impl Connection {
                 .max_concurrent_reset_streams(limits::H2_MAX_RESET_STREAMS)
                 .max_pending_accept_reset_streams(limits::H2_MAX_RESET_STREAMS)
                 .max_local_error_reset_streams(limits::H2_MAX_FAULT_RESETS)
-                .handshake(io)
+                .handshake(TokioIo::new(stream))
                 .await?;
             (Sender::H2(sender), tokio::spawn(drive(driver)))
         } else {
-            let (sender, driver) = http1::Builder::new()
-                .max_headers(limits::MAX_RESPONSE_HEADERS)
-                .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
-                .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
-                .handshake(io)
-                .await?;
-            (Sender::H1(sender), tokio::spawn(drive(driver)))
+            let (stream, signal) = Heads::new(stream);
+            let (sender, driver) = http1_settings().handshake(TokioIo::new(stream)).await?;
+            (Sender::H1(sender, signal), tokio::spawn(drive(driver)))
         };
         let streams = Arc::new(Semaphore::new(limits::H2_MAX_STREAMS));
         let _stream = streams.clone().try_acquire_owned().ok();
@@ -124,7 +152,7 @@ impl Connection {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, SendError> {
         match &mut self.sender {
-            Sender::H1(sender) => {
+            Sender::H1(sender, signal) => {
                 *request.uri_mut() = origin_form(request.uri());
                 let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
                 let notify = too_many.clone();
@@ -133,14 +161,12 @@ impl Connection {
                         notify.notify_one();
                     }
                 });
-                sender
-                    .ready()
-                    .await
-                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                sender.ready().await.map_err(|error| SendError::of(error, true))?;
+                signal.expect();
                 tokio::select! {
                     answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
                         let unsent = failure.take_message().is_some();
-                        SendError::Failed { error: failure.into_error(), unsent }
+                        SendError::of(failure.into_error(), unsent)
                     }),
                     () = too_many.notified() => Err(SendError::TooManyInterim),
                 }
@@ -148,16 +174,10 @@ impl Connection {
             Sender::H2(sender) => {
                 *request.version_mut() = Version::HTTP_2;
                 request.headers_mut().remove(header::HOST);
-                sender
-                    .ready()
-                    .await
-                    .map_err(|error| SendError::Failed { error, unsent: true })?;
+                sender.ready().await.map_err(|error| SendError::of(error, true))?;
                 sender.try_send_request(request).await.map_err(|mut failure| {
                     let unsent = failure.take_message().is_some();
-                    SendError::Failed {
-                        error: failure.into_error(),
-                        unsent,
-                    }
+                    SendError::of(failure.into_error(), unsent)
                 })
             }
         }
@@ -166,7 +186,7 @@ impl Connection {
     /// Another handle of the same connection, with the given stream; only HTTP/2 has several.
     fn handle(&self, stream: Option<OwnedSemaphorePermit>) -> Option<Connection> {
         match &self.sender {
-            Sender::H1(_) => None,
+            Sender::H1(..) => None,
             Sender::H2(sender) => Some(Connection {
                 sender: Sender::H2(sender.clone()),
                 address: self.address,
@@ -183,10 +203,24 @@ impl Connection {
 
     fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::H1(sender) => sender.is_closed(),
+            Sender::H1(sender, _) => sender.is_closed(),
             Sender::H2(sender) => sender.is_closed(),
         }
     }
+}
+
+/// Returns the settings of HTTP/1.1: the limits, and what browsers accept in the head of a response beyond the
+/// standard. Bad header lines are skipped, folded ones unfolded; what frames the body stays strict.
+pub(crate) fn http1_settings() -> http1::Builder {
+    let mut settings = http1::Builder::new();
+    settings
+        .max_headers(limits::MAX_RESPONSE_HEADERS)
+        .max_header_size(limits::MAX_RESPONSE_HEADER_BYTES)
+        .max_buf_size(limits::MAX_RESPONSE_HEADER_BYTES * 2)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    settings
 }
 
 /// Path and query alone, as a request to the server itself names its target (RFC 9112, 3.2.1).
@@ -206,6 +240,22 @@ async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: Mutex<HashMap<Origin, Vec<Idle>>>,
+    /// Origins to which a connection is being opened; a channel closes when that has ended.
+    openings: Mutex<HashMap<Origin, watch::Receiver<()>>>,
+}
+
+/// The opening of a connection that others to the same origin wait for: it may be one that they can share.
+pub(crate) struct Opening {
+    pool: Arc<Pool>,
+    origin: Origin,
+    _waiting: watch::Sender<()>,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let mut openings = self.pool.openings.lock().unwrap_or_else(PoisonError::into_inner);
+        openings.remove(&self.origin);
+    }
 }
 
 struct Idle {
@@ -225,7 +275,7 @@ impl Pool {
                 continue;
             }
             match &kept.sender {
-                Sender::H1(_) => return Some(list.swap_remove(at).connection),
+                Sender::H1(..) => return Some(list.swap_remove(at).connection),
                 Sender::H2(_) => {
                     let Some(stream) = kept.free_stream() else {
                         continue;
@@ -239,9 +289,32 @@ impl Pool {
         None
     }
 
+    /// Announces that a connection to the origin is being opened. Where one is already, waits for its end, at most
+    /// as long as a connection may take, and returns `None`.
+    pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
+        let mut other = {
+            let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
+            match openings.get(origin) {
+                Some(other) => other.clone(),
+                None => {
+                    let (waiting, ended) = watch::channel(());
+                    openings.insert(origin.clone(), ended);
+                    return Some(Opening {
+                        pool: self.clone(),
+                        origin: origin.clone(),
+                        _waiting: waiting,
+                    });
+                }
+            }
+        };
+        // Nothing is ever sent: this returns when the channel closes. Who opens may have more time than who waits.
+        let _ended = timeout(limits::CONNECT_TIMEOUT, other.changed()).await;
+        None
+    }
+
     /// Keeps a connection of HTTP/1 whose answer was read to its end. One of HTTP/2 is kept already.
     pub(crate) fn put_back(self: &Arc<Self>, origin: Origin, connection: Connection) {
-        if matches!(connection.sender, Sender::H1(_)) {
+        if matches!(connection.sender, Sender::H1(..)) {
             self.keep(origin, connection);
         }
     }

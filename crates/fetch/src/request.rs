@@ -29,6 +29,9 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// A body above the cap is cut there instead of being an error.
     pub truncate: bool,
+    /// What came of a body that breaks off or cannot be decoded to its end is kept, as browsers keep it, instead of
+    /// being an error; [`FetchResponse::incomplete`] says so.
+    pub keep_partial: bool,
     /// Redirects followed before the fetch fails; 0 returns the redirect itself as the answer.
     pub max_redirects: u32,
     /// Whether certificates are checked.
@@ -48,6 +51,7 @@ impl FetchRequest {
             deadline,
             max_body_bytes: limits::MAX_BODY_BYTES,
             truncate: false,
+            keep_partial: false,
             max_redirects: limits::MAX_REDIRECTS,
             verify_tls: true,
             cookies: None,
@@ -120,7 +124,7 @@ const REFUSED_HEADERS: &[&str] = &[
 pub(crate) const PRIVATE_HEADERS: [HeaderName; 3] =
     [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 
-/// A complete answer.
+/// A response, complete unless a field says otherwise.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FetchResponse {
@@ -136,6 +140,8 @@ pub struct FetchResponse {
     pub body: Bytes,
     /// The body was cut at the cap.
     pub truncated: bool,
+    /// Why the body is not whole, with [`FetchRequest::keep_partial`].
+    pub incomplete: Option<FetchError>,
 }
 
 impl FetchResponse {

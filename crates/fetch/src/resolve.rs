@@ -54,6 +54,7 @@ impl DnsResolver {
         };
         options.timeout = limits::DNS_TIMEOUT;
         options.attempts = limits::DNS_ATTEMPTS;
+        options.num_concurrent_reqs = limits::DNS_SERVERS_AT_ONCE;
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.cache_size = limits::DNS_CACHE_ENTRIES;
         options.positive_max_ttl = Some(limits::DNS_MAX_TTL);

@@ -67,6 +67,41 @@ async fn plain_requests_are_passed_on_without_what_belongs_to_the_connection() {
 }
 
 #[tokio::test]
+async fn a_browser_gets_faulty_responses_in_good_form() {
+    for (sent, body) in [
+        (
+            "HTTP/1.1  200\nSet-Cookie: a=\u{1}\nno colon\nX-Own : 2\nContent-Length: x\n\nread",
+            "4\r\nread\r\n0\r\n\r\n",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nX-Own: 2\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nread\r\n0\r\n\r\n",
+            "4\r\nread\r\n0\r\n\r\n",
+        ),
+    ] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let site = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.read_buf(&mut Vec::new()).await.unwrap();
+            stream.write_all(sent.as_bytes()).await.unwrap();
+        });
+        let proxy = proxy(&site.to_string()).await;
+        let request = format!("GET http://{site}/ HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\n\r\n");
+        let answer = talk(&proxy, &[request]).await;
+        let (head, rest) = answer.split_once("\r\n\r\n").unwrap();
+        let head = head.to_ascii_lowercase();
+        assert!(head.starts_with("http/1.1 200 "), "{answer}");
+        assert!(head.contains("x-own: 2"), "{answer}");
+        assert!(head.contains("transfer-encoding: chunked"), "{answer}");
+        assert!(
+            !head.contains("content-length") && !head.contains("cookie"),
+            "{answer}"
+        );
+        assert_eq!(rest, body, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_tunnel_passes_bytes_both_ways() {
     let site = site().await;
     let proxy = proxy(&site.to_string()).await;

@@ -7,7 +7,7 @@ use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::fields::{Fields, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
-use crate::api::url_field::TargetUrl;
+use crate::api::url_field::{TargetUrl, trimmed};
 use crate::api::webhook::WebhookSpec;
 use crate::api::wire_enum::wire_enum;
 use crate::ids::JobId;
@@ -27,7 +27,7 @@ pub struct ExtractTarget {
 impl ExtractTarget {
     /// Reads an address that may end in `/*`. Errors: the rest of a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
+        let text = trimmed(text);
         let (address, whole_site) = match text.strip_suffix("/*") {
             Some(address) => (format!("{address}/"), true),
             None => (text.to_owned(), false),

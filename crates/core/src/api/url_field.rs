@@ -1,6 +1,6 @@
 //! The URL rule of contract section 3: http and https only, `https://` in front when no scheme is
-//! given, no credentials, no empty host, at most 8192 characters. Whether the address may be
-//! fetched is not decided here.
+//! given, no credentials, no empty host, no control characters, at most 8192 characters. Whether the
+//! address may be fetched is not decided here.
 
 use url::Url;
 
@@ -24,9 +24,17 @@ impl TargetUrl {
         if text.chars().count() > MAX_URL_CHARS {
             return Err(format!("must have at most {MAX_URL_CHARS} characters"));
         }
-        let given = text.trim();
+        let given = trimmed(text);
         if given.is_empty() {
             return Err("must not be empty: give an address such as https://example.com".to_owned());
+        }
+        // Parsers of URLs drop some of these without a word and encode others (WHATWG URL, 4.4).
+        if let Some((at, found)) = given.chars().enumerate().find(|(_, c)| c.is_control()) {
+            let code = u32::from(found);
+            return Err(format!(
+                "must not contain control characters: character {} is U+{code:04X}; percent-encode what belongs to the URL",
+                at + 1
+            ));
         }
         let scheme_guessed = match scheme(given) {
             None => true,
@@ -101,6 +109,11 @@ impl ToNode for TargetUrl {
     }
 }
 
+/// Returns `text` without the spaces around it; control characters such as line ends stay.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() && !c.is_control())
+}
+
 /// The scheme that the text begins with; `host:8080` has none.
 fn scheme(text: &str) -> Option<&str> {
     let (name, rest) = text.split_once(':')?;
@@ -154,6 +167,25 @@ mod tests {
             TargetUrl::parse("https://example.com").unwrap().http_fallback(),
             None
         );
+    }
+
+    #[test]
+    fn control_characters_are_refused_wherever_they_are() {
+        for (text, at) in [
+            ("\nhttps://example.com/", "character 1 is U+000A"),
+            ("https://example.com/\n", "character 21 is U+000A"),
+            ("https://exam\tple.com/", "character 13 is U+0009"),
+            ("ht\rtps://example.com/", "character 3 is U+000D"),
+            ("https://example.com/a\0b", "character 22 is U+0000"),
+            ("  example.com/a?b=\u{1f}#c", "character 17 is U+001F"),
+            ("example.com/#\u{7f}", "character 14 is U+007F"),
+            ("example.com/\u{85}", "character 13 is U+0085"),
+        ] {
+            let refused = TargetUrl::parse(text).unwrap_err();
+            assert!(refused.contains(at), "{text:?}: {refused}");
+        }
+        let encoded = TargetUrl::parse("https://example.com/a%0Ab?c=%00").unwrap();
+        assert_eq!(encoded.url.as_str(), "https://example.com/a%0Ab?c=%00");
     }
 
     #[test]

@@ -104,6 +104,7 @@ impl Searching<'_> {
             body: kept.body.into(),
             retry_after_ms: None,
             kept_since: Some(kept.fetched_at),
+            incomplete: None,
         };
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);
         let options = Arc::new(ScrapeOptions::default());

@@ -77,14 +77,6 @@ async fn two_stacked_codings_are_taken_off_and_three_refused() {
 }
 
 #[tokio::test]
-async fn an_unknown_coding_is_an_error() {
-    let error = fetch_coded("compress", b"x".to_vec(), MIB as u64)
-        .await
-        .unwrap_err();
-    assert!(matches!(error, FetchError::Protocol { .. }), "{error}");
-}
-
-#[tokio::test]
 async fn bombs_of_every_coding_stop_at_the_cap() {
     for (header, coding) in [
         ("gzip", "gzip"),
@@ -153,32 +145,85 @@ async fn a_window_above_the_cap_is_refused() {
     assert_eq!(fetch_coded("zstd", small, MIB as u64).await.unwrap().body, "x");
 }
 
+/// Text that does not compress away, so that half of its coded bytes are half of it.
+fn dense_text() -> Vec<u8> {
+    (0..40_000u32)
+        .flat_map(|n| format!("{:08x} ", n.wrapping_mul(2_654_435_761)).into_bytes())
+        .collect()
+}
+
 #[tokio::test]
-async fn damaged_and_cut_compressed_bodies_are_errors() {
+async fn of_a_cut_compressed_body_all_that_came_can_be_kept() {
+    let text = dense_text();
     for (header, coding) in [
         ("gzip", "gzip"),
         ("deflate", "zlib"),
+        ("deflate", "raw"),
         ("br", "br"),
         ("zstd", "zstd"),
     ] {
-        // Text that does not compress away, so that half of it is really missing.
-        let text: Vec<u8> = (0..40_000u32)
-            .flat_map(|n| (n.wrapping_mul(2_654_435_761)).to_le_bytes())
-            .collect();
-        let whole = encode(coding, text).await;
-        let cut = whole[..whole.len() / 2].to_vec();
-        let error = fetch_coded(header, cut, MIB as u64).await.unwrap_err();
-        assert!(
-            matches!(error, FetchError::Protocol { .. }),
-            "{coding} cut: {error}"
+        let whole = encode(coding, text.clone()).await;
+        let half = &whole[..whole.len() / 2];
+        let cut = answer(200, &format!("Content-Encoding: {header}\r\n"), half);
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: {header}\r\nContent-Length: {}\r\n\r\n",
+            whole.len()
         );
-        let error = fetch_coded(header, b"this was never compressed at all".to_vec(), MIB as u64)
-            .await
-            .unwrap_err();
-        assert!(
-            matches!(error, FetchError::Protocol { .. }),
-            "{coding} damaged: {error}"
-        );
+        let short = [head.as_bytes(), half].concat();
+        for (bytes, is_short) in [(cut, false), (short, true)] {
+            let server = Server::with(move || Answer::Close(bytes.clone())).await;
+            let error = fetcher().fetch(get(server.url("/"))).await.unwrap_err();
+            assert_eq!(
+                matches!(error, FetchError::Reset { .. }),
+                is_short,
+                "{coding}: {error}"
+            );
+            assert_eq!(error.code().as_str(), "SCRAPE_SITE_ERROR");
+            let mut request = get(server.url("/"));
+            request.keep_partial = true;
+            let response = fetcher().fetch(request).await.unwrap();
+            assert_eq!(response.incomplete, Some(error), "{coding}");
+            assert!(text.starts_with(&response.body), "{coding}");
+            let kept = response.body.len();
+            assert!(
+                kept > text.len() / 4 && kept < text.len(),
+                "{coding}: {kept} bytes"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_a_damaged_compressed_body_what_came_before_can_be_kept() {
+    let text = dense_text();
+    let mut damaged = encode("gzip", text.clone()).await;
+    let half = damaged.len() / 2;
+    damaged[half..half + 1000].fill(0xff);
+    let bytes = answer(200, "Content-Encoding: gzip\r\n", damaged);
+    let server = Server::with(move || Answer::Keep(bytes.clone())).await;
+    let error = fetcher().fetch(get(server.url("/"))).await.unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. }), "{error}");
+    let mut request = get(server.url("/"));
+    request.keep_partial = true;
+    let response = fetcher().fetch(request).await.unwrap();
+    assert_eq!(response.incomplete, Some(error));
+    let quarter = text.len() / 4;
+    assert!(response.body.len() > quarter, "{} bytes", response.body.len());
+    assert!(response.body[..quarter] == text[..quarter]);
+}
+
+#[tokio::test]
+async fn plain_text_under_any_coding_is_read_as_it_is() {
+    let text = String::from_utf8(dense_text()).unwrap();
+    for start in ["<!DOCTYPE html><p>", "{\"a\": \"", "xyz ", "\u{fc} ", "k", "\n\n"] {
+        let page = format!("{start}{text}");
+        for coding in ["gzip", "deflate", "br", "zstd", "gzip, br", "br, gzip"] {
+            for length in [page.len(), start.len()] {
+                let page = &page.as_bytes()[..length];
+                let response = fetch_coded(coding, page.to_vec(), MIB as u64).await.unwrap();
+                assert_eq!(response.body, page, "{coding}: {start:?}");
+            }
+        }
     }
 }
 

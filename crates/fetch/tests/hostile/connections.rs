@@ -107,4 +107,5 @@ async fn bytes_left_on_a_kept_connection_are_not_taken_for_an_answer() {
     let fetcher = fetcher();
     assert_eq!(fetcher.fetch(get(server.url("/1"))).await.unwrap().body, "first");
     assert_eq!(fetcher.fetch(get(server.url("/2"))).await.unwrap().body, "second");
+    assert_eq!(server.connections(), 2);
 }

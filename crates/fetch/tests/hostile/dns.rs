@@ -1,8 +1,10 @@
 //! The real resolver against a small name server.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
-use harvestman_fetch::{DnsResolver, FetchError, Fetcher, Resolve, ResolveError};
+use futures_util::future::{self, BoxFuture};
+use harvestman_fetch::{DnsResolver, FetchError, Fetcher, Resolve, ResolveError, TcpDialer};
 use tokio::net::UdpSocket;
 
 use crate::server::{config, get, soon};
@@ -100,4 +102,53 @@ async fn a_silent_name_server_ends_with_the_deadline() {
         Fetcher::new(config).unwrap().fetch(request).await.unwrap_err(),
         FetchError::Timeout
     );
+}
+
+/// A name server that takes every question and never answers.
+async fn hanging_name_server() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+#[tokio::test]
+async fn another_name_server_is_asked_when_some_hang() {
+    let (_one, one) = hanging_name_server().await;
+    let (_other, other) = hanging_name_server().await;
+    let good = name_server().await;
+    for servers in [&[one, good][..], &[one, other, good]] {
+        let resolver = DnsResolver::new(servers).unwrap();
+        assert_eq!(
+            resolver.resolve("a.example").await,
+            Ok(vec![Ipv4Addr::new(192, 168, 7, 7).into()]),
+            "{} servers",
+            servers.len()
+        );
+    }
+}
+
+/// Never resolves anything.
+struct Hanging;
+
+impl Resolve for Hanging {
+    fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, ResolveError>> {
+        Box::pin(future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn resolving_has_a_limit_of_its_own() {
+    let fetcher = Fetcher::with_parts(config(""), Arc::new(Hanging), Arc::new(TcpDialer)).unwrap();
+    let url: url::Url = "http://silent.example/".parse().unwrap();
+    let error = fetcher.fetch(get(url.clone())).await.unwrap_err();
+    assert_eq!(
+        error,
+        FetchError::Dns {
+            host: "silent.example".into(),
+            passing: true
+        }
+    );
+    assert_eq!(error.code().as_str(), "SCRAPE_DNS_RESOLUTION_ERROR");
+    assert!(error.passing());
+    assert_eq!(fetcher.check_target(&url).await.unwrap_err(), error);
 }

@@ -25,8 +25,8 @@ struct Secure {
     connections: Arc<AtomicUsize>,
 }
 
-/// A server with a self-signed certificate for `name` that answers with the HTTP version it was asked in.
-async fn secure(name: &str, protocols: &[&[u8]]) -> Secure {
+/// Makes a self-signed certificate for `name`, and what shakes hands with it.
+pub(crate) fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
     let certificate = made.cert.der().to_vec();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -38,7 +38,12 @@ async fn secure(name: &str, protocols: &[&[u8]]) -> Secure {
             .with_single_cert(vec![CertificateDer::from(certificate.clone())], key)
             .unwrap();
     settings.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-    let acceptor = TlsAcceptor::from(Arc::new(settings));
+    (TlsAcceptor::from(Arc::new(settings)), certificate)
+}
+
+/// A server with a self-signed certificate for `name` that answers with the HTTP version it was asked in.
+async fn secure(name: &str, protocols: &[&[u8]]) -> Secure {
+    let (acceptor, certificate) = acceptor(name, protocols);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let connections = Arc::new(AtomicUsize::new(0));

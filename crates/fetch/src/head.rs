@@ -1,0 +1,333 @@
+//! Heads of HTTP/1.1 responses, put into the form that the parser takes where browsers read more than it does.
+//!
+//! Only the status line, lines with a lone CR and a `Content-Length` that is no number are touched. Whatever frames
+//! the body in two ways goes to the parser as it came, to be refused there. Bodies are never looked at.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::connect::Stream;
+use crate::limits;
+
+const READ_BYTES: usize = 8 * 1024;
+
+/// Says to [`Heads`] when a response is expected.
+#[derive(Clone, Default)]
+pub(crate) struct ResponseSignal(Arc<AtomicBool>);
+
+impl ResponseSignal {
+    /// Announces that a request goes out: what comes next is the head of its response.
+    pub(crate) fn expect(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// A stream that repairs the heads of expected responses.
+pub(crate) struct Heads {
+    inner: Box<dyn Stream>,
+    signal: ResponseSignal,
+    /// The head so far.
+    head: Vec<u8>,
+    /// Repaired bytes that were not read yet.
+    ready: Bytes,
+}
+
+impl Heads {
+    pub(crate) fn new(inner: Box<dyn Stream>) -> (Heads, ResponseSignal) {
+        let signal = ResponseSignal::default();
+        let heads = Heads {
+            inner,
+            signal: signal.clone(),
+            head: Vec::new(),
+            ready: Bytes::new(),
+        };
+        (heads, signal)
+    }
+
+    /// Takes the bytes that came; `end` when no more will.
+    fn take(&mut self, bytes: &[u8], end: bool) {
+        let mut from = self.head.len().saturating_sub(3);
+        self.head.extend_from_slice(bytes);
+        let mut out = Vec::new();
+        while let Some(length) = head_length(&self.head, from) {
+            let rest = self.head.split_off(length);
+            let head = std::mem::replace(&mut self.head, rest);
+            let (repaired, is_interim) = repair(head);
+            out.extend_from_slice(&repaired);
+            from = 0;
+            if !is_interim {
+                self.signal.0.store(false, Ordering::Release);
+                break;
+            }
+        }
+        if end || self.head.len() > limits::MAX_RESPONSE_HEADER_BYTES {
+            self.signal.0.store(false, Ordering::Release);
+        }
+        if !self.signal.0.load(Ordering::Acquire) {
+            out.append(&mut self.head);
+        }
+        self.ready = out.into();
+    }
+}
+
+impl AsyncRead for Heads {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            if !this.ready.is_empty() {
+                let length = this.ready.len().min(buffer.remaining());
+                buffer.put_slice(&this.ready[..length]);
+                this.ready.advance(length);
+                return Poll::Ready(Ok(()));
+            }
+            if !this.signal.0.load(Ordering::Acquire) {
+                return Pin::new(&mut this.inner).poll_read(context, buffer);
+            }
+            let mut chunk = [0; READ_BYTES];
+            let mut read = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            let at_end = read.filled().is_empty();
+            this.take(read.filled(), at_end);
+            if at_end && this.ready.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Heads {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+/// Returns the length of a complete head, with empty lines before it; an empty line at `from` or later ends it.
+fn head_length(bytes: &[u8], from: usize) -> Option<usize> {
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let from = from.max(start);
+    (from..bytes.len()).find_map(|at| match &bytes[at..] {
+        [b'\n', b'\n', ..] => Some(at + 2),
+        [b'\n', b'\r', b'\n', ..] => Some(at + 3),
+        _ => None,
+    })
+}
+
+/// Returns the head in a form that the parser takes, and whether another one follows it (1xx). What cannot be read
+/// either way stays as it is.
+fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
+    let lines: Vec<&[u8]> = head
+        .split_inclusive(|byte| *byte == b'\n')
+        .skip_while(|line| without_end(line).is_empty())
+        .collect();
+    let status_line = lines
+        .first()
+        .and_then(|line| standard_status_line(without_end(line)));
+    let Some((status_line, status)) = status_line else {
+        return (head, false);
+    };
+    // Browsers refuse NUL wherever it is, and so does the parser.
+    if head.contains(&0) {
+        return (head, false);
+    }
+    let drops_length = has_only_bad_length(&lines[1..]);
+    let mut out = status_line;
+    let mut is_dropped = false;
+    for line in &lines[1..] {
+        // A folded line goes where its first one goes.
+        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
+            is_dropped = has_lone_cr(line) || drops_length && is_named(line, b"content-length");
+        }
+        if !is_dropped {
+            out.extend_from_slice(line);
+        }
+    }
+    let is_interim = (100..200).contains(&status) && status != 101;
+    (out, is_interim)
+}
+
+/// Returns a status line as the standard wants it, and the status. Reads it as browsers do: any case and number of
+/// spaces, versions above 1.1, control characters in the reason.
+fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
+    let words = line
+        .get(5..)
+        .filter(|_| line[..5].eq_ignore_ascii_case(b"http/"))?;
+    let version_end = words.iter().position(|byte| *byte == b' ')?;
+    let version = match &words[..version_end] {
+        [b'1'] | [b'1', b'.', b'0'] | [b'0', b'.', _] => "1.0",
+        [major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => "1.1",
+        _ => return None,
+    };
+    let rest = words[version_end..].trim_ascii_start();
+    let (code, reason) = rest.split_at_checked(3)?;
+    if !code.iter().all(u8::is_ascii_digit) || !matches!(reason.first(), None | Some(b' ')) {
+        return None;
+    }
+    let status = std::str::from_utf8(code).ok()?.parse().ok()?;
+    let mut clean = format!("HTTP/{version} {status:03} ").into_bytes();
+    clean.extend(reason.trim_ascii().iter().filter(|byte| !byte.is_ascii_control()));
+    clean.extend_from_slice(b"\r\n");
+    Some((clean, status))
+}
+
+/// Whether all `Content-Length` lines have the same value, which is no number, and nothing else frames the body.
+/// Browsers then read to the end of the connection.
+fn has_only_bad_length(lines: &[&[u8]]) -> bool {
+    if lines
+        .iter()
+        .any(|line| line.starts_with(b" ") || line.starts_with(b"\t") || is_named(line, b"transfer-encoding"))
+    {
+        return false;
+    }
+    let mut lengths = lines
+        .iter()
+        .filter(|line| is_named(line, b"content-length"))
+        .map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':').unwrap_or(0);
+            line[colon + 1..].trim_ascii()
+        });
+    let Some(first) = lengths.next() else {
+        return false;
+    };
+    let is_number = first.iter().all(u8::is_ascii_digit)
+        && std::str::from_utf8(first).is_ok_and(|text| text.parse::<u64>().is_ok());
+    !is_number
+        && !first.iter().any(|byte| matches!(byte, b',' | b'\r'))
+        && lengths.all(|other| other == first)
+}
+
+/// Whether a line has a CR that is not at its end, and cannot be about how the body is framed.
+fn has_lone_cr(line: &[u8]) -> bool {
+    let line = without_end(line).to_ascii_lowercase();
+    let says = |what: &[u8]| line.windows(what.len()).any(|part| part == what);
+    line.contains(&b'\r') && !says(b"content-length") && !says(b"transfer-encoding")
+}
+
+/// Whether a header line has this name, in any case and with space before the colon.
+fn is_named(line: &[u8], name: &[u8]) -> bool {
+    line.iter()
+        .position(|byte| *byte == b':')
+        .is_some_and(|colon| line[..colon].trim_ascii_end().eq_ignore_ascii_case(name))
+}
+
+/// A line without its end.
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(head: &str, expected: &str) {
+        let (found, _) = repair(head.as_bytes().to_vec());
+        assert_eq!(String::from_utf8_lossy(&found), expected, "{head:?}");
+    }
+
+    #[test]
+    fn status_lines_are_put_right() {
+        for (line, expected) in [
+            ("HTTP/1.1 200 OK", "HTTP/1.1 200 OK"),
+            ("HTTP/1.1 200", "HTTP/1.1 200 "),
+            ("http/1.0   404   not  here ", "HTTP/1.0 404 not  here"),
+            ("HTTP/2.0 200 a\u{1}b", "HTTP/1.1 200 ab"),
+            ("HTTP/1 200 OK", "HTTP/1.0 200 OK"),
+        ] {
+            check(&format!("\r\n{line}\r\n\r\n"), &format!("{expected}\r\n\r\n"));
+        }
+        for line in [
+            "HTTP/1.1 2000 OK",
+            "HTTP/1.1 20",
+            "HTTP/1.1",
+            "ICY 200 OK",
+            "HTTP/x.1 200 OK",
+            "HTTP/1.1 abc",
+        ] {
+            check(&format!("{line}\r\n\r\n"), &format!("{line}\r\n\r\n"));
+        }
+    }
+
+    #[test]
+    fn only_lines_that_frame_nothing_are_dropped() {
+        let dropped = ["X: a\rb\r\n", "X: a\rb\r\n folded\r\n"];
+        let kept = [
+            "A: b\r\n folded\r\n",
+            "Content-Length: 5\r6\r\n",
+            "X: a\rTransfer-Encoding: chunked\r\n",
+            "X: a\rb\0\r\n",
+            "Content-Length: 1\r\nContent-Length: x\r\n",
+            "Content-Length: 1, x\r\n",
+            "Content-Length: x\r\nTransfer-Encoding : chunked\r\n",
+            "Content-Length: x\r\n 1\r\n",
+            "Content-Length: 5\r\n",
+        ];
+        for line in dropped
+            .into_iter()
+            .chain(["Content-Length: x\r\n", "content-length :\nContent-Length:\r\n"])
+        {
+            check(
+                &format!("HTTP/1.1 200 OK\r\n{line}\r\n"),
+                "HTTP/1.1 200 OK\r\n\r\n",
+            );
+        }
+        for line in kept {
+            let head = format!("HTTP/1.1 200 OK\r\n{line}\r\n");
+            check(&head, &head);
+        }
+    }
+
+    #[tokio::test]
+    async fn heads_are_found_however_the_bytes_come() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        let bytes = b"\r\nHTTP/1.1  103 X\n\nHTTP/1.1  200  OK\r\nA: b\n\r\nHTTP/1.1  200  body";
+        for step in 1..bytes.len() {
+            // A pipe of this many bytes hands them over in parts of at most that size.
+            let (mut server, client) = tokio::io::duplex(step);
+            tokio::spawn(async move { server.write_all(bytes).await });
+            let (mut heads, signal) = Heads::new(Box::new(client));
+            signal.expect();
+            let mut found = Vec::new();
+            heads.read_to_end(&mut found).await.unwrap();
+            assert_eq!(
+                String::from_utf8_lossy(&found),
+                "HTTP/1.1 103 X\r\n\nHTTP/1.1 200 OK\r\nA: b\n\r\nHTTP/1.1  200  body",
+                "{step}"
+            );
+        }
+    }
+}

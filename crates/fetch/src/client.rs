@@ -17,7 +17,7 @@ use crate::connect::{self, Dial, Stream, TcpDialer};
 use crate::cookies::CookieJar;
 use crate::decode;
 use crate::error::FetchError;
-use crate::guard::{AllowList, Guard};
+use crate::guard::{AllowList, Guard, is_private};
 use crate::limits;
 use crate::pool::{Connection, Origin, Pool, SendError};
 use crate::redirect::{Chain, Hop};
@@ -154,6 +154,15 @@ impl Fetcher {
                 host: host_of(url),
                 passing: true,
             }),
+        }
+    }
+
+    /// Whether the host of `url` is at an address that only the operator's exceptions make reachable. False for a
+    /// host that cannot be reached at all.
+    pub async fn is_private(&self, url: &Url) -> bool {
+        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
+            Ok(Ok(target)) => target.addresses.iter().any(|address| is_private(address.ip())),
+            _ => false,
         }
     }
 }

@@ -8,6 +8,7 @@ mod crawl;
 mod fairness;
 mod job_page;
 mod latency;
+mod pace;
 mod process;
 mod sessions;
 mod site;
@@ -28,6 +29,7 @@ usage: cargo xtask bench <which>
   interact [--calls 200] [--processes 11]
   job-page [--pages 10000]
   live-view [--clicks 100] [--seconds 5]
+  pace [--pages 4000] [--latency-ms 20]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
   site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
 
@@ -52,6 +54,7 @@ async fn dispatch() -> Result<()> {
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,
         "job-page" => job_page::run(&mut arguments).await,
+        "pace" => pace::run(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,
         "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,

@@ -4,7 +4,7 @@
 //! in the shape of an article. It never answers anything but plain HTTP/1.1 `GET`s from a crawler.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -45,7 +45,12 @@ impl GeneratedSite {
     /// Serves any number of trees: `/NAME/...` is the tree of `NAME`, whose size is part of the name (`docs-1000`).
     /// Each answer waits for `latency`.
     pub(crate) async fn serve(latency: Duration) -> io::Result<GeneratedSite> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        Self::serve_at(Ipv4Addr::LOCALHOST.into(), latency).await
+    }
+
+    /// The same at an address of this machine.
+    pub(crate) async fn serve_at(address: IpAddr, latency: Duration) -> io::Result<GeneratedSite> {
+        let listener = TcpListener::bind((address, 0)).await?;
         let address = listener.local_addr()?;
         let served = Arc::new(AtomicU64::new(0));
         let (writer, count) = (Arc::new(Writer::new()), served.clone());

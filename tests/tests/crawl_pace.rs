@@ -48,6 +48,35 @@ async fn max_concurrency_is_used_and_kept() {
 }
 
 #[tokio::test]
+async fn a_team_has_64_pages_in_flight_by_default_and_a_private_host_may_have_them_all() {
+    let paths: Vec<String> = (0..80).map(|number| format!("/{number}")).collect();
+    let site = paths
+        .iter()
+        .fold(Site::new(), |site, path| site.page(path, Page::links(path, &[])));
+    let (server, site) = (TestServer::start().await, site.serve().await);
+    site.hold_after(0);
+    let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+    let batch = server.batch(&json!({ "urls": urls })).await;
+    site.wait_for_requests(64).await;
+    let told = server.get("/v2/concurrency-check").await.ok();
+    assert_eq!(
+        (&told["concurrency"], &told["maxConcurrency"]),
+        (&json!(64), &json!(64))
+    );
+    let queue = server.get("/v2/team/queue-status").await.ok();
+    let counts = [
+        "jobsInQueue",
+        "activeJobsInQueue",
+        "waitingJobsInQueue",
+        "maxConcurrency",
+    ];
+    assert_eq!(counts.map(|name| queue[name].as_u64().unwrap()), [80, 64, 16, 64]);
+    site.release();
+    assert_eq!(server.wait_for_end(&batch).await["completed"], 80);
+    assert_eq!(site.most_in_flight(), 64);
+}
+
+#[tokio::test]
 async fn a_delay_fetches_one_by_one_in_order() {
     let server = TestServer::start().await;
     let site = star("").delay(Duration::from_millis(30)).serve().await;

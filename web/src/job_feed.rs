@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use harvestman_client::{ClientError, ConsoleJob, PageLine};
+use harvestman_client::{ClientError, ConsoleJob, JobPace, PageLine};
 use harvestman_core::api::Document;
 use harvestman_core::api::job::{JobErrors, JobProgress, StatusPath, StatusQuery};
 use harvestman_core::api::live::LiveMessage;
@@ -92,6 +92,8 @@ pub struct JobFeed {
     pub rows: RwSignal<Vec<Arc<PageRow>>>,
     /// Failed and refused pages.
     pub errors: RwSignal<JobErrors>,
+    /// What its pages took, and what it waits for now.
+    pub pace: RwSignal<JobPace>,
     /// Pages per second.
     pub speed: RwSignal<f64>,
     /// The last request got no answer.
@@ -116,6 +118,7 @@ impl JobFeed {
             progress: RwSignal::new(None),
             rows: RwSignal::new(Vec::new()),
             errors: RwSignal::new(JobErrors::default()),
+            pace: RwSignal::new(JobPace::default()),
             speed: RwSignal::new(0.0),
             lost: RwSignal::new(false),
             failure: RwSignal::new(None),
@@ -215,6 +218,7 @@ impl JobFeed {
             return;
         };
         let path = path_of(&job.kind);
+        self.take_pace(&job);
         self.job.set(Some(job));
         let Some(path) = path else { return };
         spawn_local(self.watch_errors(console, path));
@@ -404,6 +408,13 @@ impl JobFeed {
         self.progress.set(Some(without_documents(progress)));
     }
 
+    fn take_pace(self, job: &ConsoleJob) {
+        let pace = job.pace.clone().unwrap_or_default();
+        if self.pace.with_untracked(|known| *known != pace) {
+            self.pace.set(pace);
+        }
+    }
+
     async fn watch_errors(self, console: Console, path: StatusPath) {
         while self.is_alive() {
             // Whether this look is the last one is decided before it: what fails in between is seen.
@@ -417,6 +428,13 @@ impl JobFeed {
                 Ok(_) => {}
                 Err(error) if error.is_passing() => {}
                 Err(_) => return,
+            }
+            let job = console.client().console_job(self.id).await;
+            if !self.is_alive() {
+                return;
+            }
+            if let Ok(job) = job {
+                self.take_pace(&job);
             }
             if ended {
                 return;

@@ -26,6 +26,22 @@ pub const LOST: &str =
     "The server does not answer. What you see is the last that was known; trying again by itself.";
 /// A job whose status could not be read.
 pub const TRYING_AGAIN: &str = "The last look at this job failed. Trying again; nothing is lost.";
+/// A job that waits for its hosts.
+pub const LIMITED_BY_HOST_DELAY: &str =
+    "The next page waits for the delay of the job or of its host, or for its next attempt.";
+/// A job with as many pages in flight at each site as allowed.
+pub const LIMITED_BY_SITE: &str =
+    "Each site has as many pages in flight as allowed. maxConcurrency of a job allows more.";
+/// A job with as many pages in flight as allowed.
+pub const LIMITED_BY_CONCURRENCY: &str =
+    "As many pages are in flight as maxConcurrency of the job or the limit of the team allows.";
+/// A job whose pages wait for the browser.
+pub const LIMITED_BY_BROWSER: &str =
+    "Pages wait for the browser. HARVESTMAN_MAX_BROWSER_PAGES allows more at once.";
+/// A job whose pages wait for a core.
+pub const LIMITED_BY_CONVERSION: &str = "Pages wait to be converted: every core of the server is busy.";
+/// A job whose pages wait for the database.
+pub const LIMITED_BY_STORAGE: &str = "Pages wait to be stored.";
 /// Sign-in card.
 pub const SIGN_IN_TITLE: &str = "Sign in";
 /// Sign-in card.

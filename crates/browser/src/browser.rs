@@ -36,8 +36,8 @@ pub struct BrowserConfig {
     pub proxy: SocketAddr,
     /// Our name in the user agent, such as `Harvestman/1.0`.
     pub agent: String,
-    /// Cores that it may keep busy.
-    pub cores: usize,
+    /// Pages open at once; further ones wait.
+    pub pages: usize,
 }
 
 /// Renders pages; cheap to clone. The process is started by the first page.
@@ -126,7 +126,7 @@ pub struct ScriptValue {
 impl Browser {
     /// A browser with these settings; nothing is started yet.
     pub fn new(config: BrowserConfig) -> Browser {
-        let places = config.cores.max(1) * limits::PAGES_PER_CORE;
+        let places = config.pages.max(1);
         Browser {
             shared: Arc::new(Shared {
                 config,

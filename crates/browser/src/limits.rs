@@ -36,8 +36,6 @@ pub const MAX_CLICKS: usize = 100;
 pub const MAX_SCRIPT_VALUE_BYTES: usize = 1024 * 1024;
 /// Pages after which a browser process is replaced.
 pub const PAGES_PER_PROCESS: u32 = 500;
-/// Pages open at a time for each core.
-pub const PAGES_PER_CORE: usize = 2;
 /// Clients from outside on one browser at once.
 pub const MAX_CLIENTS: usize = 16;
 /// Connections at once to the address where code finds its browser.

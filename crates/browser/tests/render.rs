@@ -135,7 +135,7 @@ impl Chromium {
             folder: std::env::temp_dir().join(format!("harvestman-browser-{name}-{}", std::process::id())),
             proxy,
             agent: "Harvestman/1.0".to_owned(),
-            cores: 1,
+            pages: 2,
         });
         Chromium { browser, seen }
     }

@@ -3,6 +3,7 @@
 use harvestman_core::api::browser::BrowserSession;
 use harvestman_core::api::job::JobStatus;
 use harvestman_core::api::team::{Calls, Endpoint};
+use harvestman_core::crawl::PaceCounts;
 use harvestman_core::ids::{JobId, ScrapeId, WebhookId};
 use harvestman_core::link_graph::LinkGraph;
 use harvestman_core::time::Timestamp;
@@ -87,6 +88,20 @@ pub struct ConsoleJob {
     /// The body that started it.
     #[serde(default)]
     pub request: Option<Value>,
+    /// How its pages come along; only of one job of many pages.
+    #[serde(default)]
+    pub pace: Option<JobPace>,
+}
+
+/// How the pages of a job come along.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobPace {
+    /// What its pages took so far.
+    pub pages: PaceCounts,
+    /// Why no further page starts now: `hostDelay`, `hostConcurrency`, `concurrency`, `browser`, `conversion` or
+    /// `storage`; none when nothing keeps it.
+    pub limited_by: Option<String>,
 }
 
 #[derive(Deserialize)]

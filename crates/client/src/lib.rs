@@ -25,8 +25,8 @@ mod team;
 mod transport;
 
 pub use console::{
-    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, ConsoleSession, ConsoleSessions, JobLinks, PageLine,
-    PageLines, SignedIn, WebhookAttempt, WebhookEvent, WebhookLog,
+    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, ConsoleSession, ConsoleSessions, JobLinks, JobPace,
+    PageLine, PageLines, SignedIn, WebhookAttempt, WebhookEvent, WebhookLog,
 };
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};

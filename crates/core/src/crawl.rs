@@ -12,12 +12,14 @@ pub mod given;
 mod hosts;
 pub mod limits;
 mod outcome;
+mod renders;
 mod seeds;
+mod starts;
 pub mod warnings;
 
 pub use batch::{
-    Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, Settled, SettledOutcome,
-    Snapshot, Source,
+    Admitted, Batch, Committed, JobEnd, JobState, Offer, PaceCounts, PageError, Progress, Settled,
+    SettledOutcome, Snapshot, Source,
 };
 
 use std::collections::{HashMap, HashSet};
@@ -31,17 +33,19 @@ use crate::api::page::Document;
 use crate::frontier::{Entry, Frontier};
 use crate::host::HostKey;
 use crate::ids::ScrapeId;
-use crate::politeness::{JobPace, Slot};
+use crate::politeness::JobPace;
 use crate::robots::Robots;
 use crate::scope::Scope;
 use crate::sitemap::Sitemap;
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
-use changes::{Change, Changes};
+use changes::Changes;
 use hosts::{Answer, Hosts};
 use outcome::Found;
+use renders::Renders;
 use seeds::Phase;
+use starts::{TeamSlot, TeamSlots};
 
 const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
 const GATHER: Duration = Duration::from_millis(limits::GATHER_MS);
@@ -53,6 +57,17 @@ pub struct Policy {
     pub robots_agent: String,
     /// Pages of this job in flight at once, at most (the team limit).
     pub max_concurrency: u32,
+    /// Every page begins in the browser; otherwise by plain HTTP.
+    pub starts_in_browser: bool,
+}
+
+/// What a page in flight needs of its team. Each kind has a limit of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotKind {
+    /// A page that is fetched by plain HTTP.
+    Plain,
+    /// A page in the browser.
+    Browser,
 }
 
 /// One URL to fetch and render with the job's scrape options.
@@ -95,9 +110,25 @@ pub enum Input {
         outcome: PageOutcome,
     },
     /// Answer to [`Output::WantSlot`].
-    SlotTaken,
+    SlotTaken(SlotKind),
+    /// A page in flight goes on in the browser. Its slot is free again; it waits for [`Output::Render`].
+    WantsBrowser {
+        /// Identity of the task.
+        key: UrlKey,
+        /// Memory that the page holds while it waits, in bytes.
+        bytes: usize,
+    },
     /// Answer to [`Output::Commit`].
     Committed(Committed),
+    /// What a page took that was worked on; comes before [`Input::PageFetched`].
+    PageWorked {
+        /// It was opened in the browser.
+        in_browser: bool,
+        /// It waited for a slot.
+        waited: bool,
+    },
+    /// The host is at a private address that the operator allows: its site has no limit of requests at once.
+    PrivateHost(HostKey),
     /// The store has URLs that nobody was told of, added from outside: the next commit admits them.
     Added,
 }
@@ -172,26 +203,50 @@ pub enum Output {
         url: Url,
     },
     /// A page could start now: take one of the team's slots and answer with [`Input::SlotTaken`],
-    /// however late. At most one is asked for at a time.
-    WantSlot,
+    /// however late. At most one of each kind is asked for at a time.
+    WantSlot(SlotKind),
     /// The slot that was taken is not needed now: give it back. It will be asked for again.
-    ReturnSlot,
-    /// Fetch and render a page in the slot that was taken last, give the slot back when that ended,
-    /// and answer with [`Input::PageFetched`].
-    FetchPage(PageTask),
+    ReturnSlot(SlotKind),
+    /// Fetch and render a page in the slot of this kind that was taken last, give the slot back when that
+    /// ended, and answer with [`Input::PageFetched`].
+    FetchPage(PageTask, SlotKind),
+    /// Let a page that asked with [`Input::WantsBrowser`] go on, in the browser slot that was taken last.
+    Render(UrlKey),
     /// Commit in one transaction and answer with [`Input::Committed`]. At most one is out at a time.
     Commit(Batch),
     /// The job ended (by itself or from outside): nothing more will be asked for.
     Finish,
 }
 
-/// The team's slot for the next page. Starts are counted when they happen, not while they wait for
-/// the team's other pages: `delay`, `Crawl-delay` and concurrency are kept between real starts.
+/// Why no further page of a job starts now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TeamSlot {
-    None,
-    Wanted,
-    Taken,
+pub enum Limiter {
+    /// The next page waits for its time: `delay`, `Crawl-delay`, `Retry-After`, or another attempt.
+    HostDelay,
+    /// As many pages as allowed are in flight at each site.
+    HostConcurrency,
+    /// As many pages as allowed are in flight: `maxConcurrency`, or the team's slots.
+    Concurrency,
+    /// Pages wait for the browser.
+    Browser,
+    /// Pages wait to be converted, on every core.
+    Conversion,
+    /// Pages wait to be stored.
+    Storage,
+}
+
+impl Limiter {
+    /// The word for it in the console's API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HostDelay => "hostDelay",
+            Self::HostConcurrency => "hostConcurrency",
+            Self::Concurrency => "concurrency",
+            Self::Browser => "browser",
+            Self::Conversion => "conversion",
+            Self::Storage => "storage",
+        }
+    }
 }
 
 /// How far a crawl is, for this owner.
@@ -235,7 +290,11 @@ pub struct Crawl {
     robots_in_flight: u32,
     frontier: Frontier,
     pace: JobPace,
-    team_slot: TeamSlot,
+    /// The request says how many pages are in flight at most.
+    max_concurrency_given: bool,
+    team_slots: TeamSlots,
+    /// What the first slot of a page is.
+    first_kind: SlotKind,
     /// A sitemap, not a page, goes first when both could.
     sitemap_turn: bool,
 
@@ -244,6 +303,7 @@ pub struct Crawl {
     /// Admitted and not settled.
     open: HashSet<UrlKey>,
     running: HashMap<UrlKey, Entry>,
+    renders: Renders,
     /// Pages that earlier owners were lost over: while there are any, one page at a time is fetched.
     suspects: HashSet<UrlKey>,
     /// Pages that led to a host whose robots.txt is awaited.
@@ -267,6 +327,7 @@ pub struct Crawl {
     counts: Counts,
 
     wake: Option<Timestamp>,
+    limiter: Option<Limiter>,
     ended: bool,
     finished: bool,
 }
@@ -312,6 +373,10 @@ impl Crawl {
         let concurrency = request
             .max_concurrency
             .map_or(policy.max_concurrency, |wish| wish.min(policy.max_concurrency));
+        let site_limit = request
+            .max_concurrency
+            .is_none()
+            .then_some(limits::SITE_MAX_IN_FLIGHT);
         let mut crawl = Crawl {
             scope,
             given,
@@ -324,17 +389,20 @@ impl Crawl {
             phase,
             hosts: Hosts::new(request.ignore_robots_txt),
             robots_in_flight: 0,
-            frontier: if given {
-                Frontier::spread()
-            } else {
-                Frontier::default()
-            },
+            frontier: Frontier::new(given, site_limit),
             pace: JobPace::new(concurrency, request.delay_ms()),
-            team_slot: TeamSlot::None,
+            max_concurrency_given: request.max_concurrency.is_some(),
+            team_slots: TeamSlots::default(),
+            first_kind: if policy.starts_in_browser {
+                SlotKind::Browser
+            } else {
+                SlotKind::Plain
+            },
             sitemap_turn: true,
             known: snapshot.seen.into_iter().collect(),
             open: HashSet::new(),
             running: HashMap::new(),
+            renders: Renders::default(),
             suspects: HashSet::new(),
             held: HashMap::new(),
             held_pages: 0,
@@ -353,6 +421,7 @@ impl Crawl {
                 ..Counts::default()
             },
             wake: None,
+            limiter: None,
             ended: false,
             finished: false,
         };
@@ -395,8 +464,15 @@ impl Crawl {
                 }
             }
             Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),
-            Input::SlotTaken => self.team_slot = TeamSlot::Taken,
+            Input::SlotTaken(kind) => self.team_slots.set(kind, TeamSlot::Taken),
+            Input::WantsBrowser { key, bytes } => self.set_aside(now, key, bytes),
             Input::Committed(committed) => self.committed(now, committed),
+            Input::PageWorked { in_browser, waited } => {
+                let pace = self.changes.pace();
+                pace.in_browser += u64::from(in_browser);
+                pace.waited += u64::from(waited);
+            }
+            Input::PrivateHost(host) => self.frontier.lift_site_limit(&host),
             Input::Added => self.added = true,
         }
     }
@@ -405,6 +481,7 @@ impl Crawl {
     /// [`Crawl::wake_at`].
     pub fn poll(&mut self, now: Timestamp) -> Option<Output> {
         self.wake = None;
+        self.limiter = None;
         if self.ended {
             return (!std::mem::replace(&mut self.finished, true)).then_some(Output::Finish);
         }
@@ -412,12 +489,17 @@ impl Crawl {
         self.next_robots(now)
             .or_else(|| self.next_fetch(now))
             .or_else(|| self.next_commit(now))
-            .or_else(|| self.return_slot())
+            .or_else(|| self.return_slot(now))
     }
 
     /// When to poll again although nothing happened. Valid after a poll that gave nothing.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.wake
+    }
+
+    /// Why no further page starts; none when all that are known have started. Valid after a poll that gave nothing.
+    pub fn limiter(&self) -> Option<Limiter> {
+        self.limiter
     }
 
     /// How far the crawl is.
@@ -429,113 +511,6 @@ impl Crawl {
             in_flight: count(self.running.len()),
             ..self.counts
         }
-    }
-
-    /// At most half of the places go to robots.txt files, so that pages go on meanwhile.
-    fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
-        if self.pace.side_slot() != Slot::Free
-            || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
-        {
-            return None;
-        }
-        let Some(host) = self.hosts.next(now) else {
-            self.wake_by(self.hosts.wake_at());
-            return None;
-        };
-        self.pace.start_side();
-        self.robots_in_flight += 1;
-        let url = host.robots_url()?;
-        Some(Output::FetchRobots { host, url })
-    }
-
-    fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
-        if self.changes.is_full() || self.held_pages >= limits::BACKLOG_MAX_PAGES {
-            return None;
-        }
-        match self.pace.slot(now) {
-            Slot::Free => {}
-            Slot::At(time) => {
-                if !self.frontier.is_empty() || matches!(self.phase, Phase::Reading(_)) {
-                    self.wake_by(Some(time));
-                }
-                return None;
-            }
-            Slot::Busy => return None,
-        }
-        let output = if self.team_slot == TeamSlot::Wanted && !self.sitemap_turn {
-            // The place is kept for the page whose turn it is.
-            None
-        } else if self.sitemap_turn {
-            self.next_sitemap(now).or_else(|| self.next_page(now))
-        } else {
-            self.next_page(now).or_else(|| self.next_sitemap(now))
-        }?;
-        if !matches!(output, Output::WantSlot) {
-            self.sitemap_turn = matches!(output, Output::FetchPage(_));
-            self.pace.start(now);
-        }
-        Some(output)
-    }
-
-    fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {
-        let Phase::Reading(walk) = &mut self.phase else {
-            return None;
-        };
-        let url = walk.wanted()?.clone();
-        match self.frontier.ask(&HostKey::of(&url), now) {
-            Slot::Free => {
-                walk.asked(&url);
-                Some(Output::FetchSitemap { url })
-            }
-            Slot::At(time) => {
-                self.wake_by(Some(time));
-                None
-            }
-            Slot::Busy => None,
-        }
-    }
-
-    fn next_page(&mut self, now: Timestamp) -> Option<Output> {
-        match self.frontier.look(now) {
-            Slot::Free => {}
-            Slot::At(time) => {
-                self.wake_by(Some(time));
-                return None;
-            }
-            Slot::Busy => return None,
-        }
-        match self.team_slot {
-            TeamSlot::None => {
-                self.team_slot = TeamSlot::Wanted;
-                Some(Output::WantSlot)
-            }
-            TeamSlot::Wanted => None,
-            TeamSlot::Taken => {
-                let entry = self.frontier.take(now)?;
-                self.team_slot = TeamSlot::None;
-                let task = PageTask {
-                    fallback: given::fallback(&entry),
-                    key: entry.key,
-                    url: entry.url.clone(),
-                    depth: entry.depth(),
-                    attempt: entry.earlier + entry.tries + 1,
-                };
-                if entry.tries == 0 {
-                    self.changes.push(Change::Begun(entry.key, entry.earlier + 1));
-                }
-                self.running.insert(entry.key, entry);
-                Some(Output::FetchPage(task))
-            }
-        }
-    }
-
-    /// A slot that came when no page could start any more is for others.
-    fn return_slot(&mut self) -> Option<Output> {
-        let unused = self.team_slot == TeamSlot::Taken;
-        if unused {
-            self.team_slot = TeamSlot::None;
-        }
-        unused.then_some(Output::ReturnSlot)
     }
 
     fn next_commit(&mut self, now: Timestamp) -> Option<Output> {

@@ -5,11 +5,13 @@
 //! A crawl may have a million of them, so what waits is kept small.
 
 mod queue;
+mod sites;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use url::Url;
 
+use crate::crawl::Limiter;
 use crate::crawl::batch::{Admitted, Source};
 use crate::host::HostKey;
 use crate::politeness::{HostPace, Slot};
@@ -17,6 +19,7 @@ use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
 use queue::Queue;
+use sites::Sites;
 
 /// Breadth first, ties by order of admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -55,15 +58,17 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Frontier {
     hosts: HashMap<HostKey, Host>,
+    /// Hosts that may be asked, by their share and the turn of their first URL.
+    ready: Sites,
     /// The host with the fewest requests in flight goes first, so that a slow one keeps no more
     /// places than its share.
     spread: bool,
-    /// Hosts that may be asked, by their share and the turn of their first URL.
-    ready: BTreeSet<(Rank, HostKey)>,
     /// Hosts that may be asked later.
     timed: BTreeSet<(Timestamp, HostKey)>,
     /// URLs that wait for another attempt.
     retries: BTreeMap<(Timestamp, Order), Entry>,
+    /// Hosts with URLs that wait for a request in flight to end: such with a `Crawl-delay`.
+    busy: usize,
     admissions: u64,
     queued: usize,
 }
@@ -75,12 +80,15 @@ struct Host {
     /// Its robots.txt is known; until then nothing is taken.
     open: bool,
     place: Place,
+    /// Number of its site.
+    site: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Place {
     #[default]
     Nowhere,
+    Busy,
     Ready(Rank),
     Timed(Timestamp),
 }
@@ -89,12 +97,28 @@ enum Place {
 type Rank = (u32, Order);
 
 impl Frontier {
-    /// A frontier that shares the places out among the hosts instead of going breadth first.
-    pub fn spread() -> Self {
+    /// An empty frontier with at most `site_limit` requests to one site (registrable domain) in flight; none: any
+    /// number. With `spread` it shares the places out among the hosts instead of going breadth first.
+    pub fn new(spread: bool, site_limit: Option<u32>) -> Self {
         Self {
-            spread: true,
+            spread,
+            ready: Sites::new(site_limit),
             ..Self::default()
         }
+    }
+
+    /// Any number of requests to the site of this host may be in flight.
+    pub fn lift_site_limit(&mut self, key: &HostKey) {
+        let site = self.host(key).site;
+        self.ready.lift_limit(site);
+    }
+
+    fn host(&mut self, key: &HostKey) -> &mut Host {
+        let ready = &mut self.ready;
+        self.hosts.entry(key.clone()).or_insert_with(|| Host {
+            site: ready.site_of(key),
+            ..Host::default()
+        })
     }
 
     /// URLs queued, those that wait for another attempt included.
@@ -133,14 +157,14 @@ impl Frontier {
 
     fn enqueue(&mut self, entry: Entry, now: Timestamp) {
         let key = entry.host.clone();
-        self.hosts.entry(key.clone()).or_default().queue.push(entry);
+        self.host(&key).queue.push(entry);
         self.queued += 1;
         self.settle(&key, now);
     }
 
     /// From now on URLs of this host may be taken.
     pub fn open(&mut self, key: &HostKey, crawl_delay_ms: Option<u64>, now: Timestamp) {
-        let host = self.hosts.entry(key.clone()).or_default();
+        let host = self.host(key);
         host.open = true;
         host.pace.set_crawl_delay_ms(crawl_delay_ms);
         self.settle(key, now);
@@ -188,13 +212,23 @@ impl Frontier {
         times.into_iter().flatten().min().map_or(Slot::Busy, Slot::At)
     }
 
+    /// What keeps URLs waiting whose hosts are open, when none may be taken now.
+    pub fn limiter(&self) -> Option<Limiter> {
+        if self.ready.holds_back() {
+            Some(Limiter::HostConcurrency)
+        } else {
+            (self.busy > 0).then_some(Limiter::HostDelay)
+        }
+    }
+
     /// The next URL whose host may be asked now: there is one after [`Frontier::look`] said so. The
     /// host counts as asked until [`Frontier::ended`].
     pub fn take(&mut self, now: Timestamp) -> Option<Entry> {
-        let (_, key) = self.ready.first().cloned()?;
+        let key = self.ready.first()?.clone();
         // `ready` names a host with a queue: `settle` keeps it so.
         let taken = self.hosts.get_mut(&key).and_then(|host| {
             host.pace.start(now);
+            self.ready.start(host.site);
             host.queue.pop(&key)
         });
         self.queued -= usize::from(taken.is_some());
@@ -205,18 +239,53 @@ impl Frontier {
     /// Whether a host may be asked for something that is not queued here, such as a sitemap; when
     /// it may, it counts as asked until [`Frontier::ended`].
     pub fn ask(&mut self, key: &HostKey, now: Timestamp) -> Slot {
-        let host = self.hosts.entry(key.clone()).or_default();
-        let slot = host.pace.slot(now);
+        let host = self.host(key);
+        let (slot, site) = (host.pace.slot(now), host.site);
+        if slot == Slot::Free && self.ready.is_full(site) {
+            return Slot::Busy;
+        }
         if slot == Slot::Free {
-            host.pace.start(now);
-            self.settle(key, now);
+            self.start(key, now);
         }
         slot
+    }
+
+    fn start(&mut self, key: &HostKey, now: Timestamp) {
+        if let Some(host) = self.hosts.get_mut(key) {
+            host.pace.start(now);
+            self.ready.start(host.site);
+            self.settle(key, now);
+        }
+    }
+
+    /// A request in flight waits for something else than this host, which others may use meanwhile; not where requests
+    /// come one at a time. Returns whether it gave its place up, for [`Frontier::rejoin`].
+    pub fn leave(&mut self, key: &HostKey, now: Timestamp) -> bool {
+        let leaves = self
+            .hosts
+            .get(key)
+            .is_some_and(|host| !host.pace.has_crawl_delay());
+        if leaves {
+            self.ended(key, now);
+        }
+        leaves
+    }
+
+    /// The request goes on, however many others there are.
+    pub fn rejoin(&mut self, key: &HostKey, left: bool, now: Timestamp) {
+        if left {
+            self.start(key, now);
+        } else if let Some(host) = self.hosts.get_mut(key) {
+            host.pace.start_again(now);
+        }
     }
 
     /// A request to this host ended, however.
     pub fn ended(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
+            if host.pace.in_flight() > 0 {
+                self.ready.end(host.site);
+            }
             host.pace.end();
             self.settle(key, now);
         }
@@ -245,7 +314,7 @@ impl Frontier {
             Some(first) if host.open => match host.pace.slot(now) {
                 Slot::Free => Place::Ready((share, first)),
                 Slot::At(time) => Place::Timed(time),
-                Slot::Busy => Place::Nowhere,
+                Slot::Busy => Place::Busy,
             },
             _ => Place::Nowhere,
         };
@@ -255,12 +324,14 @@ impl Frontier {
         }
         match before {
             Place::Nowhere => {}
-            Place::Ready(rank) => drop(self.ready.remove(&(rank, key.clone()))),
+            Place::Busy => self.busy -= 1,
+            Place::Ready(rank) => self.ready.remove(host.site, rank, key),
             Place::Timed(time) => drop(self.timed.remove(&(time, key.clone()))),
         }
         match place {
             Place::Nowhere => {}
-            Place::Ready(rank) => drop(self.ready.insert((rank, key.clone()))),
+            Place::Busy => self.busy += 1,
+            Place::Ready(rank) => self.ready.insert(host.site, rank, key),
             Place::Timed(time) => drop(self.timed.insert((time, key.clone()))),
         }
     }

@@ -21,7 +21,9 @@ pub enum Slot {
 #[derive(Clone, Debug, Default)]
 pub struct HostPace {
     in_flight: u32,
-    next_start: Timestamp,
+    /// The last start, also one from before its `Crawl-delay` was known.
+    started: Option<Timestamp>,
+    quiet_until: Timestamp,
     /// `Crawl-delay`: ms between starts, and one request at a time.
     crawl_delay_ms: Option<u64>,
 }
@@ -32,6 +34,11 @@ impl HostPace {
         self.crawl_delay_ms = delay_ms;
     }
 
+    /// Whether requests come one at a time, with a pause between them.
+    pub fn has_crawl_delay(&self) -> bool {
+        self.crawl_delay_ms.is_some()
+    }
+
     /// Requests to this host in flight.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
@@ -39,21 +46,26 @@ impl HostPace {
 
     /// Whether a request to this host may start.
     pub fn slot(&self, now: Timestamp) -> Slot {
-        if self.crawl_delay_ms.is_some() && self.in_flight > 0 {
-            Slot::Busy
-        } else if self.next_start > now {
-            Slot::At(self.next_start)
-        } else {
-            Slot::Free
+        if self.has_crawl_delay() && self.in_flight > 0 {
+            return Slot::Busy;
+        }
+        let delayed = self.started.zip(self.crawl_delay_ms);
+        let next = delayed.map(|(started, delay_ms)| started + Duration::from_millis(delay_ms));
+        match next.unwrap_or_default().max(self.quiet_until) {
+            time if time > now => Slot::At(time),
+            _ => Slot::Free,
         }
     }
 
     /// A request starts.
     pub fn start(&mut self, now: Timestamp) {
         self.in_flight += 1;
-        if let Some(delay_ms) = self.crawl_delay_ms {
-            self.next_start = now + Duration::from_millis(delay_ms);
-        }
+        self.started = Some(now);
+    }
+
+    /// A request in flight sends another one, as a page does that goes on in the browser.
+    pub fn start_again(&mut self, now: Timestamp) {
+        self.started = Some(now);
     }
 
     /// A request ended, however.
@@ -63,7 +75,7 @@ impl HostPace {
 
     /// The host asked to be left alone.
     pub fn pause_until(&mut self, time: Timestamp) {
-        self.next_start = self.next_start.max(time);
+        self.quiet_until = self.quiet_until.max(time);
     }
 }
 
@@ -195,6 +207,17 @@ mod tests {
         pace.pause_until(Timestamp(9000));
         pace.pause_until(Timestamp(8000));
         assert_eq!(pace.slot(Timestamp(2005)), Slot::At(Timestamp(9000)));
+    }
+
+    #[test]
+    fn crawl_delay_counts_from_a_start_before_it_was_known() {
+        let mut pace = HostPace::default();
+        pace.start(Timestamp(100));
+        pace.end();
+        pace.set_crawl_delay_ms(Some(2000));
+        assert_eq!(pace.slot(Timestamp(150)), Slot::At(Timestamp(2100)));
+        pace.start_again(Timestamp(2100));
+        assert_eq!(pace.slot(Timestamp(2100)), Slot::At(Timestamp(4100)));
     }
 
     #[test]

@@ -333,6 +333,27 @@ fn crawl_delay_of_robots_is_kept() {
 }
 
 #[test]
+fn crawl_delay_counts_from_the_first_request_to_a_host_sitemaps_included() {
+    let case = json!({"web": {"http://site.test/": []},
+        "robots": {
+            "http://site.test": "Sitemap: http://maps.site.test/a.xml\nSitemap: http://maps.site.test/b.xml",
+            "http://maps.site.test": "User-agent: *\nCrawl-delay: 3"},
+        "sitemaps": {
+            "http://maps.site.test/a.xml": ["http://maps.site.test/1", "http://maps.site.test/2"],
+            "http://maps.site.test/b.xml": []},
+        "request": {"url": "http://site.test/", "allowSubdomains": true}});
+    let trace = crawl(&case, 8);
+    let at_maps = trace
+        .requests
+        .iter()
+        .filter(|(_, url)| url.starts_with("http://maps."));
+    let (times, urls): (Vec<u64>, Vec<&str>) = at_maps.map(|(at, url)| (*at, url.as_str())).unzip();
+    assert_eq!(urls[0], "http://maps.site.test/robots.txt");
+    let pauses: Vec<u64> = times[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(pauses, [3000; 3], "two sitemaps and two pages: {urls:?}");
+}
+
+#[test]
 fn more_addresses_than_a_job_may_know_are_left_out_with_a_warning() {
     let links: Vec<String> = (0..40_000).map(|i| format!("/{i}")).collect();
     let case =

@@ -4,10 +4,12 @@
 
 use harvestman_core::api::{Document, TargetUrl};
 use harvestman_core::crawl::{
-    Admitted, Batch, Committed, Crawl, FetchedPage, Input, JobState, Output, PageOutcome, PageTask, Policy,
-    Snapshot, Source, given,
+    Admitted, Batch, Committed, Crawl, FetchedPage, Input, JobState, Limiter, Output, PageOutcome, PageTask,
+    Policy, SlotKind, Snapshot, Source, given, limits,
 };
+use harvestman_core::host::HostKey;
 use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
 
 const NOW: Timestamp = Timestamp(1_000_000);
 
@@ -16,6 +18,10 @@ fn targets(texts: &[&str]) -> Vec<TargetUrl> {
 }
 
 fn batch(texts: &[&str], concurrency: u32) -> Crawl {
+    batch_of(texts, None, concurrency)
+}
+
+fn batch_of(texts: &[&str], max_concurrency: Option<u32>, concurrency: u32) -> Crawl {
     let open = given::offers(targets(texts)).into_iter().map(|offer| Admitted {
         key: offer.key,
         url: offer.url,
@@ -27,6 +33,7 @@ fn batch(texts: &[&str], concurrency: u32) -> Crawl {
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: concurrency,
+        starts_in_browser: false,
     };
     let snapshot = Snapshot {
         seen: open.iter().map(|page| page.key).collect(),
@@ -35,7 +42,7 @@ fn batch(texts: &[&str], concurrency: u32) -> Crawl {
         ..Snapshot::default()
     };
     let first = TargetUrl::parse(texts[0]).unwrap().url;
-    Crawl::of_given(&first, None, policy, snapshot).unwrap()
+    Crawl::of_given(&first, max_concurrency, policy, snapshot).unwrap()
 }
 
 fn committed(batch: &Batch) -> Input {
@@ -51,10 +58,10 @@ fn started(crawl: &mut Crawl) -> Vec<PageTask> {
     let mut tasks = Vec::new();
     while let Some(output) = crawl.poll(NOW) {
         match output {
-            Output::WantSlot => crawl.handle(NOW, Input::SlotTaken),
-            Output::FetchPage(task) => tasks.push(task),
+            Output::WantSlot(kind) => crawl.handle(NOW, Input::SlotTaken(kind)),
+            Output::FetchPage(task, _) => tasks.push(task),
             Output::Commit(batch) => crawl.handle(NOW, committed(&batch)),
-            Output::ReturnSlot => {}
+            Output::ReturnSlot(_) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -143,6 +150,146 @@ fn a_slow_host_keeps_its_share_of_the_places_alone() {
         );
     }
     assert_eq!((done, running.len()), (20, 4));
+}
+
+/// Twenty pages on hosts of one domain, then as many on one of another.
+fn two_sites() -> Vec<String> {
+    let one = (0..20).map(|n| format!("https://h{}.one.test/{n}", n % 3));
+    one.chain((0..20).map(|n| format!("https://two.test/{n}")))
+        .collect()
+}
+
+fn started_at(tasks: &[PageTask], domain: &str) -> usize {
+    let at = |task: &&PageTask| task.url.host_str().is_some_and(|host| host.ends_with(domain));
+    tasks.iter().filter(at).count()
+}
+
+#[test]
+fn eight_pages_of_a_domain_are_in_flight_unless_the_request_says_how_many() {
+    let urls = two_sites();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch(&urls, 64);
+    let mut tasks = started(&mut crawl);
+    assert_eq!(
+        (started_at(&tasks, "one.test"), started_at(&tasks, "two.test")),
+        (8, 8)
+    );
+    assert_eq!(crawl.limiter(), Some(Limiter::HostConcurrency));
+    fetched(&mut crawl, &tasks.remove(0));
+    assert_eq!(started(&mut crawl).len(), 1, "its place is free");
+
+    let tasks = started(&mut batch_of(&urls, Some(30), 64));
+    assert_eq!(tasks.len(), 30);
+    let tasks = started(&mut batch(&urls, 6));
+    assert_eq!(tasks.len(), 6, "the team has no more");
+}
+
+#[test]
+fn private_hosts_have_no_limit_of_their_own() {
+    let urls = two_sites();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch(&urls, 64);
+    let tasks = started(&mut crawl);
+    crawl.handle(NOW, Input::PrivateHost(HostKey::of(&tasks[0].url)));
+    let more = started(&mut crawl);
+    assert_eq!((started_at(&more, "one.test"), more.len()), (12, 12));
+}
+
+/// Pages and renders that start now, where the browser has one page at a time.
+fn started_and_rendered(crawl: &mut Crawl, browser_free: &mut bool) -> (Vec<PageTask>, Vec<UrlKey>) {
+    let (mut tasks, mut renders) = (Vec::new(), Vec::new());
+    while let Some(output) = crawl.poll(NOW) {
+        match output {
+            Output::WantSlot(SlotKind::Browser) if !*browser_free => {}
+            Output::WantSlot(kind) => crawl.handle(NOW, Input::SlotTaken(kind)),
+            Output::FetchPage(task, SlotKind::Plain) => tasks.push(task),
+            Output::Render(key) => {
+                *browser_free = false;
+                renders.push(key);
+            }
+            Output::Commit(batch) => crawl.handle(NOW, committed(&batch)),
+            other => panic!("{other:?}"),
+        }
+    }
+    (tasks, renders)
+}
+
+#[test]
+fn pages_that_wait_for_the_browser_leave_their_places_to_plain_pages() {
+    let urls: Vec<String> = (0..40).map(|n| format!("https://a.test/{n}")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch(&urls, 64);
+    let mut free = true;
+    let (mut tasks, _) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!(tasks.len(), 8);
+    for task in &tasks {
+        let key = task.key;
+        crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+    }
+    let (more, renders) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!(renders, [tasks[0].key], "the first that asked");
+    assert_eq!(
+        more.len(),
+        7,
+        "the page in the browser is one of the eight at its site"
+    );
+    for task in &more {
+        fetched(&mut crawl, task);
+    }
+    fetched(&mut crawl, &tasks.remove(0));
+    // The slot that was asked for meanwhile.
+    crawl.handle(NOW, Input::SlotTaken(SlotKind::Browser));
+    let (_, renders) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!(renders, [tasks[0].key]);
+}
+
+#[test]
+fn pages_in_the_browser_hold_back_no_plain_page_of_a_small_team() {
+    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch(&urls, 1);
+    let mut free = true;
+    let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
+    let key = tasks[0].key;
+    crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+    let (more, renders) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!((tasks.len(), more.len(), renders), (1, 1, vec![key]));
+    fetched(&mut crawl, &tasks[0]);
+    let (none, _) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!(none.len(), 0, "its end frees no place of a plain page");
+    fetched(&mut crawl, &more[0]);
+    assert_eq!(started_and_rendered(&mut crawl, &mut free).0.len(), 1);
+}
+
+#[test]
+fn what_waits_for_the_browser_is_bounded() {
+    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch(&urls, 64);
+    let mut free = false;
+    let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
+    let bytes = limits::RENDERS_WAITING_MAX_BYTES;
+    let key = tasks[0].key;
+    crawl.handle(NOW, Input::WantsBrowser { key, bytes });
+    let (more, _) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!((more.len(), crawl.limiter()), (0, Some(Limiter::Browser)));
+    fetched(&mut crawl, &tasks[0]);
+    let (more, _) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!(more.len(), 1, "it waits no more");
+}
+
+#[test]
+fn max_concurrency_counts_pages_in_the_browser_too() {
+    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut crawl = batch_of(&urls, Some(1), 64);
+    let mut free = true;
+    let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
+    let key = tasks[0].key;
+    crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+    let (more, renders) = started_and_rendered(&mut crawl, &mut free);
+    assert_eq!((tasks.len(), more.len(), renders), (1, 0, vec![key]));
+    assert_eq!(crawl.limiter(), Some(Limiter::Concurrency));
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: 4,
+        starts_in_browser: false,
     };
     let mut crawl = Crawl::restore(request, policy, snapshot).unwrap();
     let mut now = NOW;
@@ -75,13 +76,14 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
                 Output::FetchSitemap { url } => {
                     crawl.handle(now, Input::SitemapFetched { url, sitemap: None })
                 }
-                Output::FetchPage(task) => tasks.push(task),
+                Output::FetchPage(task, _) => tasks.push(task),
                 Output::Commit(batch) => {
                     let committed = store.commit(epoch, &batch).unwrap();
                     crawl.handle(now, Input::Committed(committed));
                 }
-                Output::WantSlot => crawl.handle(now, Input::SlotTaken),
-                Output::ReturnSlot => {}
+                Output::WantSlot(kind) => crawl.handle(now, Input::SlotTaken(kind)),
+                Output::ReturnSlot(_) => {}
+                Output::Render(_) => unreachable!("no page wants the browser"),
                 Output::Finish => return true,
             }
         }

@@ -26,6 +26,7 @@ fn bytes_a_url(waiting: usize) -> usize {
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: 8,
+        starts_in_browser: false,
     };
     let scope = Scope::compile(&request).unwrap();
     let before = MEMORY.allocated();

@@ -39,8 +39,8 @@ pub struct BrowserSettings {
     pub folder: PathBuf,
     /// Our name in its user agent.
     pub agent: String,
-    /// Cores that pages of scrapes may keep busy.
-    pub cores: usize,
+    /// Pages of scrapes open at once.
+    pub pages: usize,
     /// The program that is started within a sandbox first: the server's.
     pub init: PathBuf,
     /// Node.js for the code of sessions.
@@ -81,7 +81,7 @@ impl BrowserPages {
             program,
             folder,
             agent,
-            cores,
+            pages,
             init,
             node,
             node_modules,
@@ -94,7 +94,7 @@ impl BrowserPages {
             folder: folder.clone(),
             proxy: egress.address(),
             agent: agent.clone(),
-            cores,
+            pages,
         });
         let live = LiveBrowsers::new(LiveConfig {
             program,

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use harvestman_core::crawl::Limiter;
 use harvestman_core::ids::JobId;
 use harvestman_store::Lease;
 use tokio::sync::Notify;
@@ -23,6 +24,15 @@ pub(crate) struct Words {
     pub(crate) cancelled: CancellationToken,
     /// Pages were added.
     pub(crate) added: Arc<Notify>,
+    /// What the driver says itself: why no further page starts.
+    limiter: Arc<Mutex<Option<Limiter>>>,
+}
+
+impl Words {
+    /// Notes why no further page of the job starts now.
+    pub(crate) fn set_limiter(&self, limiter: Option<Limiter>) {
+        *self.limiter.lock().unwrap_or_else(PoisonError::into_inner) = limiter;
+    }
 }
 
 impl Driven {
@@ -56,6 +66,13 @@ impl Driven {
         if let Some((_, words)) = self.lock().get(&job) {
             words.added.notify_one();
         }
+    }
+
+    /// Why no further page of the job starts now; none when nothing keeps it, or it is not driven here.
+    pub(crate) fn limiter(&self, job: JobId) -> Option<Limiter> {
+        let jobs = self.lock();
+        let (_, words) = jobs.get(&job)?;
+        *words.limiter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, (u64, Words)>> {

@@ -1,6 +1,7 @@
 //! The loop of one crawl: what the core asks for is done, what happened is handed back. It decides
 //! nothing. Everything it starts ends with it.
 
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -8,12 +9,16 @@ use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{
-    Batch, Committed, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, Policy, Snapshot,
+    Batch, Committed, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, PageTask, Policy, SlotKind,
+    Snapshot,
 };
+use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::scope::site_of;
+use harvestman_core::url_key::UrlKey;
 use harvestman_fetch::CookieJar;
 use harvestman_store::{CommitError, Lease, StoreError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +26,7 @@ use tracing::Instrument;
 
 use crate::browser_pages::Taken;
 use crate::clock::{self, Ticker};
+use crate::driven::Words;
 use crate::engine::Inner;
 use crate::files::Place;
 use crate::job_request::JobRequest;
@@ -28,6 +34,7 @@ use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
 use crate::slots::{Asked, Asker, Queued, Slot};
+use crate::turn::{News, Turn};
 use crate::{files, limits, profiles, tracking};
 
 /// Why a driver stopped.
@@ -60,14 +67,47 @@ struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<Committed, CommitError>>>,
-    /// The slot for the next page: asked for, then there.
+    /// The slot for the next page, of each kind: asked for, then there.
+    plain: NextSlot,
+    browser: NextSlot,
+    /// What pages say while they are worked on.
+    news: (mpsc::Sender<News>, mpsc::Receiver<News>),
+    /// Pages that wait for the browser, and where their slots go.
+    waiting: HashMap<UrlKey, oneshot::Sender<(Slot, Queued)>>,
+    /// Sites of which it is known whether they are at private addresses.
+    located: HashSet<String>,
+}
+
+#[derive(Default)]
+struct NextSlot {
     asked: Option<Asked>,
     slot: Option<(Slot, Queued)>,
+}
+
+impl NextSlot {
+    async fn await_slot(&mut self) -> (Slot, Queued) {
+        let slot = match &mut self.asked {
+            Some(asked) => asked.await_slot().await,
+            None => std::future::pending().await,
+        };
+        self.asked = None;
+        slot
+    }
+}
+
+impl Run {
+    fn next_slot(&mut self, kind: SlotKind) -> &mut NextSlot {
+        match kind {
+            SlotKind::Plain => &mut self.plain,
+            SlotKind::Browser => &mut self.browser,
+        }
+    }
 }
 
 enum Step {
     Done(Input),
     Slot((Slot, Queued)),
+    News(News),
     Committed(Result<Committed, CommitError>),
     Wake,
     Heartbeat,
@@ -79,11 +119,12 @@ impl Driver {
         let request = JobRequest::read(&lease)?;
         let of_team = inner.config.plans.of(lease.team).max_concurrency;
         let max_concurrency = u32::try_from(of_team).unwrap_or(u32::MAX);
+        let options = request.scrape_options();
         let policy = Policy {
             robots_agent: inner.config.robots_agent.clone(),
             max_concurrency,
+            starts_in_browser: inner.scraper.first_slot(&options) == SlotKind::Browser,
         };
-        let options = request.scrape_options();
         let team = lease.team;
         let cache = PageCache::new(inner.store.clone(), team);
         let files = SiteFiles::of_job(&inner, cache.clone(), &options);
@@ -106,7 +147,7 @@ impl Driver {
     }
 
     /// Drives the crawl until it ends, the lease is lost, or `stop` is called.
-    pub(crate) async fn run(self, stop: CancellationToken, added: &Notify) -> Result<Stopped, StoreError> {
+    pub(crate) async fn run(self, stop: CancellationToken, words: &Words) -> Result<Stopped, StoreError> {
         let mut run = self.load().await?;
         let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -117,9 +158,16 @@ impl Driver {
                     return Ok(Stopped::Ended);
                 }
             }
+            words.set_limiter(run.crawl.limiter());
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
-            match next_step(&mut run, wake, &mut heartbeat, &stop, added).await {
-                Step::Done(input) => run.crawl.handle(self.ticker.now(), input),
+            match next_step(&mut run, wake, &mut heartbeat, &stop, &words.added).await {
+                Step::Done(input) => {
+                    if let Input::PageFetched { key, .. } = &input {
+                        run.waiting.remove(key);
+                    }
+                    run.crawl.handle(self.ticker.now(), input);
+                }
+                Step::News(news) => self.heard(&mut run, news),
                 Step::Slot(slot) => self.slot_taken(&mut run, slot),
                 Step::Committed(Ok(committed)) => {
                     run.crawl.handle(self.ticker.now(), Input::Committed(committed));
@@ -166,14 +214,31 @@ impl Driver {
             crawl,
             tasks: JoinSet::new(),
             commit: None,
-            asked: None,
-            slot: None,
+            plain: NextSlot::default(),
+            browser: NextSlot::default(),
+            news: mpsc::channel(limits::NEWS_WAITING),
+            waiting: HashMap::new(),
+            located: HashSet::new(),
         })
     }
 
     fn slot_taken(&self, run: &mut Run, slot: (Slot, Queued)) {
-        run.slot = Some(slot);
-        run.crawl.handle(self.ticker.now(), Input::SlotTaken);
+        let kind = slot.0.kind();
+        run.next_slot(kind).slot = Some(slot);
+        run.crawl.handle(self.ticker.now(), Input::SlotTaken(kind));
+    }
+
+    /// A page said something while it is worked on.
+    fn heard(&self, run: &mut Run, news: News) {
+        let input = match news {
+            News::WantsBrowser { key, bytes, granted } => {
+                run.waiting.insert(key, granted);
+                Input::WantsBrowser { key, bytes }
+            }
+            News::PrivateHost(host) => Input::PrivateHost(host),
+            News::Worked { in_browser, waited } => Input::PageWorked { in_browser, waited },
+        };
+        run.crawl.handle(self.ticker.now(), input);
     }
 
     /// Starts what the core asks for; true when there is nothing more to do.
@@ -201,29 +266,44 @@ impl Driver {
                 };
                 run.tasks.spawn(work.instrument(span));
             }
-            Output::WantSlot => {
-                let mut asked = self.inner.slots.ask(Asker {
+            Output::WantSlot(kind) => {
+                let asker = Asker {
                     team: self.team,
                     key: self.lease.key,
                     job: self.job(),
-                });
+                };
+                let mut asked = self.inner.slots.ask(asker, kind);
                 match asked.at_once() {
                     Some(slot) => self.slot_taken(run, slot),
-                    None => run.asked = Some(asked),
+                    None => run.next_slot(kind).asked = Some(asked),
                 }
             }
-            Output::ReturnSlot => run.slot = None,
-            Output::FetchPage(task) => {
-                let (slot, queued) = run
+            Output::ReturnSlot(kind) => run.next_slot(kind).slot = None,
+            Output::Render(key) => {
+                let slot = run.browser.slot.take();
+                if let Some((granted, slot)) = run.waiting.remove(&key).zip(slot) {
+                    // The page may have ended meanwhile; then the slot is free again.
+                    let _ = granted.send(slot);
+                }
+            }
+            Output::FetchPage(task, kind) => {
+                let slot = run
+                    .next_slot(kind)
                     .slot
                     .take()
                     .expect("the core starts a page in the slot that it was told of");
+                let turn = Turn::of_job(self.inner.slots.clone(), task.key, run.news.0.clone(), slot);
+                if task.attempt > 1 {
+                    self.inner.slots.counters().retried();
+                }
+                let locating = self.locating(run, &task);
                 let inner = self.inner.clone();
                 let (options, jar) = (self.options.clone(), self.jar.clone());
                 let (team, job) = (self.team, self.job());
                 let cache = self.cache.clone();
                 let (base, keep) = (self.lease.base.clone(), !self.request.zero_data_retention());
                 let work = async move {
+                    locating.await;
                     let id = clock::new_scrape_id();
                     let failed = |error: ApiError, passing| {
                         PageOutcome::Failed(FetchFailure {
@@ -256,6 +336,7 @@ impl Driver {
                         url: &task.url,
                         fallback: task.fallback,
                         profile: profile.as_ref(),
+                        turn: &turn,
                     };
                     let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
                     let (mut outcome, mut taken) = page
@@ -263,7 +344,7 @@ impl Driver {
                         .await
                         .unwrap_or_else(|_| (panicked(id), Taken::default()));
                     if let PageOutcome::Page(page) = &mut outcome {
-                        queued.note(&mut page.document.metadata);
+                        turn.note(&mut page.document.metadata);
                         let document = &mut page.document;
                         let place = Place {
                             store: &inner.store,
@@ -282,7 +363,8 @@ impl Driver {
                     if let PageOutcome::Page(page) = &outcome {
                         reserved.spend(page.credits);
                     }
-                    drop(slot);
+                    turn.report().await;
+                    drop(turn);
                     Input::PageFetched {
                         key: task.key,
                         outcome,
@@ -298,6 +380,19 @@ impl Driver {
             Output::Finish => return true,
         }
         false
+    }
+
+    /// Finds out, before the first page of a site is fetched, whether the site is at a private address.
+    fn locating(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
+        let is_new = !self.options.cache_only() && run.located.insert(site_of(&task.url));
+        let fetcher = self.inner.scraper.fetcher().clone();
+        let (url, news) = (task.url.clone(), run.news.0.clone());
+        async move {
+            if is_new && fetcher.is_private(&url).await {
+                // A driver that ended drops its pages.
+                let _ = news.send(News::PrivateHost(HostKey::of(&url))).await;
+            }
+        }
     }
 
     /// At shutdown: the last commit is awaited, pages in flight are dropped (the next owner fetches
@@ -323,17 +418,16 @@ async fn next_step(
     added: &Notify,
 ) -> Step {
     let Run {
-        tasks, commit, asked, ..
+        tasks,
+        commit,
+        plain,
+        browser,
+        news: (_, news),
+        ..
     } = run;
     let committing = async {
         match commit {
             Some(handle) => handle.await,
-            None => std::future::pending().await,
-        }
-    };
-    let taking = async {
-        match asked {
-            Some(asked) => asked.await_slot().await,
             None => std::future::pending().await,
         }
     };
@@ -350,15 +444,15 @@ async fn next_step(
             run.commit = None;
             Step::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
         }
+        // What a page took is counted before it ends.
+        Some(news) = news.recv() => Step::News(news),
         Some(result) = tasks.join_next() => match result {
             Ok(input) => Step::Done(input),
             // A task that panicked is a bug; the shard is taken over anew and the page fetched again.
             Err(panic) => Step::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
         },
-        slot = taking => {
-            run.asked = None;
-            Step::Slot(slot)
-        }
+        slot = plain.await_slot() => Step::Slot(slot),
+        slot = browser.await_slot() => Step::Slot(slot),
         () = added.notified() => Step::Done(Input::Added),
         () = waking => Step::Wake,
         _ = heartbeat.tick() => Step::Heartbeat,

@@ -14,6 +14,7 @@ use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::billing::MAP_CREDITS;
+use harvestman_core::crawl::{Limiter, SlotKind};
 use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::scope::Scope;
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
@@ -34,6 +35,7 @@ use crate::file_reader::FileReader;
 use crate::llm::Llm;
 use crate::map::Mapping;
 use crate::new_job::new_job;
+use crate::page_counts::PageMetrics;
 use crate::plans::Plans;
 use crate::profiles::Profiles;
 use crate::scraper::Scraper;
@@ -56,8 +58,10 @@ pub struct EngineConfig {
     pub search: Option<Search>,
     /// Options that need the operator's consent.
     pub enabled: Enabled,
-    /// Threads that convert pages.
+    /// Pages that are converted at once.
     pub cores: usize,
+    /// Pages of all teams in the browser at once.
+    pub browser_pages: usize,
     /// Secret that signs webhooks; none leaves the signature out.
     pub webhook_secret: Option<String>,
     /// Pauses before the second, third, ... attempt of a delivery.
@@ -124,7 +128,7 @@ impl Engine {
                 config.llm.clone(),
                 config.cores,
             ),
-            slots: Slots::new(config.plans.clone()),
+            slots: Slots::new(config.plans.clone(), config.browser_pages),
             budget: Budget::new(config.plans.clone()),
             sessions: Sessions::new(live, config.plans.clone()),
             profiles: Profiles::default(),
@@ -175,10 +179,32 @@ impl Engine {
         self.inner.config.search.as_ref().map(Search::works)
     }
 
-    /// Pages of the team in flight now, and at most.
+    /// Pages of the team in flight now, in the browser or not, and pages by plain HTTP at most.
     pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
         let most = self.inner.config.plans.of(who.team).max_concurrency;
         (self.inner.slots.taken(who.team), most)
+    }
+
+    /// Why no further page of a job starts now; none when nothing keeps it, or another node drives it.
+    pub fn limiter(&self, job: JobId) -> Option<Limiter> {
+        let limiter = self.inner.driven.limiter(job)?;
+        let behind = self.inner.scraper.conversions().is_behind();
+        // Pages in flight that wait for a core keep the next ones from starting.
+        Some(match limiter {
+            Limiter::Concurrency | Limiter::HostConcurrency if behind => Limiter::Conversion,
+            limiter => limiter,
+        })
+    }
+
+    /// What pages took since the start, over all teams.
+    pub fn page_metrics(&self) -> PageMetrics {
+        let slots = &self.inner.slots;
+        PageMetrics {
+            plain_in_flight: slots.taken_in_all(SlotKind::Plain) as u64,
+            browser_in_flight: slots.taken_in_all(SlotKind::Browser) as u64,
+            waiting_for_conversion: self.inner.scraper.conversions().waiting() as u64,
+            ..slots.counters().read()
+        }
     }
 
     /// Stores a crawl and starts it; the answer comes after the job is stored. The same idempotency

@@ -34,8 +34,12 @@ pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
 pub const PAGE_REDIRECTS: u32 = 20;
 /// What is read of a page, after decompression.
 pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
-/// Bodies waiting for conversion or being converted, for each conversion thread.
-pub const RENDERS_PER_CORE: usize = 4;
+/// Bodies from the page cache in memory at once, for each core.
+pub const COPIES_PER_CORE: usize = 4;
+/// What a page in memory takes beside its texts, about.
+pub const SCRAPED_BYTES: usize = 16 * 1024;
+/// News of the pages of one job on their way to its driver.
+pub const NEWS_WAITING: usize = 64;
 /// Time that pages in flight get to finish at shutdown.
 pub const DRAIN: Duration = Duration::from_secs(5);
 /// Pages of all teams in flight at once, unless one team alone may have more.

@@ -26,11 +26,14 @@ use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
 use crate::site_files::SiteFiles;
+use crate::slots::Asker;
+use crate::turn::Turn;
 use crate::{clock, limits};
 
 /// One call of map.
 pub(crate) struct Mapping {
     inner: Arc<Inner>,
+    team: TeamId,
     request: MapRequest,
     id: JobId,
     cache: PageCache,
@@ -55,6 +58,7 @@ impl Mapping {
         let files = SiteFiles::of_map(&inner, cache.clone(), &request);
         Self {
             inner,
+            team,
             request,
             id: clock::new_job_id(),
             cache,
@@ -232,13 +236,19 @@ impl Mapping {
             ..ScrapeOptions::default()
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        let scraper = &self.inner.scraper;
+        let (scraper, slots) = (&self.inner.scraper, &self.inner.slots);
+        let asker = Asker {
+            team: self.team,
+            key: None,
+            job: self.id,
+        };
         scraper
             .scrape(
                 Target {
                     url,
                     fallback: None,
                     profile: None,
+                    turn: &Turn::of_call(slots.clone(), asker, None),
                 },
                 &self.cache,
                 &options,

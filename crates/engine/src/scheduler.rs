@@ -66,7 +66,7 @@ async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
     };
     let words = inner.driven.watch(&lease);
     tokio::select! {
-        stopped = driver.run(stop, &words.added) => match stopped {
+        stopped = driver.run(stop, &words) => match stopped {
             Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
             // The lease runs out and the shard is taken over again, by this node or another.
             Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),

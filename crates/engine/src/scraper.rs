@@ -8,7 +8,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
-use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome};
+use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome, SlotKind};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
@@ -19,11 +19,13 @@ use url::Url;
 
 use crate::answer::Answer;
 use crate::browser_pages::{BrowserPage, BrowserPages, Taken};
+use crate::conversions::Conversions;
 use crate::engine::unavailable;
 use crate::file_reader::FileReader;
 use crate::llm::Llm;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
+use crate::turn::Turn;
 use crate::{limits, model_formats};
 
 /// Fetches and renders pages; cheap to clone.
@@ -31,7 +33,7 @@ use crate::{limits, model_formats};
 pub(crate) struct Scraper {
     fetcher: Fetcher,
     browser: Option<BrowserPages>,
-    conversions: Arc<Semaphore>,
+    conversions: Conversions,
     files: FileReader,
     /// Places for bodies that come from the cache.
     copies: Arc<Semaphore>,
@@ -47,6 +49,8 @@ pub(crate) struct Target<'u> {
     pub(crate) fallback: Option<Url>,
     /// What the browser begins with.
     pub(crate) profile: Option<&'u OpenProfile>,
+    /// Its slot.
+    pub(crate) turn: &'u Turn,
 }
 
 /// A page that could not be had.
@@ -75,12 +79,11 @@ impl Scraper {
         llm: Option<Llm>,
         cores: usize,
     ) -> Self {
-        let places = cores.max(1) * limits::RENDERS_PER_CORE;
         Self {
             fetcher,
             browser,
-            conversions: Arc::new(Semaphore::new(places)),
-            copies: Arc::new(Semaphore::new(places)),
+            conversions: Conversions::new(cores),
+            copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
             files,
             llm,
         }
@@ -92,6 +95,19 @@ impl Scraper {
 
     pub(crate) fn browser(&self) -> Option<&BrowserPages> {
         self.browser.as_ref()
+    }
+
+    pub(crate) fn conversions(&self) -> &Conversions {
+        &self.conversions
+    }
+
+    /// What a page with these options needs first.
+    pub(crate) fn first_slot(&self, options: &ScrapeOptions) -> SlotKind {
+        if self.browser.is_some() && needs_browser(options) {
+            SlotKind::Browser
+        } else {
+            SlotKind::Plain
+        }
     }
 
     /// Ends the browser.
@@ -111,8 +127,10 @@ impl Scraper {
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        let turn = target.turn;
         let mut scraped = self.read(target, cache, options, id, jar, deadline).await?;
-        self.ask_model(&mut scraped, options, deadline).await;
+        turn.leave_browser();
+        self.ask_model(&mut scraped, options, turn.moved(deadline)).await;
         Ok(scraped)
     }
 
@@ -147,10 +165,10 @@ impl Scraper {
             return Err(ScrapeFailure::final_(refusal));
         }
         let mut url = target.url;
-        let mut fetched = self.fetch(url, target.profile, options, jar, deadline).await;
+        let mut fetched = self.fetch(url, &target, options, jar, deadline).await;
         if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
             && failure.unreachable
-            && let Ok(second) = self.fetch(plain, target.profile, options, jar, deadline).await
+            && let Ok(second) = self.fetch(plain, &target, options, jar, deadline).await
         {
             (url, fetched) = (plain, Ok(second));
         }
@@ -158,7 +176,9 @@ impl Scraper {
         let mut scraped = self.render(url, answer, options, id, deadline).await?;
         scraped.taken = taken;
         if scraped.rendered.has_little_text && scraped.answer.status < 400 && !needs_browser(options) {
-            scraped = self.by_scripts(scraped, url, options, id, deadline).await;
+            scraped = self
+                .by_scripts(scraped, url, target.turn, options, id, deadline)
+                .await;
         }
         if cache::keeps(options, scraped.answer.status) && scraped.answer.incomplete.is_none() {
             let key = CacheKey::of_page(url, options);
@@ -174,6 +194,7 @@ impl Scraper {
         &self,
         fetched: Scraped,
         url: &Url,
+        turn: &Turn,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
@@ -182,6 +203,7 @@ impl Scraper {
             return fetched;
         };
         let made = async {
+            let deadline = turn.browser(fetched.memory_bytes(), deadline).await?;
             match browser.page(url, options, None, deadline).await?.answer {
                 Some(answer) => self.render(url, answer, options, id, deadline).await.map(Some),
                 None => Ok(None),
@@ -201,14 +223,15 @@ impl Scraper {
     async fn fetch(
         &self,
         url: &Url,
-        profile: Option<&OpenProfile>,
+        target: &Target<'_>,
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<(Answer, Taken), ScrapeFailure> {
         let taken = match &self.browser {
             Some(browser) if needs_browser(options) => {
-                match browser.page(url, options, profile, deadline).await? {
+                let deadline = target.turn.browser(0, deadline).await?;
+                match browser.page(url, options, target.profile, deadline).await? {
                     BrowserPage {
                         answer: Some(answer),
                         taken,
@@ -266,19 +289,14 @@ impl Scraper {
                 Some(request) => Some((request, self.files.read(&request, &answer.body).await?)),
                 None => None,
             };
-            let place = self
-                .conversions
-                .clone()
-                .acquire_owned()
-                .await
-                .expect("the semaphore is never closed");
+            let permit = self.conversions.permit().await;
             let converting = tokio::task::spawn_blocking(move || {
                 let page = raw(&requested, &answer);
                 let rendered = match file {
                     Some((request, file)) => prepare_file(&page, &options, id, &request, file),
                     None => prepare(&page, &options, id),
                 };
-                drop(place);
+                drop(permit);
                 let mut rendered = rendered?;
                 if !has_model {
                     rendered.without_model(&options);
@@ -352,6 +370,14 @@ impl Scraper {
                 (failed, Taken::default())
             }
         }
+    }
+}
+
+impl Scraped {
+    /// About how much memory it holds.
+    fn memory_bytes(&self) -> usize {
+        // The document holds about as much text as the body that it was made of.
+        2 * self.answer.body.len() + limits::SCRAPED_BYTES
     }
 }
 

@@ -7,6 +7,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::api::scrape::ScrapeRequest;
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
@@ -18,7 +19,8 @@ use crate::files::Place;
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
-use crate::slots::{Asker, Queued, Slot};
+use crate::slots::Asker;
+use crate::turn::Turn;
 use crate::{clock, files, limits, profiles, tracking};
 
 /// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
@@ -99,10 +101,10 @@ impl SingleScrape {
     async fn attempt(&self) -> Result<Document, ApiError> {
         let timeout = Duration::from_millis(self.options.timeout);
         let deadline = self.started + timeout;
-        let (_slot, queued) = self.slot(timeout).await?;
+        let turn = self.turn(timeout).await?;
         if let Some((file, content_type)) = &self.upload {
             let mut document = self.parse(file, content_type, deadline).await?;
-            queued.note(&mut document.metadata);
+            turn.note(&mut document.metadata);
             return Ok(document);
         }
         let jar = CookieJar::default();
@@ -113,6 +115,7 @@ impl SingleScrape {
             url: &self.request.url.url,
             fallback: self.request.url.http_fallback(),
             profile: profile.as_ref(),
+            turn: &turn,
         };
         let result = inner
             .scraper
@@ -129,7 +132,7 @@ impl SingleScrape {
             rendered, mut taken, ..
         } = result.map_err(|failure| failure.error)?;
         let mut document = rendered.document;
-        queued.note(&mut document.metadata);
+        turn.note(&mut document.metadata);
         profiles::keep(inner, profile, &mut taken).await?;
         let place = Place {
             store: &self.inner.store,
@@ -176,25 +179,36 @@ impl SingleScrape {
         Ok(document)
     }
 
-    /// A team slot. Still none at two thirds of the timeout: 429 (contract 7.1).
-    async fn slot(&self, timeout: Duration) -> Result<(Slot, Queued), ApiError> {
+    /// A turn with a slot of the team. Still none at two thirds of the timeout: 429 (contract 7.1).
+    async fn turn(&self, timeout: Duration) -> Result<Turn, ApiError> {
         let slots = &self.inner.slots;
         let asker = Asker {
             team: self.who.team,
             key: self.who.key,
             job: self.job,
         };
-        tokio::time::timeout(timeout * 2 / 3, slots.take(asker))
+        let kind = match self.upload {
+            Some(_) => SlotKind::Plain,
+            None => self.inner.scraper.first_slot(&self.options),
+        };
+        let slot = tokio::time::timeout(timeout * 2 / 3, slots.take(asker, kind))
             .await
             .map_err(|_| {
-                let sentence = format!(
-                    "the team's {} concurrent pages, or those of this key, are all in use; try again when one has ended",
-                    self.inner.config.plans.of(self.who.team).max_concurrency
-                );
+                let sentence = match kind {
+                    SlotKind::Plain => format!(
+                        "the team's {} concurrent pages, or those of this key, are all in use; try again when one has ended",
+                        self.inner.config.plans.of(self.who.team).max_concurrency
+                    ),
+                    SlotKind::Browser => format!(
+                        "the {} pages that the browser has at once are all in use; try again when one has ended",
+                        self.inner.config.browser_pages
+                    ),
+                };
                 let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, sentence);
                 error.retry_after_s = Some(limits::RETRY_AFTER_S);
                 error
-            })
+            })?;
+        Ok(Turn::of_call(slots.clone(), asker, Some(slot)))
     }
 }
 

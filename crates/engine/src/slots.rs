@@ -1,5 +1,6 @@
 //! Team concurrency: how many pages of one team are in flight at once, over all of its jobs, how many of one
-//! key, and how many of all teams. A free slot goes to the team that has the fewest taken, within it to the job
+//! key, and how many of all teams. Pages by plain HTTP and pages in the browser are counted apart, so that neither
+//! keeps the other waiting. A free slot goes to the team that has the fewest taken, within it to the job
 //! that has the fewest, and among equals to whoever asked first: nobody starves, however many jobs
 //! or however slow pages another has.
 
@@ -8,17 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::limits;
+use crate::page_counts::PageCounters;
 use crate::plans::{Limits, Plans};
 
 /// All teams' slots. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    state: Arc<Mutex<Shares<oneshot::Sender<Slot>>>>,
+    kinds: Arc<[Mutex<Shares<oneshot::Sender<Slot>>>; 2]>,
+    counters: Arc<PageCounters>,
 }
 
 /// For whom a page is fetched.
@@ -34,6 +38,7 @@ pub(crate) struct Asker {
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Slots,
+    kind: SlotKind,
     of: Asker,
 }
 
@@ -45,10 +50,28 @@ pub(crate) struct Asked {
 }
 
 /// The wait for a slot; none when one was free at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queued(Option<Duration>);
 
 impl Queued {
+    /// So long a wait.
+    pub(crate) fn of(wait: Duration) -> Self {
+        Self(Some(wait))
+    }
+
+    /// Whether there was a wait.
+    pub(crate) fn waited(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Both waits.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(match (self.0, other.0) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        })
+    }
+
     /// Says in a document whether it had to wait for the team's other pages.
     pub(crate) fn note(self, metadata: &mut Metadata) {
         metadata.concurrency_limited = Some(self.0.is_some());
@@ -59,23 +82,37 @@ impl Queued {
 }
 
 impl Slots {
-    pub(crate) fn new(plans: Plans) -> Self {
-        let in_all = limits::PAGES_IN_FLIGHT.max(plans.most_concurrency());
+    /// The slots of all teams, of which `browser_pages` are for pages in the browser.
+    pub(crate) fn new(plans: Plans, browser_pages: usize) -> Self {
+        let plain = limits::PAGES_IN_FLIGHT.max(plans.most_concurrency());
+        let shares = |in_all| Mutex::new(Shares::new(plans.clone(), in_all));
         Self {
-            state: Arc::new(Mutex::new(Shares::new(plans, in_all))),
+            kinds: Arc::new([shares(plain), shares(browser_pages.max(1))]),
+            counters: Arc::default(),
         }
     }
 
-    /// Slots of the team that are taken now.
+    /// Slots of the team that are taken now, of both kinds.
     pub(crate) fn taken(&self, team: TeamId) -> usize {
-        self.state().taken(team)
+        let kinds = [SlotKind::Plain, SlotKind::Browser];
+        kinds.into_iter().map(|kind| self.state(kind).taken(team)).sum()
+    }
+
+    /// Slots of a kind that all teams have taken now.
+    pub(crate) fn taken_in_all(&self, kind: SlotKind) -> usize {
+        self.state(kind).taken
+    }
+
+    /// What the pages in them took.
+    pub(crate) fn counters(&self) -> &PageCounters {
+        &self.counters
     }
 
     /// Asks for a slot for a page.
-    pub(crate) fn ask(&self, asker: Asker) -> Asked {
+    pub(crate) fn ask(&self, asker: Asker, kind: SlotKind) -> Asked {
         let (tell, answer) = oneshot::channel();
-        self.state().wait(asker, tell);
-        self.hand_out();
+        self.state(kind).wait(asker, tell);
+        self.hand_out(kind);
         Asked {
             at: Instant::now(),
             answer,
@@ -83,8 +120,8 @@ impl Slots {
     }
 
     /// A slot for a page, and how long it was waited for.
-    pub(crate) async fn take(&self, asker: Asker) -> (Slot, Queued) {
-        let mut asked = self.ask(asker);
+    pub(crate) async fn take(&self, asker: Asker, kind: SlotKind) -> (Slot, Queued) {
+        let mut asked = self.ask(asker, kind);
         match asked.at_once() {
             Some(taken) => taken,
             None => asked.await_slot().await,
@@ -92,23 +129,32 @@ impl Slots {
     }
 
     /// Gives what is free to those who wait.
-    fn hand_out(&self) {
+    fn hand_out(&self, kind: SlotKind) {
         // Outside the lock: a slot that nobody takes any more comes back by being dropped.
-        while let Some((of, tell)) = { self.state().next(oneshot::Sender::is_closed) } {
+        while let Some((of, tell)) = { self.state(kind).next(oneshot::Sender::is_closed) } {
             let slots = self.clone();
-            let _ = tell.send(Slot { slots, of });
+            let _ = tell.send(Slot { slots, kind, of });
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, Shares<oneshot::Sender<Slot>>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self, kind: SlotKind) -> MutexGuard<'_, Shares<oneshot::Sender<Slot>>> {
+        self.kinds[kind as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// What it is for.
+    pub(crate) fn kind(&self) -> SlotKind {
+        self.kind
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.state().give_back(self.of);
-        self.slots.hand_out();
+        self.slots.state(self.kind).give_back(self.of);
+        self.slots.hand_out(self.kind);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::connect::{self, Dial, Stream, TcpDialer};
 use crate::cookies::CookieJar;
 use crate::decode;
 use crate::error::FetchError;
-use crate::guard::{AllowList, Guard};
+use crate::guard::{AllowList, Guard, is_private};
 use crate::limits;
 use crate::pool::{Connection, Origin, Pool, RequestFate, SendError};
 use crate::redirect::{Chain, Hop};
@@ -148,6 +148,15 @@ impl Fetcher {
     /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
     pub async fn check_target(&self, url: &Url) -> Result<(), FetchError> {
         self.shared.target(url).await.map(drop)
+    }
+
+    /// Whether the host of `url` is at an address that only the operator's exceptions make reachable. False for a
+    /// host that cannot be reached at all.
+    pub async fn is_private(&self, url: &Url) -> bool {
+        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
+            Ok(Ok(target)) => target.addresses.iter().any(|address| is_private(address.ip())),
+            _ => false,
+        }
     }
 }
 

@@ -72,6 +72,11 @@ impl Guard {
     }
 }
 
+/// Whether the address is none of the public internet.
+pub(crate) fn is_private(address: IpAddr) -> bool {
+    special_range(address).is_some()
+}
+
 /// Whether the address belongs to this machine. Connecting a datagram socket sends nothing; the system then
 /// tells the source address it would use, which is the address itself when it is one of ours.
 fn is_local(address: IpAddr) -> bool {

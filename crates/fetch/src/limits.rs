@@ -44,8 +44,8 @@ pub const MAX_COOKIE_BYTES: usize = 4096;
 pub const BODY_BUDGET_BYTES: u64 = 512 * 1024 * 1024;
 /// What every body reserves before its first byte; a larger one reserves up to its cap at once.
 pub const FIRST_RESERVATION_BYTES: u64 = 512 * 1024;
-/// Idle connections kept per origin.
-pub const MAX_IDLE_PER_ORIGIN: usize = 8;
+/// Idle connections kept per origin: as many as a team has pages in flight by default.
+pub const MAX_IDLE_PER_ORIGIN: usize = 64;
 /// Idle connections kept in all.
 pub const MAX_IDLE: usize = 512;
 /// How long an idle connection is kept.

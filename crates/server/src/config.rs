@@ -84,6 +84,8 @@ pub struct Config {
     pub limits: Limits,
     /// What a team of a plan may do.
     pub plans: BTreeMap<String, Limits>,
+    /// Pages of all teams in the browser at once.
+    pub max_browser_pages: usize,
     /// What the page cache may take on disk, in bytes; 0 keeps nothing.
     pub cache_bytes: u64,
     /// Whether nobody needs a key.
@@ -151,6 +153,9 @@ impl Config {
                 .plans()
                 .map(|(plan, values)| Ok((plan.to_owned(), limits_of_team(&values)?)))
                 .collect::<Result<_, ConfigError>>()?,
+            max_browser_pages: values
+                .optional("max_browser_pages", concurrency)?
+                .unwrap_or_else(cores),
             cache_bytes: values.required("cache_mib", mebibytes)?,
             no_auth,
             trust_proxy: values.required("trust_proxy", on_off)?,
@@ -168,7 +173,7 @@ fn limits_of_team(values: &Values) -> Result<Limits, ConfigError> {
     Ok(Limits {
         max_concurrency: values
             .optional("max_concurrency", concurrency)?
-            .unwrap_or_else(|| 4 * cores()),
+            .unwrap_or(limits::MAX_CONCURRENCY),
         key_max_concurrency: values.optional("key_max_concurrency", concurrency)?,
         max_sessions: values
             .optional("max_sessions", positive::<u16>)?

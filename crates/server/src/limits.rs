@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Largest JSON request body (contract section 1).
 pub const BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Pages of one team fetched at once, by default (contract section 19).
+pub const MAX_CONCURRENCY: usize = 64;
 /// Part in which an answer is handed out whose documents are forgotten after the last one.
 pub const TOLD_PART_BYTES: usize = 64 * 1024;
 /// What a request with a file may have beside it: options and the heads of its parts.

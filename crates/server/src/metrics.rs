@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
+use harvestman_engine::PageMetrics;
 
 /// What happened since the start.
 #[derive(Debug)]
@@ -69,8 +70,8 @@ impl Metrics {
         self.inputs_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Everything as text.
-    pub(crate) fn text(&self) -> String {
+    /// Everything as text, with what the engine knows of pages.
+    pub(crate) fn text(&self, pages: &PageMetrics) -> String {
         let mut text = String::new();
         metric(&mut text, "harvestman_info", "gauge", "Version of the server.");
         let _ = writeln!(
@@ -136,7 +137,47 @@ impl Metrics {
         );
         let refused = self.inputs_refused.load(Ordering::Relaxed);
         let _ = writeln!(text, "harvestman_live_inputs_refused_total {refused}");
+        write_pages(&mut text, pages);
         text
+    }
+}
+
+fn write_pages(text: &mut String, pages: &PageMetrics) {
+    let name = "harvestman_pages_total";
+    metric(text, name, "counter", "Pages worked on, by where they ended up.");
+    let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_total);
+    let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_total);
+    let name = "harvestman_pages_in_flight";
+    metric(
+        text,
+        name,
+        "gauge",
+        "Pages in flight, by what they take a slot of.",
+    );
+    let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_in_flight);
+    let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_in_flight);
+    for (name, kind, help, value) in [
+        (
+            "harvestman_pages_waited_total",
+            "counter",
+            "Pages that waited for a slot.",
+            pages.waited_total,
+        ),
+        (
+            "harvestman_page_retries_total",
+            "counter",
+            "Attempts at pages of jobs beyond the first.",
+            pages.retried_total,
+        ),
+        (
+            "harvestman_conversions_waiting",
+            "gauge",
+            "Pages that wait to be converted.",
+            pages.waiting_for_conversion,
+        ),
+    ] {
+        metric(text, name, kind, help);
+        let _ = writeln!(text, "{name} {value}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::cache::{Ages, CacheKey};
-use harvestman_core::crawl::{Batch, Committed, Offer, Snapshot};
+use harvestman_core::crawl::{Batch, Committed, Offer, PaceCounts, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
 use harvestman_core::month::Month;
 use harvestman_core::page_version::{PageVersion, VersionKey};
@@ -259,6 +259,11 @@ impl Store {
     /// What went wrong in a job. The caller has asked [`Store::job`] before, with the team.
     pub async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
         on_engine!(self, engine => engine.errors(job).await)
+    }
+
+    /// What the pages of a job took. The caller has asked [`Store::job`] before, with the team.
+    pub async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
+        on_engine!(self, engine => engine.pace_counts(job).await)
     }
 
     /// Running crawls of a team, newest first.

@@ -135,6 +135,21 @@ pub struct Progress {
     /// it: what a lost owner was working on.
     #[serde(default)]
     pub begun: BTreeMap<UrlKey, u32>,
+    /// What its pages took so far.
+    #[serde(default)]
+    pub pace: PaceCounts,
+}
+
+/// What the pages of a job took beside one fetch each; attempts of a page count each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PaceCounts {
+    /// Opened in the browser.
+    pub in_browser: u64,
+    /// Waited for a slot, of the team or of the browser.
+    pub waited: u64,
+    /// Tried again.
+    pub retried: u64,
 }
 
 /// Changes of one job since the last commit, in the order they happened.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use url::Url;
 
 use crate::api::page::Document;
-use crate::crawl::batch::{Batch, JobEnd, Offer, Progress, Settled, SettledOutcome};
+use crate::crawl::batch::{Batch, JobEnd, Offer, PaceCounts, Progress, Settled, SettledOutcome};
 use crate::crawl::limits::{
     BACKLOG_MAX_BYTES, BACKLOG_MAX_PAGES, BATCH_MAX_BYTES, BATCH_MAX_OFFERS, BATCH_MAX_SETTLED, CHANGES_KEPT,
 };
@@ -26,6 +26,8 @@ pub(super) enum Change {
     Warning(String),
     /// The fetch of a URL began; so many owners have begun it.
     Begun(UrlKey, u32),
+    /// The page waits: an owner that is lost meanwhile was not lost over it.
+    SetAside(UrlKey),
     /// The seed was offered or refused.
     SeedOffered,
     /// The sitemaps were read.
@@ -89,6 +91,11 @@ impl Changes {
         self.queue.push_back(change);
     }
 
+    /// What the pages took so far; goes with the next batch.
+    pub(super) fn pace(&mut self) -> &mut PaceCounts {
+        &mut self.progress.pace
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -136,6 +143,7 @@ impl Changes {
                 }
                 Change::Warning(_)
                 | Change::Begun(..)
+                | Change::SetAside(_)
                 | Change::SeedOffered
                 | Change::SitemapsDone
                 | Change::Root(_) => false,
@@ -175,6 +183,7 @@ impl Changes {
             }
             Change::Warning(text) => batch.warnings.push(text),
             Change::Begun(key, owners) => drop(self.progress.begun.insert(key, owners)),
+            Change::SetAside(key) => drop(self.progress.begun.remove(&key)),
             Change::SeedOffered => self.progress.seed_offered = true,
             Change::SitemapsDone => self.progress.sitemaps_done = true,
             Change::Root(url) => self.progress.root = Some(url),

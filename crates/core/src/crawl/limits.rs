@@ -9,6 +9,9 @@ pub const ROBOTS_SITEMAPS_MAX: usize = 500;
 /// Memory of all robots.txt rules of one job, in bytes; beyond it the oldest are forgotten, and
 /// asked for again when they are needed.
 pub const ROBOTS_MEMORY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Pages of one job in flight at one site (registrable domain), unless the request has a `maxConcurrency` or the
+/// site is at a private address.
+pub const SITE_MAX_IN_FLIGHT: u32 = 8;
 /// Longest `Crawl-delay` that is honoured, in ms.
 pub const CRAWL_DELAY_MAX_MS: u64 = 60_000;
 
@@ -83,6 +86,10 @@ pub const CHANGES_KEPT: usize = 1_024;
 pub const BACKLOG_MAX_PAGES: usize = 256;
 /// Text of documents that wait for a commit before no further fetch is started, in bytes.
 pub const BACKLOG_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Pages of one job that wait for the browser before no further page is started.
+pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
+/// What they hold in memory before no further page is started, in bytes.
+pub const RENDERS_WAITING_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// While there is enough to fetch, what happened is gathered for so long before it is committed
 /// together, in ms.
 pub const GATHER_MS: u64 = 50;

@@ -72,8 +72,13 @@ impl Crawl {
         let Some(entry) = self.running.remove(&key) else {
             return;
         };
-        self.pace.end();
-        self.frontier.ended(&entry.host, now);
+        let (of_job, of_host) = self.end_render(key);
+        if of_job {
+            self.pace.end();
+        }
+        if of_host {
+            self.frontier.ended(&entry.host, now);
+        }
         match outcome {
             PageOutcome::Page(page) => {
                 if is_passing_status(page.status) {
@@ -97,6 +102,7 @@ impl Crawl {
 
     fn try_again(&mut self, mut entry: Entry, at: Timestamp) {
         entry.tries += 1;
+        self.changes.pace().retried += 1;
         self.frontier.retry(entry, at);
     }
 

@@ -47,7 +47,7 @@ impl Crawl {
             let goes_on = match &self.phase {
                 Phase::Start => self.offer_seed(now),
                 Phase::Naming => self.name_sitemaps(now),
-                Phase::Reading(_) => self.read_sitemaps(),
+                Phase::Reading(_) => self.read_sitemaps(now),
                 Phase::Offered | Phase::Open | Phase::Done => false,
             };
             if !goes_on {
@@ -179,10 +179,16 @@ impl Crawl {
         true
     }
 
-    fn read_sitemaps(&mut self) -> bool {
+    fn read_sitemaps(&mut self, now: Timestamp) -> bool {
         let Phase::Reading(walk) = &mut self.phase else {
             return false;
         };
+        // Its `Crawl-delay` counts from the first request on.
+        if let Some(url) = walk.wanted()
+            && !self.hosts.ignores_robots()
+        {
+            self.hosts.want(&HostKey::of(url), now);
+        }
         if walk.is_empty() {
             return self.sitemaps_done();
         }

@@ -52,6 +52,7 @@ pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: concurrency,
+        starts_in_browser: false,
     };
     let mut crawl = Crawl::new(&request, policy).unwrap();
     let mut site = Site {
@@ -77,9 +78,10 @@ pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
                     let sitemap = site.sitemap(&url);
                     (FETCH_MS, Input::SitemapFetched { url, sitemap })
                 }
-                Output::WantSlot => (0, Input::SlotTaken),
-                Output::ReturnSlot => continue,
-                Output::FetchPage(task) => {
+                Output::WantSlot(kind) => (0, Input::SlotTaken(kind)),
+                Output::ReturnSlot(_) => continue,
+                Output::Render(_) => unreachable!("no page wants the browser"),
+                Output::FetchPage(task, _) => {
                     asked(&task.url);
                     let outcome = site.page(&task);
                     (

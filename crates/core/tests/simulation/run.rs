@@ -1,16 +1,17 @@
 //! One crawl or batch scrape against a scripted web on virtual time, through owners that crash, answers that get
 //! lost or come twice, and callers that cancel. Every rule is checked at every step.
 
+#[path = "pace.rs"]
+mod pace;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use harvestman_core::crawl::batch::{Batch, Committed, JobEnd};
-use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, PageTask, RobotsOutcome, given, limits};
+use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, RobotsOutcome, SlotKind, given, limits};
 use harvestman_core::host::HostKey;
-use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
 use url::{Position, Url};
-use uuid::Uuid;
 
 use crate::model_store::{ModelStore, Refused, State};
 use crate::rng::Rng;
@@ -83,7 +84,13 @@ struct Owner {
     robots_asked: HashMap<HostKey, u32>,
     sitemaps_asked: BTreeSet<Url>,
     commit_out: bool,
-    slot: TeamSlot,
+    slots: [TeamSlot; 2],
+    /// Pages that wait for the browser, with what comes of them there.
+    waiting: HashMap<UrlKey, PageOutcome>,
+    /// Those of them that keep the place of their host.
+    waiting_alone: HashMap<String, HostKey>,
+    /// Pages in the browser.
+    rendering: BTreeSet<String>,
 }
 
 /// Where the team's slot for the next page is.
@@ -245,128 +252,32 @@ impl Run {
                 let sitemap = self.world.sitemap(&url);
                 self.later(10, Input::SitemapFetched { url, sitemap });
             }
-            Output::WantSlot => {
-                assert_eq!(self.owner.slot, TeamSlot::Free, "one slot is asked for at a time");
-                self.owner.slot = TeamSlot::Wanted;
+            Output::WantSlot(kind) => {
+                let slot = &mut self.owner.slots[kind as usize];
+                assert_eq!(*slot, TeamSlot::Free, "one slot is asked for at a time");
+                *slot = TeamSlot::Wanted;
                 // Other jobs of the team have them all, now and then for long.
                 let wait = if self.rng.percent(70) {
                     0
                 } else {
                     self.rng.below(4_000)
                 };
-                self.later(wait, Input::SlotTaken);
+                self.later(wait, Input::SlotTaken(kind));
             }
-            Output::ReturnSlot => self.give_slot_back(),
-            Output::FetchPage(task) => {
-                self.give_slot_back();
+            Output::ReturnSlot(kind) => self.give_slot_back(kind),
+            Output::FetchPage(task, kind) => {
+                assert_eq!(kind, SlotKind::Plain);
+                self.give_slot_back(kind);
                 self.fetch_page(task);
+            }
+            Output::Render(key) => {
+                self.give_slot_back(SlotKind::Browser);
+                self.render(key);
             }
             Output::Commit(batch) => self.commit(batch),
             Output::Finish => return true,
         }
         false
-    }
-
-    /// To the team, or to the page that starts.
-    fn give_slot_back(&mut self) {
-        assert_eq!(self.owner.slot, TeamSlot::Taken, "only what was taken");
-        self.owner.slot = TeamSlot::Free;
-    }
-
-    fn fetch_page(&mut self, task: PageTask) {
-        let url = &task.url;
-        assert_eq!(
-            self.store.state(task.key),
-            Some(State::Open),
-            "{url} is admitted and not settled"
-        );
-        let attempts = self.owner.attempts.entry(task.key).or_default();
-        *attempts += 1;
-        assert!(
-            *attempts <= limits::ATTEMPTS_MAX
-                && task.attempt == *attempts + self.owner.lost.get(&task.key).copied().unwrap_or(0),
-            "attempts of {url}"
-        );
-        assert!(self.world.robots_allow(url), "robots.txt refuses {url}");
-        let host = HostKey::of(url);
-        assert!(self.world.request.ignore_robots_txt || self.owner.robots_read.contains(&host));
-        let fallback = task.fallback.as_ref().map(Url::scheme);
-        assert_eq!(fallback, (url.scheme() == "https").then_some("http"), "{url}");
-        if !self.is_batch() && *url != self.world.request.url.url {
-            let reason = self.world.out_of_scope(&self.root, url, task.depth);
-            assert_eq!(reason, None, "{url} at depth {}, root {}", task.depth, self.root);
-        }
-        self.keep_pace(&host);
-        self.start(&format!("page {url}"), &host);
-        let id = ScrapeId(Uuid::from_u128(u128::from(self.rng.next())));
-        let outcome = self.world.page(url, id);
-        let latency = self.world.latency_ms(url) + self.rng.below(30);
-        self.later(
-            latency,
-            Input::PageFetched {
-                key: task.key,
-                outcome,
-            },
-        );
-    }
-
-    fn start(&mut self, name: &str, host: &HostKey) {
-        assert!(
-            self.owner
-                .in_flight
-                .insert(name.to_owned(), host.clone())
-                .is_none(),
-            "{name} twice at once"
-        );
-        let allowed = self
-            .world
-            .request
-            .max_concurrency
-            .unwrap_or(u32::MAX)
-            .min(self.world.concurrency);
-        let allowed = if self.world.request.delay.is_some() {
-            1
-        } else {
-            allowed
-        };
-        // A page that owners were lost over is fetched alone.
-        let suspected = |(key, lost): (&UrlKey, &u32)| {
-            let name = self.store.url(*key).map(|url| format!("page {url}"));
-            *lost >= limits::LOST_OWNERS_SUSPECT
-                && name.is_some_and(|name| self.owner.in_flight.contains_key(&name))
-        };
-        let allowed = if self.owner.lost.iter().any(suspected) {
-            1
-        } else {
-            allowed
-        };
-        assert!(
-            self.owner.in_flight.len() <= usize::try_from(allowed).unwrap(),
-            "concurrency {allowed}"
-        );
-    }
-
-    fn keep_pace(&mut self, host: &HostKey) {
-        let owner = &mut self.owner;
-        if let (Some(delay_ms), Some(last)) = (self.world.request.delay_ms(), owner.last_start) {
-            assert!(self.now.millis_since(last) >= delay_ms, "delay");
-        }
-        owner.last_start = Some(self.now);
-        let known = owner.robots_read.contains(host);
-        if let Some(delay_ms) = self.world.crawl_delay_ms(host).filter(|_| known) {
-            let others = owner
-                .in_flight
-                .iter()
-                .filter(|(name, at)| *at == host && !name.ends_with("robots.txt"));
-            assert_eq!(others.count(), 0, "one at a time on {host}");
-            if let Some(last) = owner.last_host_start.get(host) {
-                assert!(self.now.millis_since(*last) >= delay_ms, "Crawl-delay of {host}");
-            }
-        }
-        owner.last_host_start.insert(host.clone(), self.now);
-        if let Some(until) = owner.quiet_until.get(host) {
-            assert!(self.now >= *until, "Retry-After of {host}");
-        }
     }
 
     fn later(&mut self, after_ms: u64, input: Input) {
@@ -436,9 +347,10 @@ impl Run {
                     }
                     Input::SitemapFetched { url, .. } => drop(self.owner.in_flight.remove(url.as_str())),
                     Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
-                    Input::SlotTaken => self.owner.slot = TeamSlot::Taken,
+                    Input::WantsBrowser { key, .. } => self.set_aside(*key),
+                    Input::SlotTaken(kind) => self.owner.slots[*kind as usize] = TeamSlot::Taken,
                     Input::Committed(_) => self.owner.commit_out = false,
-                    Input::Added => {}
+                    Input::Added | Input::PrivateHost(_) | Input::PageWorked { .. } => {}
                 }
                 let again = match &*input {
                     Input::PageFetched { key, outcome } if self.faults != Faults::None => {
@@ -469,7 +381,9 @@ impl Run {
         };
         // Failed ones do not name their address: the store knows it.
         let name = name.or_else(|| self.store.url(key).map(Url::to_string)).unwrap();
-        let host = self.owner.in_flight.remove(&format!("page {name}"));
+        let name = format!("page {name}");
+        self.owner.rendering.remove(&name);
+        let host = self.owner.in_flight.remove(&name);
         if let (PageOutcome::Page(page), Some(host)) = (outcome, host)
             && let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503))
         {

@@ -128,7 +128,7 @@ impl World {
         let paths = rng.between(2, 25);
         let mut world = World {
             request,
-            concurrency: u32::try_from(rng.between(1, 8)).unwrap(),
+            concurrency: u32::try_from(rng.between(1, 16)).unwrap(),
             comparable,
             hosts: HashMap::new(),
             pages: HashMap::new(),
@@ -284,7 +284,7 @@ impl World {
     }
 
     pub(crate) fn latency_ms(&self, url: &Url) -> u64 {
-        self.host(url).latency_ms
+        self.hosts.get(bare_host(url)).map_or(10, |host| host.latency_ms)
     }
 
     fn count(&mut self, what: String) -> u32 {
@@ -296,16 +296,22 @@ impl World {
     pub(crate) fn robots(&mut self, key: &HostKey, agent: &str) -> RobotsOutcome {
         let asked = self.count(format!("robots {key}"));
         let url = key.robots_url().unwrap();
-        let host = self.host(&url);
+        let fault = |passing| {
+            RobotsOutcome::HostFault(FetchFailure {
+                id: ScrapeId(uuid::Uuid::from_u128(u128::from(asked))),
+                code: ErrorCode::SiteError,
+                message: HOST_FAULT.to_owned(),
+                passing,
+            })
+        };
+        // A sitemap may be named on a host that does not exist.
+        let Some(host) = self.hosts.get(bare_host(&url)) else {
+            return fault(false);
+        };
         if asked <= host.robots_faults {
             return match host.reachable {
                 true => RobotsOutcome::Unreachable("a fault of the world".to_owned()),
-                false => RobotsOutcome::HostFault(FetchFailure {
-                    id: ScrapeId(uuid::Uuid::from_u128(u128::from(asked))),
-                    code: ErrorCode::SiteError,
-                    message: HOST_FAULT.to_owned(),
-                    passing: true,
-                }),
+                false => fault(true),
             };
         }
         let Some(rules) = &host.robots else {
@@ -428,6 +434,7 @@ impl World {
         let policy = Policy {
             robots_agent: "harvestman".to_owned(),
             max_concurrency: self.concurrency,
+            starts_in_browser: false,
         };
         match self.given.first() {
             Some(first) => Crawl::of_given(&first.url, self.request.max_concurrency, policy, snapshot),

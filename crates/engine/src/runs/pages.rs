@@ -18,6 +18,7 @@ use crate::page_cache::PageCache;
 use crate::profiles;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
 use crate::slots::Asker;
+use crate::turn::Turn;
 
 /// Reads pages for one run.
 pub(super) struct Pages<'a> {
@@ -58,14 +59,16 @@ impl<'a> Pages<'a> {
     ) -> Result<Page, ApiError> {
         let inner = self.inner;
         let reserved = inner.budget.reserve(&inner.store, self.lease.team).await?;
-        let slot = inner.slots.take(Asker {
+        let asker = Asker {
             team: self.lease.team,
             key: self.lease.key,
             job: self.lease.job,
-        });
-        let (_slot, _) = tokio::time::timeout_at(deadline, slot)
+        };
+        let slot = inner.slots.take(asker, inner.scraper.first_slot(options));
+        let slot = tokio::time::timeout_at(deadline, slot)
             .await
             .map_err(|_| ScrapeFailure::timeout().error)?;
+        let turn = Turn::of_call(inner.slots.clone(), asker, Some(slot));
         let deadline = deadline.min(Instant::now() + Duration::from_millis(options.timeout));
         let profile = inner
             .open_profile(self.lease.team, options, self.lease.job)
@@ -74,6 +77,7 @@ impl<'a> Pages<'a> {
             url: &url.url,
             fallback: url.http_fallback(),
             profile: profile.as_ref(),
+            turn: &turn,
         };
         let id = clock::new_scrape_id();
         let scraped = inner

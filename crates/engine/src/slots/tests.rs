@@ -125,10 +125,12 @@ fn nothing_is_remembered_of_who_is_done() {
 
 #[tokio::test]
 async fn waiters_are_served_in_order_and_say_that_they_waited() {
-    let slots = Slots::new(plans(1));
-    let (held, queued) = slots.take(asker(1, 0)).await;
+    let slots = Slots::new(plans(1), 1);
+    let (held, queued) = slots.take(asker(1, 0), SlotKind::Plain).await;
     assert!(queued.0.is_none());
-    let mut waiters: Vec<Asked> = (1..4).map(|number| slots.ask(asker(1, number))).collect();
+    let mut waiters: Vec<Asked> = (1..4)
+        .map(|number| slots.ask(asker(1, number), SlotKind::Plain))
+        .collect();
     assert_eq!(slots.taken(team(1)), 1);
     // Who went away is passed over.
     drop(waiters.remove(1));
@@ -144,25 +146,55 @@ async fn waiters_are_served_in_order_and_say_that_they_waited() {
 
 #[tokio::test]
 async fn teams_do_not_take_each_others_slots() {
-    let slots = Slots::new(plans(2));
-    let _held = [slots.take(asker(1, 1)).await, slots.take(asker(1, 1)).await];
-    assert!(slots.ask(asker(1, 2)).at_once().is_none());
-    let (_slot, queued) = slots.take(asker(2, 3)).await;
+    let slots = Slots::new(plans(2), 1);
+    let _held = [
+        slots.take(asker(1, 1), SlotKind::Plain).await,
+        slots.take(asker(1, 1), SlotKind::Plain).await,
+    ];
+    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_none());
+    let (_slot, queued) = slots.take(asker(2, 3), SlotKind::Plain).await;
     assert!(queued.0.is_none());
     assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
 }
 
 #[tokio::test]
 async fn a_slot_that_nobody_takes_any_more_goes_to_the_next() {
-    let slots = Slots::new(plans(1));
-    let held = slots.take(asker(1, 1)).await;
-    let given_up = slots.ask(asker(1, 2));
-    let mut next = slots.ask(asker(1, 3));
+    let slots = Slots::new(plans(1), 1);
+    let held = slots.take(asker(1, 1), SlotKind::Plain).await;
+    let given_up = slots.ask(asker(1, 2), SlotKind::Plain);
+    let mut next = slots.ask(asker(1, 3), SlotKind::Plain);
     drop(held);
     // It was sent already, and never taken out.
     assert!(next.at_once().is_none());
     drop(given_up);
     assert!(next.at_once().is_some());
+}
+
+#[tokio::test]
+async fn pages_in_the_browser_and_plain_ones_do_not_wait_for_each_other() {
+    let slots = Slots::new(plans(2), 1);
+    let (held, queued) = slots.take(asker(1, 1), SlotKind::Browser).await;
+    assert!(!queued.waited() && held.kind() == SlotKind::Browser);
+    // The browser is for all teams.
+    let mut next = slots.ask(asker(2, 2), SlotKind::Browser);
+    assert!(next.at_once().is_none());
+    let _plain = [
+        slots.take(asker(1, 1), SlotKind::Plain).await,
+        slots.take(asker(1, 1), SlotKind::Plain).await,
+    ];
+    assert_eq!(slots.taken(team(1)), 3);
+    assert!(slots.ask(asker(1, 1), SlotKind::Plain).at_once().is_none());
+    drop(held);
+    assert!(next.at_once().is_some());
+    assert_eq!(slots.taken(team(1)), 2);
+}
+
+#[test]
+fn waits_add_up() {
+    let wait = |ms| Queued::of(Duration::from_millis(ms));
+    assert_eq!(Queued::default().and(Queued::default()).0, None);
+    assert_eq!(Queued::default().and(wait(5)).0, wait(5).0);
+    assert_eq!(wait(7).and(wait(5)).0, wait(12).0);
 }
 
 #[test]
@@ -186,18 +218,21 @@ async fn a_key_has_no_more_than_its_share_of_the_teams_slots() {
         key_max_concurrency: Some(1),
         ..Limits::at_once(2)
     };
-    let slots = Slots::new(Plans::new(limits, BTreeMap::new()));
+    let slots = Slots::new(Plans::new(limits, BTreeMap::new()), 1);
     let with = |key: u128, of_job| Asker {
         key: Some(KeyId(Uuid::from_u128(key))),
         ..asker(1, of_job)
     };
-    let held = slots.take(with(1, 1)).await;
-    let mut same_key = slots.ask(with(1, 2));
+    let held = slots.take(with(1, 1), SlotKind::Plain).await;
+    let mut same_key = slots.ask(with(1, 2), SlotKind::Plain);
     assert!(same_key.at_once().is_none());
     // Who asked later is not held up by it.
-    let (other, queued) = slots.take(with(2, 3)).await;
+    let (other, queued) = slots.take(with(2, 3), SlotKind::Plain).await;
     assert!(queued.0.is_none());
-    assert!(slots.ask(with(3, 4)).at_once().is_none(), "the team has two");
+    assert!(
+        slots.ask(with(3, 4), SlotKind::Plain).at_once().is_none(),
+        "the team has two"
+    );
     drop(other);
     assert!(same_key.at_once().is_none());
     drop(held);
@@ -210,14 +245,14 @@ async fn a_plan_counts_from_the_moment_it_is_given() {
         Limits::at_once(1),
         BTreeMap::from([("more".to_owned(), Limits::at_once(2))]),
     );
-    let slots = Slots::new(plans.clone());
-    let _held = slots.take(asker(1, 1)).await;
-    assert!(slots.ask(asker(1, 2)).at_once().is_none());
+    let slots = Slots::new(plans.clone(), 1);
+    let _held = slots.take(asker(1, 1), SlotKind::Plain).await;
+    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_none());
     plans.assign(team(1), Some("more"));
-    assert!(slots.ask(asker(1, 2)).at_once().is_some());
-    let _other = slots.take(asker(2, 3)).await;
+    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_some());
+    let _other = slots.take(asker(2, 3), SlotKind::Plain).await;
     assert!(
-        slots.ask(asker(2, 4)).at_once().is_none(),
+        slots.ask(asker(2, 4), SlotKind::Plain).at_once().is_none(),
         "other teams keep theirs"
     );
 }

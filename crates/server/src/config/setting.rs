@@ -182,12 +182,17 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "max_concurrency",
         "PAGES",
-        "Pages of one team in flight at once [default: 4 for each CPU core]",
+        "Pages of one team fetched at once [default: 64]",
     ),
     text(
         "key_max_concurrency",
         "PAGES",
-        "Pages of one key in flight at once [default: as many as its team's]",
+        "Pages of one key fetched at once [default: as many as its team's]",
+    ),
+    text(
+        "max_browser_pages",
+        "PAGES",
+        "Pages of all teams in the browser at once [default: 1 for each CPU core]",
     ),
     text(
         "max_sessions",

@@ -29,10 +29,8 @@ fn nothing_said_gives_the_defaults_of_the_contract() {
     assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
     assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));
     let limits = config.limits;
-    assert_eq!(
-        (limits.max_concurrency, limits.max_sessions),
-        (4 * cores(), cores())
-    );
+    assert_eq!((limits.max_concurrency, limits.max_sessions), (64, cores()));
+    assert_eq!(config.max_browser_pages, cores());
     assert_eq!((limits.rate_limit, limits.credit_budget), (None, None));
     assert_eq!((limits.key_rate_limit, limits.key_max_concurrency), (None, None));
     assert!(config.plans.is_empty());
@@ -282,6 +280,16 @@ fn a_plan_has_its_own_limits_and_the_usual_ones_where_it_says_nothing() {
         (Some(3), Some(100), 2)
     );
     assert_eq!(config.plans["same"], config.limits);
+}
+
+#[test]
+fn the_browser_has_a_number_of_pages_at_once() {
+    let of = |number| parse(&[("HARVESTMAN_MAX_BROWSER_PAGES", number)]);
+    assert_eq!(of("7").unwrap().max_browser_pages, 7);
+    for wrong in ["0", "-1", "many", "10001"] {
+        let error = of(wrong).unwrap_err().to_string();
+        assert!(error.contains("HARVESTMAN_MAX_BROWSER_PAGES"), "{error}");
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub(crate) async fn metrics(
         return Err(Failure::new(ErrorCode::Forbidden, sentence));
     }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, app.metrics().text()).into_response())
+    Ok((kind, app.metrics().text(&app.engine().page_metrics())).into_response())
 }
 
 pub(crate) async fn old_version(uri: Uri) -> Failure {

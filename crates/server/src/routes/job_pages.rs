@@ -5,10 +5,11 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
+use harvestman_core::crawl::Limiter;
 use harvestman_core::ids::JobId;
 use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
 use harvestman_core::paging::MAX_DATA_BYTES;
-use harvestman_store::{JobRow, Principal, StoreError};
+use harvestman_store::{JobKind, JobRow, JobStatus, Principal, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,10 +19,22 @@ use crate::error::{Answer, Failure, json_answer};
 use crate::limits;
 use crate::routes::PathId;
 
-/// The job as the console lists it, with the request that started it.
+/// The job as the console lists it, with the request that started it and its pace: what its pages took, and what it
+/// waits for now.
 pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
     let row = row(&app, &who, id).await?;
-    let body = json!({ "success": true, "job": entry(&row) });
+    let mut job = entry(&row);
+    if matches!(row.kind, JobKind::Crawl | JobKind::BatchScrape) {
+        let limiter = app
+            .engine()
+            .limiter(id)
+            .filter(|_| row.status == JobStatus::Scraping);
+        job["pace"] = json!({
+            "pages": app.store().pace_counts(id).await?,
+            "limitedBy": limiter.map(Limiter::as_str),
+        });
+    }
+    let body = json!({ "success": true, "job": job });
     Ok(json_answer(StatusCode::OK, body.to_string()))
 }
 

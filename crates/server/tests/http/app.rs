@@ -106,6 +106,7 @@ impl TestApp {
                     zero_data_retention: config.allow_zero_data_retention,
                 },
                 cores: 2,
+                browser_pages: 2,
                 webhook_secret: None,
                 webhook_retries: Vec::new(),
                 webhook_signature_aliases: Vec::new(),

@@ -201,6 +201,10 @@ async fn the_pages_of_a_job_are_told_without_their_bodies_and_with_their_links()
     let job = app.get(&format!("/console/api/jobs/{id}")).await.json();
     assert_eq!(job["job"]["kind"], "crawl");
     assert_eq!(job["job"]["request"]["limit"], 10);
+    assert_eq!(
+        job["job"]["pace"],
+        json!({ "pages": { "inBrowser": 0, "waited": 0, "retried": 0 }, "limitedBy": null })
+    );
 
     let first = app
         .get(&format!("/console/api/jobs/{id}/pages?limit=2"))

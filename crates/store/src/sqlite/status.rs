@@ -6,6 +6,7 @@ use futures_util::TryStreamExt;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query, query_as, query_scalar};
 
+use harvestman_core::crawl::PaceCounts;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
@@ -14,7 +15,7 @@ use crate::job::{JobEntry, JobErrors, JobRow, JobStatus};
 use crate::page::DocumentChunk;
 use crate::prepared::decompress;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_kind;
+use crate::sqlite::jobs::{parse_kind, parse_progress};
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 
 /// A url_key as stored, where there is one.
@@ -144,6 +145,21 @@ impl Sqlite {
             .collect();
         let place = |page: &MaybeKey| places.get(page.as_ref()?).copied();
         Ok(pages.iter().map(|(_, page)| place(page)).collect())
+    }
+
+    pub(crate) async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
+        let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
+            .bind(blob(job.0))
+            .fetch_all(&self.readers)
+            .await?;
+        let mut sum = PaceCounts::default();
+        for row in &shards {
+            let of_shard = parse_progress(row)?.pace;
+            sum.in_browser += of_shard.in_browser;
+            sum.waited += of_shard.waited;
+            sum.retried += of_shard.retried;
+        }
+        Ok(sum)
     }
 
     pub(crate) async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {

@@ -87,9 +87,57 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
                     <dd>{move || left().0}</dd>
                 </div>
             </dl>
+            <Pace feed/>
         </section>
     }
     .into_any()
+}
+
+/// Shows in one line what the pages took beside one fetch each, and what the job waits for now.
+#[component]
+fn Pace(feed: JobFeed) -> impl IntoView {
+    let counts = move || feed.pace.with(|pace| pace.pages);
+    let limiter = move || {
+        let word = feed.pace.with(|pace| pace.limited_by.clone());
+        word.filter(|_| feed.is_running())
+            .map_or(("nothing", ""), |word| limiter_text(&word))
+    };
+    view! {
+        <dl class="pace">
+            <div>
+                <dt>"in the browser"</dt>
+                <dd>{move || figures::count(counts().in_browser)}</dd>
+            </div>
+            <div>
+                <dt>"waited"</dt>
+                <dd>{move || figures::count(counts().waited)}</dd>
+            </div>
+            <div>
+                <dt>"retried"</dt>
+                <dd>{move || figures::count(counts().retried)}</dd>
+            </div>
+            <Show when=move || feed.is_running()>
+                <div title=move || limiter().1>
+                    <dt>"limited by"</dt>
+                    <dd>{move || limiter().0}</dd>
+                </div>
+            </Show>
+        </dl>
+    }
+    .into_any()
+}
+
+/// Name and explanation of what limits a job.
+fn limiter_text(word: &str) -> (&'static str, &'static str) {
+    match word {
+        "hostDelay" => ("host delay", text::LIMITED_BY_HOST_DELAY),
+        "hostConcurrency" => ("pages per site", text::LIMITED_BY_SITE),
+        "concurrency" => ("concurrency", text::LIMITED_BY_CONCURRENCY),
+        "browser" => ("browser", text::LIMITED_BY_BROWSER),
+        "conversion" => ("conversion", text::LIMITED_BY_CONVERSION),
+        "storage" => ("storage", text::LIMITED_BY_STORAGE),
+        _ => ("another limit", ""),
+    }
 }
 
 fn status_is_completed(feed: JobFeed) -> bool {

@@ -1,6 +1,6 @@
 //! Repeats, former owners, new owners, cancels.
 
-use harvestman_core::crawl::{Batch, JobEnd, JobState, Progress};
+use harvestman_core::crawl::{Batch, JobEnd, JobState, PaceCounts, Progress};
 use harvestman_store::{Cancel, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, row, start, take, team};
@@ -114,6 +114,11 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
         sitemaps_done: false,
         root: Some(url("/docs/")),
         begun: [(key("/4"), 3)].into(),
+        pace: PaceCounts {
+            in_browser: 1,
+            waited: 2,
+            retried: 3,
+        },
     };
     let first = Batch {
         offers: offers(&["/1", "/2", "/3", "/4", "/5", "/6"]),
@@ -129,6 +134,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
     };
     commit(store, &lease, &second).await;
     store.release(&lease).await.unwrap();
+    assert_eq!(store.pace_counts(job.id).await.unwrap(), progress.pace);
     let lease = take(store, &job, 0).await;
     let mut snapshot = store.load(&lease).await.unwrap();
     let after_release = Progress {

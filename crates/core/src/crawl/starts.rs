@@ -1,0 +1,187 @@
+//! What may start now: robots.txt files, sitemaps, pages. Only what the pace of the job and of the host allows
+//! takes a slot of the team.
+
+use crate::crawl::changes::Change;
+use crate::crawl::seeds::Phase;
+use crate::crawl::{Crawl, Limiter, Output, PageTask, SlotKind, given, limits};
+use crate::host::HostKey;
+use crate::politeness::Slot;
+use crate::time::Timestamp;
+
+/// The team's slot for the next page. Starts are counted when they happen, not while they wait for
+/// the team's other pages: `delay`, `Crawl-delay` and concurrency are kept between real starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum TeamSlot {
+    #[default]
+    None,
+    Wanted,
+    Taken,
+}
+
+/// One of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TeamSlots([TeamSlot; 2]);
+
+impl TeamSlots {
+    pub(super) fn get(self, kind: SlotKind) -> TeamSlot {
+        self.0[kind as usize]
+    }
+
+    pub(super) fn set(&mut self, kind: SlotKind, slot: TeamSlot) {
+        self.0[kind as usize] = slot;
+    }
+}
+
+impl Crawl {
+    /// At most half of the places go to robots.txt files, so that pages go on meanwhile.
+    pub(super) fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
+        if self.pace.side_slot() != Slot::Free
+            || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
+        {
+            return None;
+        }
+        let Some(host) = self.hosts.next(now) else {
+            self.wake_by(self.hosts.wake_at());
+            return None;
+        };
+        self.pace.start_side();
+        self.robots_in_flight += 1;
+        let url = host.robots_url()?;
+        Some(Output::FetchRobots { host, url })
+    }
+
+    pub(super) fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
+        if self.changes.is_full() || self.held_pages >= limits::BACKLOG_MAX_PAGES {
+            self.limiter = Some(Limiter::Storage);
+            return None;
+        }
+        if !self.counts_renders()
+            && let Some(output) = self.next_render(now)
+        {
+            return Some(output);
+        }
+        let waiting = !self.frontier.is_empty() || !self.renders.is_empty();
+        match self.pace.slot(now) {
+            Slot::Free => {}
+            Slot::At(time) => {
+                self.limiter = waiting.then_some(Limiter::HostDelay);
+                if waiting || matches!(self.phase, Phase::Reading(_)) {
+                    self.wake_by(Some(time));
+                }
+                return None;
+            }
+            Slot::Busy => {
+                self.limiter = waiting.then_some(Limiter::Concurrency);
+                return None;
+            }
+        }
+        if self.counts_renders()
+            && let Some(output) = self.next_render(now)
+        {
+            return Some(output);
+        }
+        let output = if self.team_slots.get(self.first_kind) == TeamSlot::Wanted && !self.sitemap_turn {
+            // The place is kept for the page whose turn it is.
+            self.limiter = Some(self.no_slot());
+            None
+        } else if self.sitemap_turn {
+            self.next_sitemap(now).or_else(|| self.next_page(now))
+        } else {
+            self.next_page(now).or_else(|| self.next_sitemap(now))
+        }?;
+        if !matches!(output, Output::WantSlot(_)) {
+            self.sitemap_turn = matches!(output, Output::FetchPage(..));
+            self.pace.start(now);
+        }
+        Some(output)
+    }
+
+    fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {
+        let Phase::Reading(walk) = &mut self.phase else {
+            return None;
+        };
+        let url = walk.wanted()?.clone();
+        let host = HostKey::of(&url);
+        if !self.hosts.ignores_robots() && !self.hosts.is_decided(&host) {
+            return None;
+        }
+        match self.frontier.ask(&host, now) {
+            Slot::Free => {
+                walk.asked(&url);
+                Some(Output::FetchSitemap { url })
+            }
+            Slot::At(time) => {
+                self.wake_by(Some(time));
+                None
+            }
+            Slot::Busy => None,
+        }
+    }
+
+    fn next_page(&mut self, now: Timestamp) -> Option<Output> {
+        if self.renders.is_full() {
+            self.limiter = Some(Limiter::Browser);
+            return None;
+        }
+        match self.frontier.look(now) {
+            Slot::Free => {}
+            Slot::At(time) => {
+                self.limiter = Some(self.frontier.limiter().unwrap_or(Limiter::HostDelay));
+                self.wake_by(Some(time));
+                return None;
+            }
+            Slot::Busy => {
+                let last = (!self.renders.is_empty()).then_some(Limiter::Browser);
+                self.limiter = self.frontier.limiter().or(last);
+                return None;
+            }
+        }
+        let kind = self.first_kind;
+        match self.team_slots.get(kind) {
+            TeamSlot::None => {
+                self.team_slots.set(kind, TeamSlot::Wanted);
+                Some(Output::WantSlot(kind))
+            }
+            TeamSlot::Wanted => {
+                self.limiter = Some(self.no_slot());
+                None
+            }
+            TeamSlot::Taken => {
+                let entry = self.frontier.take(now)?;
+                self.team_slots.set(kind, TeamSlot::None);
+                let task = PageTask {
+                    fallback: given::fallback(&entry),
+                    key: entry.key,
+                    url: entry.url.clone(),
+                    depth: entry.depth(),
+                    attempt: entry.earlier + entry.tries + 1,
+                };
+                if entry.tries == 0 {
+                    self.changes.push(Change::Begun(entry.key, entry.earlier + 1));
+                }
+                self.running.insert(entry.key, entry);
+                Some(Output::FetchPage(task, kind))
+            }
+        }
+    }
+
+    /// What a page waits for whose slot is not there.
+    fn no_slot(&self) -> Limiter {
+        match self.first_kind {
+            SlotKind::Plain => Limiter::Concurrency,
+            SlotKind::Browser => Limiter::Browser,
+        }
+    }
+
+    /// A slot that came when no page could start any more is for others.
+    pub(super) fn return_slot(&mut self, now: Timestamp) -> Option<Output> {
+        // A page in flight ends soon, and then the oldest render has the place.
+        let kept = self.counts_renders() && !self.renders.is_empty() && self.pace.slot(now) == Slot::Busy;
+        let unused = |kind: &SlotKind| {
+            self.team_slots.get(*kind) == TeamSlot::Taken && !(kept && *kind == SlotKind::Browser)
+        };
+        let kind = [SlotKind::Plain, SlotKind::Browser].into_iter().find(unused)?;
+        self.team_slots.set(kind, TeamSlot::None);
+        Some(Output::ReturnSlot(kind))
+    }
+}

@@ -1,0 +1,191 @@
+//! Hosts that may be asked, under a limit for each site: a registrable domain, or a host that has none. Only the first
+//! host of a site that has room is on offer, so that a full site costs nothing however many hosts it has.
+
+use std::collections::{BTreeSet, HashMap};
+
+use url::Url;
+
+use crate::frontier::Rank;
+use crate::host::HostKey;
+use crate::scope::site_of;
+
+/// The ready hosts of all sites.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sites {
+    limit: Option<u32>,
+    sites: Vec<Site>,
+    numbers: HashMap<String, usize>,
+    /// The first ready host of each site with room.
+    first: BTreeSet<(Rank, HostKey)>,
+    /// Full sites with ready hosts.
+    held_back: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Site {
+    unlimited: bool,
+    in_flight: u32,
+    ready: BTreeSet<(Rank, HostKey)>,
+    /// Whether it is counted in `held_back`.
+    holds_back: bool,
+    /// What `first` has of it.
+    offered: Option<(Rank, HostKey)>,
+}
+
+impl Sites {
+    pub(super) fn new(limit: Option<u32>) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    /// Number of the site that a host belongs to.
+    pub(super) fn site_of(&mut self, key: &HostKey) -> usize {
+        let name = Url::parse(key.as_str()).map_or_else(|_| key.to_string(), |url| site_of(&url));
+        let next = self.sites.len();
+        let number = *self.numbers.entry(name).or_insert(next);
+        if number == next {
+            self.sites.push(Site::default());
+        }
+        number
+    }
+
+    pub(super) fn lift_limit(&mut self, site: usize) {
+        self.sites[site].unlimited = true;
+        self.offer(site);
+    }
+
+    pub(super) fn is_full(&self, site: usize) -> bool {
+        let site = &self.sites[site];
+        !site.unlimited && self.limit.is_some_and(|limit| site.in_flight >= limit)
+    }
+
+    /// The host whose turn it is.
+    pub(super) fn first(&self) -> Option<&HostKey> {
+        self.first.first().map(|(_, key)| key)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// Whether a host would be ready if its site had room.
+    pub(super) fn holds_back(&self) -> bool {
+        self.held_back > 0
+    }
+
+    pub(super) fn insert(&mut self, site: usize, rank: Rank, key: &HostKey) {
+        self.sites[site].ready.insert((rank, key.clone()));
+        self.offer(site);
+    }
+
+    pub(super) fn remove(&mut self, site: usize, rank: Rank, key: &HostKey) {
+        self.sites[site].ready.remove(&(rank, key.clone()));
+        self.offer(site);
+    }
+
+    /// A request to a host of the site starts.
+    pub(super) fn start(&mut self, site: usize) {
+        self.sites[site].in_flight += 1;
+        self.offer(site);
+    }
+
+    /// A request to a host of the site ended.
+    pub(super) fn end(&mut self, site: usize) {
+        let in_flight = &mut self.sites[site].in_flight;
+        *in_flight = in_flight.saturating_sub(1);
+        self.offer(site);
+    }
+
+    /// Puts on offer what the site may offer after any change.
+    fn offer(&mut self, number: usize) {
+        let is_full = self.is_full(number);
+        let site = &mut self.sites[number];
+        let holds_back = is_full && !site.ready.is_empty();
+        match (std::mem::replace(&mut site.holds_back, holds_back), holds_back) {
+            (false, true) => self.held_back += 1,
+            (true, false) => self.held_back -= 1,
+            _ => {}
+        }
+        let offer = site.ready.first().filter(|_| !is_full);
+        if site.offered.as_ref() == offer {
+            return;
+        }
+        let offer = offer.cloned();
+        if let Some(before) = std::mem::replace(&mut site.offered, offer.clone()) {
+            self.first.remove(&before);
+        }
+        self.first.extend(offer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontier::Order;
+
+    fn host(text: &str) -> HostKey {
+        HostKey::from(text)
+    }
+
+    fn rank(ordinal: u64) -> Rank {
+        (0, Order { depth: 0, ordinal })
+    }
+
+    #[test]
+    fn hosts_of_one_domain_share_its_limit_and_others_go_on() {
+        let mut sites = Sites::new(Some(2));
+        let (www, api, other) = (
+            host("https://www.a.example"),
+            host("http://api.a.example:8080"),
+            host("https://b.example"),
+        );
+        let site = sites.site_of(&www);
+        assert_eq!(sites.site_of(&api), site);
+        let second = sites.site_of(&other);
+        assert_ne!(second, site);
+        sites.insert(site, rank(2), &www);
+        sites.insert(site, rank(1), &api);
+        sites.insert(second, rank(3), &other);
+        assert_eq!(sites.first(), Some(&api));
+        sites.start(site);
+        assert_eq!(sites.first(), Some(&api));
+        sites.start(site);
+        assert!(sites.is_full(site) && sites.holds_back());
+        assert_eq!(sites.first(), Some(&other));
+        sites.remove(site, rank(1), &api);
+        sites.end(site);
+        assert_eq!(sites.first(), Some(&www));
+        assert!(!sites.holds_back());
+    }
+
+    #[test]
+    fn addresses_and_bare_names_are_sites_of_their_own_whatever_the_port() {
+        let mut sites = Sites::new(Some(1));
+        let numbers: Vec<usize> = [
+            "http://127.0.0.1:1",
+            "http://127.0.0.1:2",
+            "http://127.0.0.2:1",
+            "http://[::1]:1",
+            "http://localhost",
+        ]
+        .iter()
+        .map(|key| sites.site_of(&host(key)))
+        .collect();
+        assert_eq!(numbers, [0, 0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_lifted_limit_counts_at_once() {
+        let mut sites = Sites::new(Some(1));
+        let key = host("http://127.0.0.1");
+        let site = sites.site_of(&key);
+        sites.insert(site, rank(1), &key);
+        sites.start(site);
+        assert_eq!(sites.first(), None);
+        sites.lift_limit(site);
+        assert_eq!(sites.first(), Some(&key));
+        assert!(!sites.is_full(site) && !sites.is_empty());
+    }
+}

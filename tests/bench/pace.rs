@@ -1,0 +1,173 @@
+//! How much of the network's speed a job reaches at sites that are some way off: beside a peer that only fetches, and
+//! beside the same job without latency, in the same run.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use futures_util::future::try_join_all;
+use harvestman_tests::TestServer;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use url::Url;
+
+use crate::arguments::Arguments;
+use crate::process;
+use crate::site::GeneratedSite;
+
+/// Requests of the peer in flight: as many pages as a team has by default.
+const AT_ONCE: usize = 64;
+/// Hosts of the batch over several.
+const HOSTS: u8 = 20;
+/// Pages of the job before the measured ones.
+const WARM_UP_PAGES: u64 = 500;
+
+/// Sites at addresses of their own.
+struct Sites(Vec<GeneratedSite>);
+
+impl Sites {
+    async fn serve(hosts: u8, latency: Duration) -> Result<Sites> {
+        let addresses = (1..=hosts).map(|host| IpAddr::V4(Ipv4Addr::new(127, 0, 0, host)));
+        let sites = addresses.map(|address| GeneratedSite::serve_at(address, latency));
+        Ok(Sites(try_join_all(sites).await?))
+    }
+
+    /// So many pages, the hosts by turns.
+    fn urls(&self, pages: u64) -> Vec<String> {
+        let hosts = self.0.len() as u64;
+        let tree = format!("docs-{pages}");
+        (0..pages)
+            .map(|number| {
+                let site = &self.0[usize::try_from(number % hosts).unwrap_or(0)];
+                format!("{}page-{number}", site.start(&tree))
+            })
+            .collect()
+    }
+}
+
+/// `pace --pages N --latency-ms L`.
+pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
+    let pages = arguments.number("--pages", 4_000)?;
+    let latency_ms = arguments.number("--latency-ms", 20)?;
+    arguments.end()?;
+    let latency = Duration::from_millis(latency_ms);
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.0/8"),
+        ("HARVESTMAN_LOG", "warn"),
+    ])
+    .await;
+    println!("{pages} pages, {latency_ms} ms each, {AT_ONCE} at once; pages/s");
+    println!("                  fetch only   no latency   latency   of the lesser");
+    for (name, hosts, crawls) in [
+        ("crawl, 1 host", 1, true),
+        ("batch, 1 host", 1, false),
+        ("batch, 20 hosts", HOSTS, false),
+    ] {
+        let near = Sites::serve(hosts, Duration::ZERO).await?;
+        let far = Sites::serve(hosts, latency).await?;
+        job(&server, &near, WARM_UP_PAGES, crawls).await?;
+        let fetched = fetch_only(far.urls(pages)).await?;
+        let at_hand = job(&server, &near, pages, crawls).await?;
+        let cpu_before_s = process::cpu_s(server.pid())?;
+        let remote = job(&server, &far, pages, crawls).await?;
+        let cpu_s = process::cpu_s(server.pid())? - cpu_before_s;
+        println!(
+            "{name:<16}  {fetched:>10.0}   {at_hand:>10.0}   {remote:>7.0}   {:>13.2}   ({:.2} CPU seconds a second)",
+            remote / fetched.min(at_hand),
+            cpu_s * remote / pages as f64,
+        );
+    }
+    Ok(())
+}
+
+/// Pages a second of a job over the sites, by the server's own clock.
+async fn job(server: &TestServer, sites: &Sites, pages: u64, crawls: bool) -> Result<f64> {
+    let path = if crawls {
+        let url = sites.0[0].start(&format!("docs-{pages}"));
+        let request =
+            json!({ "url": url, "limit": pages, "sitemap": "skip", "scrapeOptions": { "maxAge": 0 } });
+        format!("/v2/crawl/{}", server.crawl(&request).await)
+    } else {
+        server
+            .batch(&json!({ "urls": sites.urls(pages), "maxAge": 0 }))
+            .await
+    };
+    let status: Value = server.wait_for_end(&path).await;
+    ensure!(
+        status["status"] == "completed" && status["completed"] == pages,
+        "not all pages are there: {status}"
+    );
+    let seconds = status["duration"]
+        .as_f64()
+        .context("an ended job has a duration")?;
+    Ok(pages as f64 / seconds.max(0.001))
+}
+
+/// Requests a second of a client that reads each page and does nothing with it.
+async fn fetch_only(urls: Vec<String>) -> Result<f64> {
+    let next = AtomicUsize::new(0);
+    let began = Instant::now();
+    let clients = (0..AT_ONCE).map(|_| async {
+        let mut connections = HashMap::new();
+        while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let url: Url = url.parse()?;
+            let address: SocketAddr = url.authority().parse()?;
+            let stream = match connections.remove(&address) {
+                Some(stream) => stream,
+                None => TcpStream::connect(address).await?,
+            };
+            connections.insert(address, fetch(stream, &url).await?);
+        }
+        anyhow::Ok(())
+    });
+    try_join_all(clients).await?;
+    Ok(urls.len() as f64 / began.elapsed().as_secs_f64())
+}
+
+/// Sends one request and reads its answer, which states its length; the connection, for the next one.
+async fn fetch(mut stream: TcpStream, url: &Url) -> Result<TcpStream> {
+    let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path(), url.authority());
+    stream.set_nodelay(true)?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::with_capacity(16 * 1024);
+    loop {
+        if let Some(end) = answer_end(&answer)?
+            && answer.len() >= end
+        {
+            ensure!(answer.starts_with(b"HTTP/1.1 200"), "{url} is no page");
+            return Ok(stream);
+        }
+        ensure!(stream.read_buf(&mut answer).await? > 0, "{url} breaks off");
+    }
+}
+
+/// Bytes of the answer with its body, once its head is there.
+fn answer_end(answer: &[u8]) -> Result<Option<usize>> {
+    let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let text = std::str::from_utf8(&answer[..head])?;
+    let length = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "));
+    let length: usize = length.context("an answer has its length")?.parse()?;
+    Ok(Some(head + 4 + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_peer_reads_every_page_of_every_host() {
+        let sites = Sites::serve(3, Duration::from_millis(1)).await.unwrap();
+        let urls = sites.urls(200);
+        assert!(fetch_only(urls.clone()).await.unwrap() > 0.0);
+        let served: Vec<u64> = sites.0.iter().map(GeneratedSite::served).collect();
+        assert_eq!(served, [67, 67, 66]);
+        assert!(fetch_only(vec![format!("{}9999", urls[0])]).await.is_err());
+    }
+}

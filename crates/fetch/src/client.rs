@@ -153,10 +153,8 @@ impl Fetcher {
     /// Whether the host of `url` is at an address that only the operator's exceptions make reachable. False for a
     /// host that cannot be reached at all.
     pub async fn is_private(&self, url: &Url) -> bool {
-        match timeout(Duration::from_secs(10), self.shared.target(url)).await {
-            Ok(Ok(target)) => target.addresses.iter().any(|address| is_private(address.ip())),
-            _ => false,
-        }
+        let target = self.shared.target(url).await;
+        target.is_ok_and(|target| target.addresses.iter().any(|address| is_private(address.ip())))
     }
 }
 

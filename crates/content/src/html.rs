@@ -7,5 +7,6 @@ pub(crate) mod json_ld;
 pub(crate) mod links;
 pub(crate) mod metadata;
 pub(crate) mod parse;
+pub(crate) mod redirect;
 pub(crate) mod select;
 pub(crate) mod tag;

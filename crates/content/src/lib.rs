@@ -13,6 +13,7 @@ mod limits;
 mod main_content;
 mod markdown;
 mod page;
+mod signs;
 
 pub use decode::{Decoded, decode};
 pub use facts::{FactCell, FactTable, Facts};
@@ -20,3 +21,4 @@ pub use html::json_ld::day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, Page, Selection};
+pub use signs::{Mount, Scripts, Signs};

@@ -2,6 +2,8 @@
 //! what is made of the fetched bytes (`render`, with the feature of the same name).
 
 #[cfg(feature = "render")]
+mod browser_need;
+#[cfg(feature = "render")]
 pub mod changes;
 #[cfg(feature = "render")]
 mod clean;
@@ -22,10 +24,14 @@ mod render;
 #[cfg(feature = "render")]
 mod summary;
 
+#[cfg(feature = "render")]
+pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, browser_need, pending};
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]
 pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
+#[cfg(feature = "render")]
+pub use harvestman_content::Signs;
 #[cfg(feature = "files")]
 pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]

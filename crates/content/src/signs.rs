@@ -130,6 +130,29 @@ const SIDE_ELEMENTS: &[&str] = &[
     "topbar",
 ];
 
+/// Parts of names of elements that show something only when their reader asks for it.
+const WAITING: &[&str] = &[
+    "alert",
+    "autocomplete",
+    "d-none",
+    "dropdown",
+    "error",
+    "hidden",
+    "hide",
+    "message",
+    "modal",
+    "notif",
+    "overlay",
+    "popup",
+    "search",
+    "status",
+    "suggest",
+    "toast",
+    "tooltip",
+];
+/// Elements whose names are looked at for them: the element and those around it.
+const WAITING_LEVELS: usize = 4;
+
 /// What a text weighs.
 fn weight(text: &str) -> usize {
     text.chars()
@@ -178,8 +201,8 @@ pub(crate) fn signs(dom: &Dom) -> Signs {
         pictures: Vec::new(),
         fields: Vec::new(),
     };
-    walk(dom, body, &mut sums, &mut signs);
-    signs.mount = mount(dom, body, &sums, &signs);
+    let mounts = walk(dom, body, &mut sums, &mut signs);
+    signs.mount = mount(dom, mounts, &sums, &signs);
     signs.asks_in_text = placeholder::is_request(&signs.text);
     signs.asks_in_noscript = placeholder::asks_in_noscript(dom, body);
     signs.challenge = placeholder::is_challenge(dom, &signs);
@@ -208,14 +231,14 @@ fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
     sums
 }
 
-/// One pass over the body: everything that is counted.
-fn walk(dom: &Dom, body: NodeId, sums: &mut Sums, signs: &mut Signs) {
+/// One pass over the body: everything that is counted. Returns what would be a mount if it were empty.
+fn walk(dom: &Dom, body: NodeId, sums: &mut Sums, signs: &mut Signs) -> Vec<(NodeId, Mount)> {
     let nodes = dom.nodes.len() + 1;
     (sums.main, sums.pictures, sums.fields) = (vec![0; nodes], vec![0; nodes], vec![0; nodes]);
     let whole = Sums::within(&sums.text, dom, body).max(1);
     let (mut main, mut pictures, mut fields) = (0u32, 0u32, 0u32);
     let (mut passed, mut inside_main, mut heading, mut prose) = (0, 0, 0, 0);
-    let mut names = Vec::new();
+    let (mut names, mut mounts) = (Vec::new(), Vec::new());
     for id in 0..dom.len() {
         sums.main[id as usize] = main;
         sums.pictures[id as usize] = pictures;
@@ -268,6 +291,9 @@ fn walk(dom: &Dom, body: NodeId, sums: &mut Sums, signs: &mut Signs) {
             Aside::Named => !is_much(MUCH_PERCENT),
             Aside::Header => id >= inside_main && !is_much(MUCH_PERCENT),
         };
+        if !is_aside && let Some(kind) = kind_of_mount(dom, id, &signs.scripts) {
+            mounts.push((id, kind));
+        }
         let is_loader = !is_aside && held <= LOADER_WEIGHT && placeholder::is_loader(dom, id);
         signs.loaders += usize::from(is_loader);
         if is_aside || is_loader {
@@ -293,6 +319,7 @@ fn walk(dom: &Dom, body: NodeId, sums: &mut Sums, signs: &mut Signs) {
     }
     let last = dom.nodes.len();
     (sums.main[last], sums.pictures[last], sums.fields[last]) = (main, pictures, fields);
+    mounts
 }
 
 fn is_frame(dom: &Dom, id: NodeId) -> bool {
@@ -313,35 +340,47 @@ fn keep_text(kept: &mut String, text: &str) {
     kept.push(' ');
 }
 
-/// The surest element without content.
-fn mount(dom: &Dom, body: NodeId, sums: &Sums, signs: &Signs) -> Option<Mount> {
-    dom.below(body)
-        .filter(|&id| {
-            !matches!(
-                dom.tag(id),
-                Tag::Text | Tag::Script | Tag::Noscript | Tag::Template
-            )
-        })
-        .filter_map(|id| {
-            let kind = kind_of_mount(dom, id, &signs.scripts)?;
-            let held = Sums::within(&sums.main, dom, id);
-            let most = match kind {
-                Mount::Root if signs.loaders > 0 => HINTS_WEIGHT,
-                _ => EMPTY_WEIGHT,
-            };
-            let is_empty = held < most.max(EMPTY_WEIGHT)
-                && Sums::within(&sums.pictures, dom, id) < MANY
-                && Sums::within(&sums.fields, dom, id) < MANY
-                && !dom
-                    .below(id)
-                    .any(|node| matches!(dom.tag(node), Tag::Iframe | Tag::Video | Tag::Object));
-            is_empty.then_some(kind)
-        })
-        .min()
+/// The surest of these elements that has no content.
+fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &Sums, signs: &Signs) -> Option<Mount> {
+    let is_empty = |&(id, kind): &(NodeId, Mount)| {
+        let most = match kind {
+            Mount::Root if signs.loaders > 0 => HINTS_WEIGHT,
+            _ => EMPTY_WEIGHT,
+        };
+        Sums::within(&sums.main, dom, id) < most
+            && Sums::within(&sums.pictures, dom, id) < MANY
+            && Sums::within(&sums.fields, dom, id) < MANY
+            && !dom
+                .below(id)
+                .any(|node| matches!(dom.tag(node), Tag::Iframe | Tag::Video | Tag::Object))
+    };
+    mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
 }
 
-/// What kind of mount the element would be if it were empty.
+/// What kind of mount the element would be if it were empty. What waits for its reader, such as the results of a search
+/// box, is none.
 fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
+    let kind = kind_by_name(dom, id, scripts)?;
+    let waits = |id: NodeId| {
+        let names = [attr::CLASS, attr::ID]
+            .into_iter()
+            .filter_map(|name| dom.attr(id, name));
+        names.flat_map(str::split_ascii_whitespace).any(|name| {
+            WAITING
+                .iter()
+                .any(|word| name.to_ascii_lowercase().contains(word))
+        })
+    };
+    let is_sure = matches!(kind, Mount::Root | Mount::Main);
+    (is_sure
+        || !std::iter::once(id)
+            .chain(dom.ancestors(id))
+            .take(WAITING_LEVELS)
+            .any(waits))
+    .then_some(kind)
+}
+
+fn kind_by_name(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
     let tag = dom.tag(id);
     let name = dom
         .attr(id, attr::ID)

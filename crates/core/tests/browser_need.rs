@@ -113,6 +113,13 @@ const PAGES: &[(&str, u16, BrowserReason)] = &[
     ("location_replace_stub", 200, Redirect),
     ("location_href_stub", 200, Redirect),
     ("language_choice_by_script", 200, NoText),
+    ("rustdoc_1_63_constant", 200, ShortPage),
+    ("rustdoc_1_63_constant_deprecated", 200, Content),
+    ("rustdoc_1_63_type", 200, ShortPage),
+    ("rustdoc_1_63_redirect", 200, Redirect),
+    ("rustdoc_1_63_settings", 200, Noscript),
+    ("rustdoc_1_86_constant", 200, ShortPage),
+    ("mdbook_moved_page", 200, Content),
 ];
 
 fn folder() -> PathBuf {

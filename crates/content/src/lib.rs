@@ -17,6 +17,7 @@ mod signs;
 
 pub use decode::{Decoded, decode};
 pub use facts::{FactCell, FactTable, Facts};
+pub use html::frames::{FrameTag, frame_tags, with_frames};
 pub use html::json_ld::day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};

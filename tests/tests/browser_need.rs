@@ -315,6 +315,72 @@ async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
 }
 
 #[tokio::test]
+async fn a_page_of_frames_shows_their_documents() {
+    let other = Site::new()
+        .page("/", Page::html("<p>Another site</p>"))
+        .serve()
+        .await;
+    let site = Site::new()
+        .page(
+            "/",
+            Page::html(
+                "<html><head><title>Manual</title></head><frameset cols='20%,*'>
+            <frame src='/toc.html'><frame src='/text/'><noframes>Get a browser</noframes></frameset></html>",
+            ),
+        )
+        .page(
+            "/toc.html",
+            Page::html("<ul><li><a href='text/one.html'>One</a></ul>"),
+        )
+        .page(
+            "/text/",
+            Page::html("<p>Read on.</p><iframe src=inner.html></iframe>"),
+        )
+        .page(
+            "/text/inner.html",
+            Page::html(format!("{STORY}<p><a href=more.html>More</a></p>")),
+        )
+        .page(
+            "/text/map",
+            Page::html(format!(
+                "<p>Map</p><iframe src='{}'></iframe>",
+                other.url_at("localhost", "/")
+            )),
+        )
+        .page(
+            "/missing",
+            Page::html("<p>Framed</p><iframe src=/nothing></iframe>"),
+        )
+        .serve()
+        .await;
+    let server = without_browser().await;
+    let request = json!({ "url": site.url("/"), "formats": ["markdown", "links"], "onlyMainContent": false, "maxAge": 0 });
+    let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+    assert!(
+        markdown(&page).contains("# Herons") && !markdown(&page).contains("Get a browser"),
+        "{page}"
+    );
+    assert_eq!(page["metadata"]["title"], "Manual");
+    assert_eq!(page["metadata"]["url"], site.url("/"));
+    assert_eq!(
+        page["links"],
+        json!([site.url("/text/one.html"), site.url("/text/more.html")])
+    );
+
+    let map = scrape(&server, site.url("/text/map")).await;
+    assert_eq!(
+        markdown(&map).trim(),
+        "Map",
+        "documents of other sites are not fetched"
+    );
+    assert_eq!(other.hits().len(), 0);
+    assert_eq!(
+        markdown(&scrape(&server, site.url("/missing")).await).trim(),
+        "Framed"
+    );
+}
+
+#[tokio::test]
 async fn the_browser_sends_languages_as_they_were_asked_for() {
     let site = Site::new()
         .page("/plain", Page::html(STORY))

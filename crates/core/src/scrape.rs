@@ -12,6 +12,8 @@ mod derived;
 #[cfg(feature = "render")]
 mod file;
 #[cfg(feature = "render")]
+mod frames;
+#[cfg(feature = "render")]
 pub(crate) mod highlights;
 #[cfg(feature = "render")]
 mod kind;
@@ -30,6 +32,8 @@ pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, br
 pub use file::read_and_render;
 #[cfg(feature = "render")]
 pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
+#[cfg(feature = "render")]
+pub use frames::FramedPage;
 #[cfg(feature = "render")]
 pub use harvestman_content::Signs;
 #[cfg(feature = "files")]

@@ -34,6 +34,14 @@ pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
 pub const PAGE_REDIRECTS: u32 = 20;
 /// Redirects by the pages themselves (`meta` refresh and the like) that are followed for a page (contract section 5.12).
 pub const PAGE_REFRESHES: u32 = 10;
+/// Documents of frames that are fetched for a page, those of frames within frames included.
+pub const PAGE_FRAMES: usize = 8;
+/// Frames within frames that are read.
+pub const FRAME_DEPTH: u32 = 2;
+/// What is read of the document of a frame.
+pub const FRAME_BYTES: u64 = 4 * 1024 * 1024;
+/// Time for the document of a frame, and no more than half of what the page has left.
+pub const FRAME_TIME: Duration = Duration::from_secs(10);
 /// Hosts for which is remembered what the browser was good for.
 pub const LEARNED_HOSTS: usize = 4_096;
 /// Pages of a host from which this is learned.

@@ -4,14 +4,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{BrowserReason, EngineReason, browser_added, needs_browser};
-use harvestman_fetch::{CookieJar, FetchError};
+use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
+use harvestman_fetch::{CookieJar, FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Fetched, ScrapeFailure, Scraped, Scraper, Target, page_request};
+use super::{Fetched, ScrapeFailure, Scraped, Scraper, Target, page_request, raw};
 use crate::answer::Answer;
 use crate::host_memory::Lesson;
 use crate::limits;
@@ -54,6 +56,9 @@ impl Scraper {
             scraped.came_by_browser(EngineReason::Requested);
         } else {
             scraped = self.follow(scraped, url, options, id, jar, deadline).await?;
+            if let Some(answer) = self.with_frames(&scraped, options, jar, deadline).await {
+                scraped = self.render(url, answer, options, id, deadline).await?;
+            }
             scraped.came_by_http(None);
             if is_free {
                 scraped = self.by_scripts(scraped, url, options, id, deadline).await;
@@ -160,19 +165,113 @@ impl Scraper {
                 }
                 .into());
             }
-            let mut request = page_request(&next, options, jar, deadline);
-            if next.origin() != requested.origin() {
-                request.headers.retain(|(name, _)| {
-                    PRIVATE_HEADERS
-                        .iter()
-                        .all(|private| !name.eq_ignore_ascii_case(private))
-                });
-            }
+            let request = request_from(requested, &next, options, jar, deadline);
             let answer = Answer::from(self.fetcher.fetch(request).await?);
             scraped = self.render(requested, answer, options, id, deadline).await?;
         }
         Ok(scraped)
     }
+
+    /// A page of frames as one page; `None` for a page that is none.
+    async fn with_frames(
+        &self,
+        scraped: &Scraped,
+        options: &ScrapeOptions,
+        jar: &CookieJar,
+        deadline: Instant,
+    ) -> Option<Answer> {
+        let has_frames = scraped
+            .rendered
+            .signs
+            .as_ref()
+            .is_some_and(|signs| signs.frames > 0);
+        if !has_frames || scraped.answer.status >= 400 {
+            return None;
+        }
+        let mut left = limits::PAGE_FRAMES;
+        self.framed(
+            &scraped.answer,
+            options,
+            jar,
+            deadline,
+            &mut left,
+            limits::FRAME_DEPTH,
+        )
+        .await
+    }
+
+    /// An answer with the documents of its frames in their places. `left` counts the documents that may be fetched.
+    fn framed<'a>(
+        &'a self,
+        answer: &'a Answer,
+        options: &'a ScrapeOptions,
+        jar: &'a CookieJar,
+        deadline: Instant,
+        left: &'a mut usize,
+        depth: u32,
+    ) -> BoxFuture<'a, Option<Answer>> {
+        async move {
+            let framed = match depth {
+                0 => None,
+                _ => FramedPage::read(&raw(&answer.url, answer)),
+            }?;
+            let mut documents = Vec::new();
+            for url in framed.urls() {
+                let Some(rest) = left.checked_sub(1) else { break };
+                *left = rest;
+                let now = Instant::now();
+                let time = limits::FRAME_TIME.min(deadline.saturating_duration_since(now) / 2);
+                let mut request = request_from(&answer.url, &url, options, jar, now + time);
+                request.max_body_bytes = limits::FRAME_BYTES;
+                let document = match self.fetcher.fetch(request).await {
+                    Ok(response) if response.status < 400 => Answer::from(response),
+                    _ => {
+                        documents.push(None);
+                        continue;
+                    }
+                };
+                let inner = self
+                    .framed(&document, options, jar, deadline, left, depth - 1)
+                    .await;
+                documents.push(Some(inner.unwrap_or(document)));
+            }
+            if documents.iter().all(Option::is_none) {
+                return None;
+            }
+            let composing = tokio::task::spawn_blocking(move || {
+                let pages = documents.iter().map(Option::as_ref);
+                let pages: Vec<_> = pages.map(|page| page.map(|page| raw(&page.url, page))).collect();
+                framed.with(&pages)
+            });
+            let body = composing.await.ok()?.into();
+            Some(Answer {
+                content_type: Some("text/html; charset=utf-8".to_owned()),
+                body,
+                ..answer.clone()
+            })
+        }
+        .boxed()
+    }
+}
+
+/// A request that a page leads to: without what only the origin of the page may see.
+fn request_from(
+    page: &Url,
+    url: &Url,
+    options: &ScrapeOptions,
+    jar: &CookieJar,
+    deadline: Instant,
+) -> FetchRequest {
+    let mut request = page_request(url, options, jar, deadline);
+    if url.origin() != page.origin() {
+        let is_private = |name: &str| {
+            PRIVATE_HEADERS
+                .iter()
+                .any(|private| name.eq_ignore_ascii_case(private))
+        };
+        request.headers.retain(|(name, _)| !is_private(name));
+    }
+    request
 }
 
 impl Scraped {

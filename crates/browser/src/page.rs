@@ -1,5 +1,6 @@
 //! One page: opened in a context of its own, brought to an address, asked for its content.
 
+mod intercept;
 mod watch;
 
 use std::sync::{Arc, MutexGuard};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use url::{Position, Url};
+use url::Url;
 
 use crate::cdp::{Connection, Event, Session, text};
 use crate::error::BrowserError;
@@ -21,8 +22,8 @@ pub(crate) struct Page {
     connection: Connection,
     /// Its own context; none for a page of the browser's.
     context: Option<String>,
+    /// Identifier of the target, and of its main frame.
     target: String,
-    main_frame: String,
     session: Arc<Session>,
     watch: Arc<Watch>,
 }
@@ -88,38 +89,33 @@ impl Page {
         patience: Duration,
     ) -> Result<Page, BrowserError> {
         let session = Arc::new(session);
+        let answers = Answers {
+            headers: visitor.headers().clone(),
+            patience,
+        };
+        // A page's main frame has the identifier of its target. Intercepted requests go on while the page is set up.
+        let watch = Watch::start(&session, target.clone(), answers, events);
         let mut commands = vec![
-            ("Page.getFrameTree", json!({})),
             ("Page.enable", json!({})),
             ("Network.enable", json!({})),
             ("Inspector.enable", json!({})),
             ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
+            intercept::enable(None),
         ];
         commands.extend(visitor.commands());
         // A page that another has just opened answers only once it runs, and then it must have all of the above.
         commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
-        let mut main_frame = String::new();
         for answer in session.call_all(commands).await? {
             match answer {
-                Ok(answer) if main_frame.is_empty() => {
-                    main_frame = text(&answer["frameTree"]["frame"], "id");
-                }
                 // Of the process, where a page that shares it with this one has set it already.
                 Err(BrowserError::Refused { command, .. }) if command == "Emulation.setLocaleOverride" => {}
                 other => drop(other?),
             }
         }
-        let answers = Answers {
-            headers: visitor.headers().clone(),
-            patience,
-        };
-        // What happened meanwhile waits in `events`.
-        let watch = Watch::start(&session, main_frame.clone(), answers, events);
         Ok(Page {
             connection: connection.clone(),
             context: None,
             target,
-            main_frame,
             session,
             watch,
         })
@@ -130,7 +126,7 @@ impl Page {
     }
 
     pub(crate) fn main_frame(&self) -> &str {
-        &self.main_frame
+        &self.target
     }
 
     pub(crate) fn target(&self) -> &str {
@@ -154,11 +150,11 @@ impl Page {
         self.watch.state()
     }
 
-    /// Holds requests to this origin back until they have the visitor's headers. Other origins never see them.
+    /// Intercepts requests to the origin of `url`, so that they have the visitor's headers. Other origins never get
+    /// them.
     pub(crate) async fn send_headers_to(&self, url: &Url) -> Result<(), BrowserError> {
-        let pattern = format!("{}/*", &url[..Position::BeforePath]);
-        let params = json!({"patterns": [{"urlPattern": pattern, "requestStage": "Request"}]});
-        self.session.call("Fetch.enable", params).await.map(drop)
+        let (command, params) = intercept::enable(Some(url));
+        self.session.call(command, params).await.map(drop)
     }
 
     /// Goes to an address and waits until it is loaded.
@@ -278,7 +274,7 @@ impl Page {
             "userGesture": true,
         });
         if world == World::Isolated {
-            params["contextId"] = isolated(&self.session, &self.main_frame, deadline).await?;
+            params["contextId"] = isolated(&self.session, self.main_frame(), deadline).await?;
         }
         let answer = self
             .session

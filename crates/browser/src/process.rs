@@ -250,6 +250,8 @@ fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
         "--no-default-browser-check",
         "--window-size=1280,720",
         "--disable-background-networking",
+        // Playwright and Puppeteer do not follow a page that comes back from it.
+        "--disable-back-forward-cache",
         "--disable-component-update",
         "--disable-default-apps",
         "--disable-dev-shm-usage",

@@ -43,12 +43,21 @@ async fn answer(mut stream: TcpStream, seen: Seen) {
     let url = head.split(' ').nth(1).unwrap_or_default().to_owned();
     seen.lock().unwrap().push(head);
     let (status, kind, body) = page(&url);
-    let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
+    let framed = match url.ends_with("/chunked") {
+        true => format!("Transfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", chunk(body)),
+        false => format!("Content-Length: {}\r\n\r\n{body}", body.len()),
+    };
+    let answer = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n{framed}");
     // The browser may have gone away.
     let _gone = stream.write_all(answer.as_bytes()).await;
+}
+
+/// A body as one chunk; an empty one has none.
+fn chunk(body: &str) -> String {
+    match body {
+        "" => String::new(),
+        body => format!("{:x}\r\n{body}\r\n", body.len()),
+    }
 }
 
 fn page(url: &str) -> (&'static str, &'static str, &'static str) {
@@ -95,6 +104,9 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
              </script>",
         ),
         "http://app.test/missing" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
+        "http://app.test/missing/chunked" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
+        "http://app.test/empty" => ("404 Not Found", HTML, ""),
+        "http://app.test/empty/chunked" => ("503 Service Unavailable", HTML, ""),
         "http://app.test/file" => ("200 OK", "application/zip", "PK"),
         "http://other.test/lib.js" => ("200 OK", "text/javascript", "window.lib = 1;"),
         _ => ("502 Bad Gateway", "text/plain", ""),
@@ -156,8 +168,31 @@ async fn what_scripts_make_is_in_the_document() {
     assert!(alert.html.contains("<p>went on</p>"), "{}", alert.html);
     let moved = chromium.render("http://app.test/moves", "{}").await.unwrap();
     assert_eq!(moved.url.as_str(), "http://app.test/form");
-    let missing = chromium.render("http://app.test/missing", "{}").await.unwrap();
-    assert_eq!(missing.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_status_is_a_page_with_and_without_a_body() {
+    let chromium = Chromium::start("errors").await;
+    let body = "<p>no such page</p>";
+    for (path, status, text) in [
+        ("missing", 404, body),
+        ("missing/chunked", 404, body),
+        ("empty", 404, ""),
+        ("empty/chunked", 503, ""),
+    ] {
+        let url = format!("http://app.test/{path}");
+        let page = chromium.render(&url, "{}").await.unwrap();
+        assert_eq!((page.status, page.url.as_str()), (status, url.as_str()));
+        let shown = page
+            .html
+            .split_once("<body>")
+            .unwrap()
+            .1
+            .split_once("</body>")
+            .unwrap()
+            .0;
+        assert_eq!(shown.trim(), text, "{url}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use url::Url;
 
+use super::intercept;
 use crate::cdp::{Event, Session};
 use crate::error::BrowserError;
 use crate::limits;
@@ -59,7 +60,7 @@ pub(crate) struct Dialog {
 
 /// How a page is answered when it asks.
 pub(crate) struct Answers {
-    /// Added to requests that are held back.
+    /// Added to intercepted requests.
     pub(crate) headers: Map<String, Value>,
     /// How long a dialog waits for somebody else before it is dismissed.
     pub(crate) patience: Duration,
@@ -112,7 +113,7 @@ impl Watch {
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 if let Some(session) = session.upgrade()
-                    && answered(&event, &session, &answers.headers)
+                    && intercept::resume(&event, &session, &answers.headers)
                 {
                     continue;
                 }
@@ -216,27 +217,6 @@ async fn dismiss(watch: Arc<Watch>, session: Weak<Session>, opened: Instant) {
     }
 }
 
-/// Lets a request that is held back go on with the headers; false for another event.
-fn answered(event: &Event, session: &Arc<Session>, headers: &Map<String, Value>) -> bool {
-    if event.method != "Fetch.requestPaused" {
-        return false;
-    }
-    if let Some(paused) = event.read::<Paused>() {
-        let kept = paused
-            .request
-            .headers
-            .into_iter()
-            .filter(|(name, _)| headers.keys().all(|own| !own.eq_ignore_ascii_case(name)));
-        let all: Vec<Value> = kept
-            .chain(headers.clone())
-            .map(|(name, value)| json!({"name": name, "value": value}))
-            .collect();
-        let params = json!({"requestId": paused.request_id, "headers": all});
-        session.post("Fetch.continueRequest", params);
-    }
-    true
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DialogOpening {
@@ -244,18 +224,6 @@ struct DialogOpening {
     r#type: String,
     #[serde(default)]
     default_prompt: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Paused {
-    request_id: String,
-    request: PausedRequest,
-}
-
-#[derive(Deserialize)]
-struct PausedRequest {
-    headers: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -274,8 +242,6 @@ struct FrameEvent<'a> {
 #[derive(Deserialize)]
 struct FrameNavigated {
     frame: Frame,
-    #[serde(default)]
-    r#type: String,
 }
 
 #[derive(Deserialize)]
@@ -349,7 +315,7 @@ impl State {
     }
 
     fn navigated(&mut self, event: &Event) {
-        let Some(FrameNavigated { frame, r#type }) = event.read() else {
+        let Some(FrameNavigated { frame }) = event.read() else {
             return;
         };
         if let Ok(url) = Url::parse(&frame.url)
@@ -364,10 +330,8 @@ impl State {
         self.used = Some(Instant::now());
         self.loader = frame.loader_id;
         self.url = frame.url + &frame.url_fragment;
-        // What comes back from the history as it was is not loaded again.
-        let restored = r#type == "BackForwardCacheRestore";
-        self.dom_ready = restored;
-        self.loaded = restored;
+        self.dom_ready = false;
+        self.loaded = false;
         self.in_flight.clear();
         self.quiet_since = Instant::now();
     }

@@ -381,6 +381,33 @@ async fn a_page_of_frames_shows_their_documents() {
 }
 
 #[tokio::test]
+async fn a_page_without_a_charset_is_read_alike_on_both_ways() {
+    let text =
+        "<!doctype html><title>Grüße</title><h1>Grüße</h1><p>Kein Zeichensatz, aber schöne Umlaute.</p>";
+    let (shift_jis, plain) = (b"<!doctype html><title>x</title><p>\x93\x8c\x8b\x9e\x82\xcc\x93\x56\x8b\x43\x82\xcd\x90\xb0\x82\xea\x82\xc5\x82\xb7\x81\x42</p>", "東京の天気は晴れです。");
+    let site = Site::new()
+        .page("/utf8", Page::new("text/html", text))
+        .page("/japanese", Page::new("text/html", shift_jis.to_vec()))
+        .page("/missing", Page::new("text/html", text).status(404))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    for (path, word) in [
+        ("/utf8", "schöne Umlaute"),
+        ("/japanese", plain),
+        ("/missing", "schöne Umlaute"),
+    ] {
+        for forced in [false, true] {
+            let request = json!({ "url": site.url(path), "mobile": forced, "maxAge": 0 });
+            let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+            let engine_name = if forced { "browser" } else { "http" };
+            assert_eq!(engine(&page).0, engine_name);
+            assert!(markdown(&page).contains(word), "{engine_name}: {page}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_browser_sends_languages_as_they_were_asked_for() {
     let site = Site::new()
         .page("/plain", Page::html(STORY))

@@ -15,7 +15,7 @@ mod markdown;
 mod page;
 mod signs;
 
-pub use decode::{Decoded, decode};
+pub use decode::{Decoded, decode, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
 pub use html::frames::{FrameTag, frame_tags, with_frames};
 pub use html::json_ld::day;

@@ -34,12 +34,12 @@ pub use file::read_and_render;
 pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
 #[cfg(feature = "render")]
 pub use frames::FramedPage;
-#[cfg(feature = "render")]
-pub use harvestman_content::Signs;
 #[cfg(feature = "files")]
 pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]
 pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
+#[cfg(feature = "render")]
+pub use harvestman_content::{Signs, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, prepare, render};
 

@@ -76,10 +76,14 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Option<Scraped> {
-        let mut scraped = self.in_browser(url, options, id, deadline).await.ok()??;
+        // Enough time is left to fetch it after all.
+        let now = Instant::now();
+        let patience = now + deadline.saturating_duration_since(now) * 2 / 3;
+        let mut scraped = self.in_browser(url, options, id, patience).await.ok()??;
         scraped.came_by_browser(EngineReason::Learned);
-        let reason = scraped.rendered.browser_reason(scraped.answer.status)?;
-        reason.placeholder().is_none().then_some(scraped)
+        // Only a plain response says when the site may be asked again.
+        let is_busy = matches!(scraped.answer.status, 429 | 503);
+        (!is_busy && scraped.placeholder().is_none()).then_some(scraped)
     }
 
     /// The page as its scripts make it where that is worth a browser, else as it was fetched.
@@ -97,18 +101,25 @@ impl Scraper {
         let plain_reason = if !reason.needs_browser() {
             self.memory.learn(url, Lesson::Plain);
             EngineReason::Page(reason)
+        } else if fetched.answer.retry_after_ms.is_some() {
+            // The site wants to be left alone.
+            EngineReason::Page(BrowserReason::ErrorPage)
         } else if self.browser.is_none() {
             EngineReason::NoBrowser
         } else if self.memory.is_useless(url, reason) {
             EngineReason::Unhelpful
         } else {
             match self.in_browser(url, options, id, deadline).await {
-                Ok(Some(mut made)) if made.adds_to(&fetched) => {
-                    self.memory.learn(url, Lesson::Added);
+                Ok(Some(mut made)) => {
                     made.came_by_browser(EngineReason::Page(reason));
-                    return made;
+                    if made.adds_to(&fetched) {
+                        self.memory.learn(url, Lesson::Added);
+                        return made;
+                    }
+                    self.memory.learn(url, Lesson::Nothing(reason));
+                    EngineReason::NothingAdded
                 }
-                Ok(_) => {
+                Ok(None) => {
                     self.memory.learn(url, Lesson::Nothing(reason));
                     EngineReason::NothingAdded
                 }
@@ -278,12 +289,18 @@ impl Scraped {
     /// Whether the page, as the browser shows it, has more of its content than as it was `fetched`.
     fn adds_to(&self, fetched: &Scraped) -> bool {
         let is_error = |scraped: &Scraped| scraped.answer.status >= 400;
-        match (&fetched.rendered.signs, &self.rendered.signs) {
-            (Some(before), Some(after)) => {
-                (is_error(fetched) && !is_error(self)) || browser_added(before, after)
-            }
-            _ => false,
-        }
+        let (Some(before), Some(after)) = (&fetched.rendered.signs, &self.rendered.signs) else {
+            return false;
+        };
+        let is_worse = fetched.placeholder().is_none() && self.placeholder().is_some();
+        let is_recovered = is_error(fetched) && !is_error(self);
+        !is_worse && (is_recovered || browser_added(before, after))
+    }
+
+    /// What the page shows in place of its content.
+    fn placeholder(&self) -> Option<&'static str> {
+        let reason = self.rendered.browser_reason(self.answer.status);
+        reason.and_then(BrowserReason::placeholder)
     }
 
     fn came_by_browser(&mut self, reason: EngineReason) {
@@ -301,8 +318,7 @@ impl Scraped {
 
     /// Warns the caller of a page that shows something in place of its content.
     pub(super) fn warn_of_placeholder(&mut self, has_browser: bool) {
-        let reason = self.rendered.browser_reason(self.answer.status);
-        let Some(shown) = reason.and_then(BrowserReason::placeholder) else {
+        let Some(shown) = self.placeholder() else {
             return;
         };
         let advice = match has_browser {

@@ -381,6 +381,26 @@ async fn a_page_of_frames_shows_their_documents() {
 }
 
 #[tokio::test]
+async fn a_busy_site_is_not_asked_again_by_the_browser() {
+    let busy = Page::html(app(STORY)).status(503).header("retry-after", "60");
+    let site = Site::new().page("/", busy).serve().await;
+    let page = scrape(&server(&[]).await, site.url("/")).await;
+    assert_eq!(engine(&page), ("http", "errorPage"));
+    assert_eq!(page["metadata"]["statusCode"], 503);
+    assert_eq!(site.count("/"), 1);
+}
+
+#[tokio::test]
+async fn a_page_that_the_browser_makes_worse_stays_as_it_was_received() {
+    let html = "<!doctype html><p>Small words</p><script>
+        document.body.innerHTML = '<p>Your browser is blocked: please enable JavaScript to go on.</p>';</script>";
+    let site = Site::new().page("/", Page::html(html)).serve().await;
+    let page = scrape(&server(&[]).await, site.url("/")).await;
+    assert_eq!(engine(&page), ("http", "nothingAdded"));
+    assert_eq!(markdown(&page).trim(), "Small words");
+}
+
+#[tokio::test]
 async fn a_page_without_a_charset_is_read_alike_on_both_ways() {
     let text =
         "<!doctype html><title>Grüße</title><h1>Grüße</h1><p>Kein Zeichensatz, aber schöne Umlaute.</p>";

@@ -158,7 +158,7 @@ impl Page {
 
     /// What the page shows without its scripts, and what says that they would show more.
     pub fn signs(&self) -> Signs {
-        signs::signs(&self.dom)
+        signs::signs(&self.dom, &self.base, &self.url)
     }
 
     /// Where the page sends its reader at once: an immediate `meta` refresh, or a page that is nothing but a script that

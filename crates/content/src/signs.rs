@@ -4,28 +4,21 @@
 
 mod placeholder;
 mod scripts;
+mod walk;
+
+use url::Url;
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::links;
 use crate::html::tag::Tag;
-use crate::limits;
-use crate::main_content::{self, Aside};
 
 pub use scripts::Scripts;
 
-/// What one character of a script without spaces between words weighs: about as much as half an English word.
-const IDEOGRAPH_WEIGHT: usize = 3;
-/// A block that only its name calls boilerplate is content when it holds this much of the page's text, in percent.
-const MUCH_PERCENT: usize = 60;
-/// The same of a block that asks for consent: a page that is nothing else.
-const CONSENT_PERCENT: usize = 95;
-/// Weight of a text that a loader may show.
-const LOADER_WEIGHT: usize = 400;
 /// Weight of what a mount may hold and still be empty.
 const EMPTY_WEIGHT: usize = 2;
 /// Weight of the hints that a mount may show beside a loader.
 const HINTS_WEIGHT: usize = 400;
-/// Pictures or form fields from which a block without text is content.
+/// Pictures and form fields from which a block without text is content.
 const MANY: usize = 3;
 
 /// Measures of a page. Weights count characters other than white space; an ideograph, kana or hangul counts three.
@@ -41,7 +34,7 @@ pub struct Signs {
     pub pictures: usize,
     /// Form fields outside navigation and footers.
     pub fields: usize,
-    /// `iframe` and `frame` elements with an address.
+    /// Frames with documents of its own host, and of hosts above and below it.
     pub frames: usize,
     /// What scripts it has.
     pub scripts: Scripts,
@@ -153,55 +146,17 @@ const WAITING: &[&str] = &[
 /// Elements whose names are looked at for them: the element and those around it.
 const WAITING_LEVELS: usize = 4;
 
-/// What a text weighs.
-fn weight(text: &str) -> usize {
-    text.chars()
-        .map(|c| match c {
-            _ if c.is_whitespace() => 0,
-            '\u{2E80}'..='\u{9FFF}'
-            | '\u{AC00}'..='\u{D7AF}'
-            | '\u{F900}'..='\u{FAFF}'
-            | '\u{20000}'..='\u{3FFFF}' => IDEOGRAPH_WEIGHT,
-            _ => 1,
-        })
-        .sum()
-}
-
-/// Sums by node, so that what a subtree holds is the difference of two of them.
-struct Sums {
-    text: Vec<u32>,
-    /// Text of the main part, without loaders.
-    main: Vec<u32>,
-    pictures: Vec<u32>,
-    fields: Vec<u32>,
-}
-
-impl Sums {
-    fn within(sums: &[u32], dom: &Dom, id: NodeId) -> usize {
-        (sums[dom.end(id) as usize] - sums[id as usize]) as usize
-    }
-}
-
-/// Measures a page.
-pub(crate) fn signs(dom: &Dom) -> Signs {
-    let Some(body) = dom.first(0, Tag::Body) else {
-        let frames = (0..dom.len()).filter(|&id| is_frame(dom, id)).count();
-        return Signs {
-            frames,
-            ..Signs::default()
-        };
-    };
+/// Measures a page that was loaded from `url` and whose addresses are relative to `base`.
+pub(crate) fn signs(dom: &Dom, base: &Url, url: &Url) -> Signs {
     let mut signs = Signs {
         scripts: scripts::scripts(dom),
+        frames: frames(dom, base, url),
         ..Signs::default()
     };
-    let mut sums = Sums {
-        text: text_sums(dom, body),
-        main: Vec::new(),
-        pictures: Vec::new(),
-        fields: Vec::new(),
+    let Some(body) = dom.first(0, Tag::Body) else {
+        return signs;
     };
-    let mounts = walk(dom, body, &mut sums, &mut signs);
+    let (sums, mounts) = walk::walk(dom, body, &mut signs);
     signs.mount = mount(dom, mounts, &sums, &signs);
     signs.asks_in_text = placeholder::is_request(&signs.text);
     signs.asks_in_noscript = placeholder::asks_in_noscript(dom, body);
@@ -210,149 +165,48 @@ pub(crate) fn signs(dom: &Dom) -> Signs {
     signs
 }
 
-fn is_passed(dom: &Dom, tag: Tag) -> bool {
-    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea)
-}
-
-/// Sums of the weight of all text of the body.
-fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
-    let mut sums = vec![0; dom.nodes.len() + 1];
-    let (mut sum, mut passed) = (0u32, 0);
-    for id in 0..dom.len() {
-        if id >= passed && is_passed(dom, dom.tag(id)) && id != 0 && id > body {
-            passed = dom.end(id);
+/// Frames that a reader with scripts sees, of the page's host and of those above and below it.
+fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
+    let mut hidden = 0;
+    let is_frame = |&id: &NodeId| {
+        if matches!(dom.tag(id), Tag::Noscript | Tag::Template) {
+            hidden = hidden.max(dom.end(id));
         }
-        sums[id as usize] = sum;
-        if id > body && id < dom.end(body) && id >= passed {
-            sum = sum.saturating_add(weight(dom.text(id)) as u32);
-        }
-    }
-    sums[dom.nodes.len()] = sum;
-    sums
-}
-
-/// One pass over the body: everything that is counted. Returns what would be a mount if it were empty.
-fn walk(dom: &Dom, body: NodeId, sums: &mut Sums, signs: &mut Signs) -> Vec<(NodeId, Mount)> {
-    let nodes = dom.nodes.len() + 1;
-    (sums.main, sums.pictures, sums.fields) = (vec![0; nodes], vec![0; nodes], vec![0; nodes]);
-    let whole = Sums::within(&sums.text, dom, body).max(1);
-    let (mut main, mut pictures, mut fields) = (0u32, 0u32, 0u32);
-    let (mut passed, mut inside_main, mut heading, mut prose) = (0, 0, 0, 0);
-    let (mut names, mut mounts) = (Vec::new(), Vec::new());
-    for id in 0..dom.len() {
-        sums.main[id as usize] = main;
-        sums.pictures[id as usize] = pictures;
-        sums.fields[id as usize] = fields;
-        if id <= body || id >= dom.end(body) {
-            continue;
-        }
-        if is_frame(dom, id) {
-            signs.frames += 1;
-        }
-        if id < passed {
-            continue;
-        }
-        let tag = dom.tag(id);
-        if tag == Tag::Text {
-            let text = dom.text(id);
-            let weight = weight(text);
-            if weight == 0 {
-                continue;
-            }
-            if placeholder::is_loading_text(text) {
-                signs.loaders += 1;
-                continue;
-            }
-            main = main.saturating_add(weight as u32);
-            signs.main_text += weight;
-            if id < heading {
-                signs.headings += weight;
-            } else if id < prose {
-                signs.prose += weight;
-            }
-            keep_text(&mut signs.text, text);
-            continue;
-        }
-        if is_passed(dom, tag) {
-            fields += u32::from(matches!(tag, Tag::Select | Tag::Textarea));
-            signs.fields += usize::from(matches!(tag, Tag::Select | Tag::Textarea));
-            passed = dom.end(id);
-            continue;
-        }
-        let held = Sums::within(&sums.text, dom, id);
-        if held == 0 && placeholder::is_skeleton(dom, id) {
-            signs.skeletons += 1;
-        }
-        let is_much = |percent: usize| held * 100 >= whole * percent;
-        let is_aside = match main_content::aside(dom, id, &mut names) {
-            Aside::No => false,
-            Aside::Always => true,
-            Aside::Consent => !is_much(CONSENT_PERCENT),
-            Aside::Named => !is_much(MUCH_PERCENT),
-            Aside::Header => id >= inside_main && !is_much(MUCH_PERCENT),
+        let src = match dom.tag(id) {
+            Tag::Iframe | Tag::Frame if id >= hidden => dom.attr(id, attr::SRC),
+            _ => None,
         };
-        if !is_aside && let Some(kind) = kind_of_mount(dom, id, &signs.scripts) {
-            mounts.push((id, kind));
-        }
-        let is_loader = !is_aside && held <= LOADER_WEIGHT && placeholder::is_loader(dom, id);
-        signs.loaders += usize::from(is_loader);
-        if is_aside || is_loader {
-            passed = dom.end(id);
-            continue;
-        }
-        match tag {
-            Tag::Main | Tag::Article => inside_main = inside_main.max(dom.end(id)),
-            Tag::P | Tag::Li | Tag::Td | Tag::Th | Tag::Dd | Tag::Pre | Tag::Blockquote | Tag::Figcaption => {
-                prose = prose.max(dom.end(id));
-            }
-            Tag::Img if links::image_source(dom, id).is_some() => {
-                pictures += 1;
-                signs.pictures += 1;
-            }
-            Tag::Input if dom.attr(id, attr::TYPE) != Some("hidden") => {
-                fields += 1;
-                signs.fields += 1;
-            }
-            _ if tag.heading_level().is_some() => heading = dom.end(id),
-            _ => {}
-        }
-    }
-    let last = dom.nodes.len();
-    (sums.main[last], sums.pictures[last], sums.fields[last]) = (main, pictures, fields);
-    mounts
+        let target = src
+            .filter(|src| !src.trim().is_empty())
+            .and_then(|src| links::resolve(base, src));
+        target.is_some_and(|target| target != *url && is_related(&target, url))
+    };
+    (0..dom.len()).filter(is_frame).count()
 }
 
-fn is_frame(dom: &Dom, id: NodeId) -> bool {
-    matches!(dom.tag(id), Tag::Iframe | Tag::Frame)
-        && dom.attr(id, attr::SRC).is_some_and(|src| !src.trim().is_empty())
-}
-
-/// Keeps the start of the main text.
-fn keep_text(kept: &mut String, text: &str) {
-    if kept.len() >= limits::MAIN_TEXT_BYTES {
-        return;
-    }
-    let mut end = text.len().min(limits::MAIN_TEXT_BYTES - kept.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    kept.push_str(&text[..end]);
-    kept.push(' ');
+fn is_related(one: &Url, other: &Url) -> bool {
+    let host = |url: &Url| {
+        url.host_str()
+            .map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned())
+    };
+    let (Some(one), Some(other)) = (host(one), host(other)) else {
+        return false;
+    };
+    let is_below = |one: &str, other: &str| {
+        one.strip_suffix(other)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_below(&one, &other) || is_below(&other, &one)
 }
 
 /// The surest of these elements that has no content.
-fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &Sums, signs: &Signs) -> Option<Mount> {
+fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &walk::Sums, signs: &Signs) -> Option<Mount> {
     let is_empty = |&(id, kind): &(NodeId, Mount)| {
         let most = match kind {
             Mount::Root if signs.loaders > 0 => HINTS_WEIGHT,
             _ => EMPTY_WEIGHT,
         };
-        Sums::within(&sums.main, dom, id) < most
-            && Sums::within(&sums.pictures, dom, id) < MANY
-            && Sums::within(&sums.fields, dom, id) < MANY
-            && !dom
-                .below(id)
-                .any(|node| matches!(dom.tag(node), Tag::Iframe | Tag::Video | Tag::Object))
+        walk::within(&sums.main, dom, id) < most && walk::within(&sums.things, dom, id) < MANY
     };
     mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
 }
@@ -393,9 +247,9 @@ fn kind_by_name(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
         Tag::Other if dom.name(id).contains('-') => {
             let element = dom.name(id);
             let word = |word: &&str| element.split('-').any(|part| part == *word);
-            if SIDE_ELEMENTS.iter().any(|side| word(&side)) {
+            if SIDE_ELEMENTS.iter().any(|side| word(side)) {
                 None
-            } else if ["app", "root", "shell"].iter().any(|root| word(&root)) {
+            } else if ["app", "root", "shell"].iter().any(|root| word(root)) {
                 Some(Mount::Root)
             } else {
                 Some(Mount::Element)
@@ -428,8 +282,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ideographs_weigh_more_than_letters() {
-        assert_eq!(weight("a b\n\u{e9}"), 3);
-        assert_eq!(weight("東京 가"), 9);
+    fn frames_of_the_same_site_count_where_a_reader_with_scripts_sees_them() {
+        let url = Url::parse("https://www.a.example/docs/").unwrap();
+        let count = |html: &str| frames(&crate::html::parse::parse(html), &url, &url);
+        assert_eq!(
+            count("<iframe src=b></iframe><iframe src='//text.a.example/'></iframe>"),
+            2
+        );
+        assert_eq!(
+            count("<frameset><frame src=/nav><frame src='https://b.example/'></frameset>"),
+            1
+        );
+        assert_eq!(
+            count(
+                "<body><noscript><iframe src=b></iframe></noscript><iframe></iframe><iframe src=''></iframe><iframe src=.></iframe>"
+            ),
+            0
+        );
     }
 }

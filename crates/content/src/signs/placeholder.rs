@@ -183,9 +183,14 @@ pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
 
 /// Whether a `noscript` of the page asks its reader to turn JavaScript on.
 pub(super) fn asks_in_noscript(dom: &Dom, body: NodeId) -> bool {
-    dom.below(body)
-        .filter(|&id| dom.tag(id) == Tag::Noscript)
-        .any(|id| is_request(&dom.text_of(id, limits::MAIN_TEXT_BYTES)))
+    let mut end = 0;
+    dom.below(body).any(|id| {
+        if id < end || dom.tag(id) != Tag::Noscript {
+            return false;
+        }
+        end = dom.end(id);
+        is_request(&dom.text_of(id, limits::MAIN_TEXT_BYTES))
+    })
 }
 
 /// Whether a text asks its reader to turn JavaScript on.

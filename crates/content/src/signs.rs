@@ -56,6 +56,16 @@ pub struct Signs {
     pub text: String,
 }
 
+impl Signs {
+    /// Makes them those of a page as it stands in a browser: its scripts have run, also one that removed itself, and
+    /// nobody sees its `noscript`.
+    pub fn after_scripts(&mut self) {
+        self.asks_in_noscript = false;
+        self.scripts.running = self.scripts.running.max(1);
+        self.scripts.writing = self.scripts.writing.max(1);
+    }
+}
+
 /// An element without content, surest kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mount {

@@ -248,7 +248,7 @@ pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
 /// How sure it is that the content of a page is still to come, as the page stands in a browser.
 pub fn pending(html: &str, url: &Url, status: u16) -> Certainty {
     let mut signs = Page::parse(html, url).signs();
-    signs.asks_in_noscript = false;
+    signs.after_scripts();
     browser_need(&signs, status).certainty()
 }
 

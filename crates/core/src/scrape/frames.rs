@@ -1,4 +1,4 @@
-//! Pages that show the documents of frames: which of them are read, and the page with them in place.
+//! Pages that show little more than the documents of frames: which of them are read, and the page with them in place.
 
 use harvestman_content::{FrameTag, Page, Selection, frame_tags, with_frames};
 use url::Url;
@@ -7,8 +7,8 @@ use super::kind::Kind;
 use super::render::RawPage;
 use crate::scope::site_of;
 
-/// Weight of the page's own main text from which its frames are left alone.
-const OWN_TEXT: usize = 400;
+/// Weight of the page's own main text from which its frames are left alone: a crawl fetches them as pages of their own.
+const OWN_TEXT: usize = 40;
 /// Bytes of a page whose frames are looked for; pages of frames are short.
 const PAGE_BYTES: usize = 256 * 1024;
 /// Frames of one page that are looked at.
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn frames_of_a_page_with_text_are_left_alone() {
         let url = Url::parse("https://a.example/").unwrap();
-        let text = "Herons stand still. ".repeat(40);
+        let text = "Herons stand still in shallow water and wait for fish.";
         assert!(FramedPage::read(&raw(&url, &format!("<p>{text}</p><iframe src=/map></iframe>"))).is_none());
         assert!(
             FramedPage::read(&raw(&url, "<p>Map</p><iframe src=/></iframe>")).is_none(),

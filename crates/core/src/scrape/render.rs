@@ -1,5 +1,7 @@
 //! Fetched bytes to a page document. Pure: the same bytes and options give the same document.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
@@ -65,10 +67,17 @@ impl Rendered {
         })
     }
 
-    /// Notes that the page was taken from a browser, where nobody sees its `noscript`.
+    /// Adds links that it does not have yet.
+    pub fn add_links(&mut self, links: Vec<Url>) {
+        let known: HashSet<Url> = self.links.iter().cloned().collect();
+        self.links
+            .extend(links.into_iter().filter(|link| !known.contains(link)));
+    }
+
+    /// Notes that the page was taken from a browser.
     pub fn scripts_have_run(&mut self) {
         if let Some(signs) = &mut self.signs {
-            signs.asks_in_noscript = false;
+            signs.after_scripts();
         }
     }
 

@@ -57,7 +57,11 @@ impl Scraper {
         } else {
             scraped = self.follow(scraped, url, options, id, jar, deadline).await?;
             if let Some(answer) = self.with_frames(&scraped, options, jar, deadline).await {
+                // Its own links come first, those to its frames among them.
+                let links = scraped.rendered.links;
                 scraped = self.render(url, answer, options, id, deadline).await?;
+                let more = std::mem::replace(&mut scraped.rendered.links, links);
+                scraped.rendered.add_links(more);
             }
             scraped.came_by_http(None);
             if is_free {

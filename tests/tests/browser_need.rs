@@ -300,11 +300,20 @@ async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
         )
         .serve()
         .await;
-    let plain = scrape(&without_browser().await, site.url("/shell")).await;
+    let plain_server = without_browser().await;
+    let plain = scrape(&plain_server, site.url("/shell")).await;
     assert_eq!(engine(&plain), ("http", "noBrowser"));
     assert!(
         plain["warning"].as_str().unwrap().contains("none is configured"),
         "{plain}"
+    );
+    let again = plain_server
+        .post("/v2/scrape", &json!({ "url": site.url("/shell") }))
+        .await
+        .ok();
+    assert_eq!(
+        again["data"]["metadata"]["cacheState"], "miss",
+        "it is not kept: {again}"
     );
     let drawn = scrape(&server(&[]).await, site.url("/shell")).await;
     assert_eq!(engine(&drawn), ("http", "nothingAdded"));

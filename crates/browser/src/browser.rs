@@ -230,7 +230,7 @@ async fn show(
         page.send_headers_to(request.url).await?;
     }
     page.navigate(request.url, deadline).await?;
-    settle::settle(page, deadline).await?;
+    settle::settle(page, !request.options.actions.is_empty(), deadline).await?;
     let wait = std::time::Duration::from_millis(request.options.wait_for);
     page.sleep(wait, deadline).await?;
     let steps = actions::run(page, visitor, &request.options.actions, deadline).await?;

@@ -14,14 +14,18 @@ use crate::page::{Page, World};
 /// A function that comes back when the document has not changed for a while, or after the longest wait; both in ms.
 const DOM_QUIET: &str = include_str!("settle/dom_quiet.js");
 
-/// Waits until the page has settled, as long as the limits and the deadline allow.
-pub(crate) async fn settle(page: &Page, deadline: Instant) -> Result<(), BrowserError> {
+/// Waits until the page has settled, as long as the limits and the deadline allow; for a placeholder only where
+/// nobody `acts` on the page, since an action may be what it waits for.
+pub(crate) async fn settle(page: &Page, acts: bool, deadline: Instant) -> Result<(), BrowserError> {
     let start = Instant::now();
     let left = deadline.saturating_duration_since(start);
     let end = start + left.saturating_sub(limits::AFTER_SETTLING.min(left / 4));
     loop {
         page.rest(end).await?;
         dom_quiet(page, end).await;
+        if acts {
+            return Ok(());
+        }
         let patience = match pending(page, deadline).await? {
             Certainty::None | Certainty::Low => return Ok(()),
             Certainty::Medium => limits::UNSURE_TIMEOUT,

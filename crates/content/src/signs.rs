@@ -257,9 +257,9 @@ fn kind_by_name(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
         Tag::Other if dom.name(id).contains('-') => {
             let element = dom.name(id);
             let word = |word: &&str| element.split('-').any(|part| part == *word);
-            if SIDE_ELEMENTS.iter().any(|side| word(side)) {
+            if SIDE_ELEMENTS.iter().any(&word) {
                 None
-            } else if ["app", "root", "shell"].iter().any(|root| word(root)) {
+            } else if ["app", "root", "shell"].iter().any(word) {
                 Some(Mount::Root)
             } else {
                 Some(Mount::Element)

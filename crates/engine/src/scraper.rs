@@ -162,7 +162,8 @@ impl Scraper {
         }
         let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
-        if cache::keeps(options, scraped.answer.status) {
+        // A placeholder would hide the page for as long as the copy is used.
+        if cache::keeps(options, scraped.answer.status) && scraped.placeholder().is_none() {
             let key = CacheKey::of_page(url, options);
             cache
                 .keep_page(key, &scraped.answer, &scraped.rendered.document)

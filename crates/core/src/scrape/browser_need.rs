@@ -1,6 +1,8 @@
 //! Whether a page is worth a browser, decided by what it shows without one. Pure: the page is measured by `content`,
 //! and what a browser did with it is compared here as well.
 
+use std::collections::HashSet;
+
 use harvestman_content::{Mount, Page, Signs};
 use url::Url;
 
@@ -266,7 +268,7 @@ pub fn browser_added(before: &Signs, after: &Signs) -> bool {
     if after.pictures >= before.pictures + WHOLE_PICTURES {
         return true;
     }
-    let known: std::collections::HashSet<&str> = before.text.split_whitespace().collect();
+    let known: HashSet<&str> = before.text.split_whitespace().collect();
     let new: usize = after
         .text
         .split_whitespace()
@@ -288,8 +290,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_only_what_needs_a_browser_is_a_placeholder() {
-        let names: std::collections::BTreeSet<_> =
-            BrowserReason::ALL.iter().map(|reason| reason.name()).collect();
+        let names: HashSet<_> = BrowserReason::ALL.iter().map(|reason| reason.name()).collect();
         assert_eq!(names.len(), BrowserReason::ALL.len());
         for reason in BrowserReason::ALL {
             let is_sure = reason.certainty() == Certainty::High;

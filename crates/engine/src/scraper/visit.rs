@@ -302,7 +302,7 @@ impl Scraped {
     }
 
     /// What the page shows in place of its content.
-    fn placeholder(&self) -> Option<&'static str> {
+    pub(super) fn placeholder(&self) -> Option<&'static str> {
         let reason = self.rendered.browser_reason(self.answer.status);
         reason.and_then(BrowserReason::placeholder)
     }

@@ -1,21 +1,14 @@
 //! Interception of a page's requests by the `Fetch` domain of the protocol: the caller's headers for one origin, and
-//! error responses without a body, and documents that do not say their charset.
+//! error responses without a body.
 //!
 //! A Chromium with a user interface shows a page of its own for such a response and reports the navigation as failed
 //! (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`); `chromium-headless-shell` shows an empty document. Here it is an empty
 //! document in both.
-//!
-//! Where neither the response nor the document says a charset, browsers guess another way than plain pages are read
-//! here: UTF-8 would come out as windows-1252. The response is given the charset that those rules find.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use harvestman_core::scrape::undeclared_charset;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use url::{Position, Url};
@@ -26,9 +19,6 @@ use crate::limits;
 
 /// A line feed in Base64: for the browser it is content, in a document it is nothing.
 const BLANK_BODY: &str = "Cg==";
-
-/// What describes how a body was sent, not what it is.
-const FRAMING: [&str; 3] = ["content-length", "content-encoding", "transfer-encoding"];
 
 /// The command that intercepts the responses of documents, and requests to the origin of `url`.
 pub(super) fn enable(url: Option<&Url>) -> (&'static str, Value) {
@@ -61,25 +51,16 @@ pub(super) fn resume(event: &Event, session: &Arc<Session>, headers: &Map<String
     true
 }
 
-/// Gives the page its response: an error without a body as an empty document, a document without a charset with the one
-/// that the rules of plain pages find.
+/// Gives the page its response, an error without a body as an empty document.
 async fn respond(session: Arc<Session>, paused: Paused) {
     let request = json!({"requestId": paused.request_id});
-    let replacement = match paused.status() {
-        400..
-            if paused
-                .has_no_body(&session, &request)
-                .await
-                .is_ok_and(|blank| blank) =>
-        {
-            Some(paused.blank())
-        }
-        200..300 | 400.. => paused.with_charset(&session, &request).await,
-        _ => None,
+    let blank = match paused.status() {
+        400.. => paused.has_no_body(&session, &request).await,
+        _ => Ok(false),
     };
-    let done = match replacement {
-        Some(response) => session.call("Fetch.fulfillRequest", response).await,
-        None => session.call("Fetch.continueResponse", request).await,
+    let done = match blank {
+        Ok(true) => session.call("Fetch.fulfillRequest", paused.blank()).await,
+        _ => session.call("Fetch.continueResponse", request).await,
     };
     if let Err(error) = done {
         // The page may have gone elsewhere meanwhile.
@@ -103,7 +84,7 @@ struct Request {
     headers: Map<String, Value>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct Header {
     name: String,
     value: String,
@@ -138,50 +119,10 @@ impl Paused {
         if let Some(length) = self.header("content-length") {
             return Ok(length.trim() == "0");
         }
-        let body = self.body(session, request).await?;
-        Ok(serde_json::from_str(body.get()).is_ok_and(|Body { body, .. }| body.is_empty()))
-    }
-
-    async fn body(&self, session: &Session, request: &Value) -> Result<Box<RawValue>, BrowserError> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
-        session
-            .raw_until("Fetch.getResponseBody", request.clone(), deadline)
-            .await
-    }
-
-    /// The parameters that answer with the same response and its charset declared; `None` where that is not needed.
-    async fn with_charset(&self, session: &Session, request: &Value) -> Option<Value> {
-        let content_type = self.header("content-type").unwrap_or("text/html").to_owned();
-        if !lacks_charset(&content_type) {
-            return None;
-        }
-        let answer = self.body(session, request).await.ok()?;
-        let Body { body, base64_encoded } = serde_json::from_str(answer.get()).ok()?;
-        let bytes = match base64_encoded {
-            true => STANDARD.decode(&*body).ok()?,
-            false => body.into_owned().into_bytes(),
-        };
-        let charset = undeclared_charset(&bytes, Some(&content_type))?;
-        let mut headers = self.headers_without(&FRAMING);
-        headers.retain(|header| {
-            !header["name"]
-                .as_str()
-                .is_some_and(|name| name.eq_ignore_ascii_case("content-type"))
-        });
-        headers.push(json!({"name": "content-type", "value": format!("{content_type}; charset={charset}")}));
-        Some(json!({
-            "requestId": self.request_id,
-            "responseCode": self.status(),
-            "responseHeaders": headers,
-            "body": STANDARD.encode(&bytes),
-        }))
-    }
-
-    fn headers_without(&self, names: &[&str]) -> Vec<Value> {
-        let headers = self.response_headers.iter();
-        let kept = headers.filter(|header| names.iter().all(|name| !header.name.eq_ignore_ascii_case(name)));
-        kept.map(|header| json!({"name": header.name, "value": header.value}))
-            .collect()
+        let body = session.raw_until("Fetch.getResponseBody", request.clone(), deadline);
+        let body = body.await?;
+        Ok(serde_json::from_str(body.get()).is_ok_and(|Body { body }| body.is_empty()))
     }
 
     fn header(&self, name: &str) -> Option<&str> {
@@ -194,25 +135,23 @@ impl Paused {
 
     /// The parameters that answer with this status and an empty document.
     fn blank(self) -> Value {
+        let framing = ["content-length", "content-encoding", "transfer-encoding"];
+        let headers: Vec<&Header> = self
+            .response_headers
+            .iter()
+            .filter(|header| framing.iter().all(|name| !header.name.eq_ignore_ascii_case(name)))
+            .collect();
         json!({
             "requestId": self.request_id,
             "responseCode": self.status(),
-            "responseHeaders": self.headers_without(&FRAMING),
+            "responseHeaders": headers,
             "body": BLANK_BODY,
         })
     }
 }
 
-/// Whether a content type is that of HTML without a charset.
-fn lacks_charset(content_type: &str) -> bool {
-    let lower = content_type.to_ascii_lowercase();
-    lower.split(';').next().unwrap_or("").trim() == "text/html" && !lower.contains("charset")
-}
-
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Body<'a> {
     #[serde(borrow)]
     body: Cow<'a, str>,
-    base64_encoded: bool,
 }

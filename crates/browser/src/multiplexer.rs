@@ -24,17 +24,26 @@ use policy::Verdict;
 
 pub(crate) use outside::Outside;
 
+/// A command of a client, as far as others have to know of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sent {
+    /// The client answers requests for a name and a password from now on.
+    Authentication,
+    /// Any other.
+    Other,
+}
+
 /// Where clients from outside come to one browser; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Multiplexer {
     connection: Connection,
-    used: Arc<dyn Fn() + Send + Sync>,
+    used: Arc<dyn Fn(Sent) + Send + Sync>,
 }
 
 /// A client from outside.
 pub struct CdpClient {
     connection: Connection,
-    used: Arc<dyn Fn() + Send + Sync>,
+    used: Arc<dyn Fn(Sent) + Send + Sync>,
     client: u64,
     root: String,
     inbox: Mutex<Inbox>,
@@ -52,13 +61,25 @@ struct Command<'a> {
     params: Option<&'a RawValue>,
 }
 
+impl Command<'_> {
+    fn sent(&self) -> Sent {
+        let params = || -> Option<Value> { serde_json::from_str(self.params?.get()).ok() };
+        match self.method == "Fetch.enable"
+            && params().is_some_and(|params| params["handleAuthRequests"] == true)
+        {
+            true => Sent::Authentication,
+            false => Sent::Other,
+        }
+    }
+}
+
 /// Codes of the protocol's errors, as the browser has them.
 const NOT_JSON: i32 = -32_700;
 const NO_SESSION: i32 = -32_001;
 
 impl Multiplexer {
     /// `used` is told of every command that goes to the browser.
-    pub(crate) fn new(connection: Connection, used: impl Fn() + Send + Sync + 'static) -> Multiplexer {
+    pub(crate) fn new(connection: Connection, used: impl Fn(Sent) + Send + Sync + 'static) -> Multiplexer {
         Multiplexer {
             connection,
             used: Arc::new(used),
@@ -149,8 +170,8 @@ impl CdpClient {
     /// The browser is gone, or the client was let go.
     pub async fn send(&self, message: &str) -> Result<(), BrowserError> {
         match self.translate(message) {
-            Some(command) => {
-                (self.used)();
+            Some((command, sent)) => {
+                (self.used)(sent);
                 self.connection.forward(command).await
             }
             None if self.connection.outside().serves(self.client) => Ok(()),
@@ -165,7 +186,7 @@ impl CdpClient {
     }
 
     /// The command as it goes to the browser; none when it was answered here.
-    fn translate(&self, message: &str) -> Option<String> {
+    fn translate(&self, message: &str) -> Option<(String, Sent)> {
         // A zero byte would begin another command behind the one that is judged here.
         let command = serde_json::from_str::<Command<'_>>(message).ok();
         let Some(command) = command.filter(|_| !message.contains('\0')) else {
@@ -175,12 +196,14 @@ impl CdpClient {
             return None;
         };
         let named = command.session_id.as_deref();
-        self.admit(&command, named.unwrap_or(&self.root))
-            .map_err(|answer| {
+        match self.admit(&command, named.unwrap_or(&self.root)) {
+            Ok(text) => Some((text, command.sent())),
+            Err(answer) => {
                 let mut outside = self.connection.outside();
                 outside.answer(self.client, Some(command.id), named, answer);
-            })
-            .ok()
+                None
+            }
+        }
     }
 
     /// The command as it goes to the browser in `session`, or the answer in the browser's place.

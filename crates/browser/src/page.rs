@@ -9,12 +9,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use url::Url;
+use url::{Position, Url};
 
 use crate::cdp::{Connection, Event, Session, text};
 use crate::error::BrowserError;
 use crate::limits;
 use crate::visitor::Visitor;
+use intercept::Interception;
 use watch::{Answers, DocumentResponse, State, Watch};
 
 /// An open page; [`Page::close`] removes everything it left behind in the browser.
@@ -90,9 +91,14 @@ impl Page {
     ) -> Result<Page, BrowserError> {
         let session = Arc::new(session);
         let answers = Answers {
-            headers: visitor.headers().clone(),
+            interception: Interception {
+                headers: visitor.headers().clone(),
+                origin: None,
+                cancels_authentication: true,
+            },
             patience,
         };
+        let intercept = answers.interception.enable();
         // A page's main frame has the identifier of its target. Intercepted requests go on while the page is set up.
         let watch = Watch::start(&session, target.clone(), answers, events);
         let mut commands = vec![
@@ -100,7 +106,7 @@ impl Page {
             ("Network.enable", json!({})),
             ("Inspector.enable", json!({})),
             ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
-            intercept::enable(None),
+            intercept,
         ];
         commands.extend(visitor.commands());
         // A page that another has just opened answers only once it runs, and then it must have all of the above.
@@ -150,11 +156,23 @@ impl Page {
         self.watch.state()
     }
 
-    /// Intercepts requests to the origin of `url`, so that they have the visitor's headers. Other origins never get
-    /// them.
+    /// Makes requests to the origin of `url` have the visitor's headers. Other origins never get them.
     pub(crate) async fn send_headers_to(&self, url: &Url) -> Result<(), BrowserError> {
-        let (command, params) = intercept::enable(Some(url));
+        let (command, params) = {
+            let mut state = self.state();
+            state.interception.origin = Some(url[..Position::BeforePath].to_owned());
+            state.interception.enable()
+        };
         self.session.call(command, params).await.map(drop)
+    }
+
+    /// Leaves requests for a name and a password to a client from outside.
+    pub(crate) fn leave_authentication(&self) {
+        let mut state = self.state();
+        if std::mem::take(&mut state.interception.cancels_authentication) {
+            let (command, params) = state.interception.enable();
+            self.session.post(command, params);
+        }
     }
 
     /// Goes to an address and waits until it is loaded.

@@ -35,7 +35,7 @@ impl Served {
             .unwrap();
         let used = Arc::<AtomicU32>::default();
         let counter = used.clone();
-        let multiplexer = Multiplexer::new(process.connection.clone(), move || {
+        let multiplexer = Multiplexer::new(process.connection.clone(), move |_| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

@@ -15,7 +15,7 @@ use crate::cdp::Connection;
 use crate::commands::{self, Memory};
 use crate::error::BrowserError;
 use crate::limits;
-use crate::multiplexer::{CdpClient, Multiplexer};
+use crate::multiplexer::{CdpClient, Multiplexer, Sent};
 use crate::page::Page;
 use crate::screencast::Screen;
 use crate::visitor::Visitor;
@@ -63,8 +63,13 @@ impl LiveBrowser {
         pages.first().await?;
         let last_used = Arc::new(Mutex::new(Instant::now()));
         let outside = {
-            let last_used = last_used.clone();
-            Multiplexer::new(connection.clone(), move || touch(&last_used))
+            let (last_used, pages) = (last_used.clone(), pages.clone());
+            Multiplexer::new(connection.clone(), move |command| {
+                touch(&last_used);
+                if command == Sent::Authentication {
+                    pages.leave_authentication();
+                }
+            })
         };
         let live = Arc::new(Live {
             connection,

@@ -26,6 +26,8 @@ pub(crate) struct Pages {
     hiding: AtomicBool,
     /// A page that has just been opened is being taken over.
     adopting: AtomicBool,
+    /// A client from outside answers requests for a name and a password.
+    authentication_left: AtomicBool,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +64,7 @@ impl Pages {
             changed: Notify::new(),
             hiding: AtomicBool::new(false),
             adopting: AtomicBool::new(false),
+            authentication_left: AtomicBool::new(false),
         });
         tokio::spawn(pages.clone().listen(connection.events()));
         let attach = json!({
@@ -76,6 +79,12 @@ impl Pages {
 
     pub(crate) fn visitor(&self) -> &Visitor {
         &self.visitor
+    }
+
+    /// Leaves requests for a name and a password to a client from outside, in these pages and those to come.
+    pub(crate) fn leave_authentication(&self) {
+        self.authentication_left.store(true, Ordering::Release);
+        self.open().iter().for_each(|page| page.leave_authentication());
     }
 
     /// All open pages, in the order in which they were opened.
@@ -207,7 +216,11 @@ impl Pages {
                 if opened {
                     page.state().used = Some(Instant::now());
                 }
-                self.open().push(Arc::new(page));
+                let mut open = self.open();
+                if self.authentication_left.load(Ordering::Acquire) {
+                    page.leave_authentication();
+                }
+                open.push(Arc::new(page));
             }
             // A page may be closed before it is known.
             Err(error) => {

@@ -1,9 +1,9 @@
 //! Interception of a page's requests by the `Fetch` domain of the protocol: the caller's headers for one origin, and
-//! error responses without a body.
+//! error responses that are pages.
 //!
-//! A Chromium with a user interface shows a page of its own for such a response and reports the navigation as failed
-//! (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`); `chromium-headless-shell` shows an empty document. Here it is an empty
-//! document in both.
+//! A Chromium with a user interface shows a page of its own for an error without a body, and asks its user for the name
+//! and the password that a 401 wants; then it reports the navigation as failed (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`,
+//! `net::ERR_INVALID_AUTH_CREDENTIALS`). `chromium-headless-shell` shows the document that came. Here both do.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
-use url::{Position, Url};
 
 use crate::cdp::{Event, Session};
 use crate::error::BrowserError;
@@ -20,35 +19,64 @@ use crate::limits;
 /// A line feed in Base64: for the browser it is content, in a document it is nothing.
 const BLANK_BODY: &str = "Cg==";
 
-/// The command that intercepts the responses of documents, and requests to the origin of `url`.
-pub(super) fn enable(url: Option<&Url>) -> (&'static str, Value) {
-    let mut patterns = vec![json!({
-        "urlPattern": "http*",
-        "resourceType": "Document",
-        "requestStage": "Response",
-    })];
-    if let Some(url) = url {
-        let origin = &url[..Position::BeforePath];
-        patterns.push(json!({"urlPattern": format!("{origin}/*"), "requestStage": "Request"}));
-    }
-    ("Fetch.enable", json!({"patterns": patterns}))
-}
-
-/// Lets an intercepted request go on, with `headers` before it is sent; false for another event.
-pub(super) fn resume(event: &Event, session: &Arc<Session>, headers: &Map<String, Value>) -> bool {
-    if event.method != "Fetch.requestPaused" {
-        return false;
-    }
-    let Some(paused) = event.read::<Paused>() else {
-        return true;
-    };
-    if paused.is_response() {
-        // The response may have to be read first, and events go on meanwhile.
-        tokio::spawn(respond(session.clone(), paused));
-    } else {
-        session.post("Fetch.continueRequest", paused.with(headers));
+/// Lets an intercepted request go on, with headers before it is sent to their origin; false for another event.
+pub(super) fn resume(event: &Event, session: &Arc<Session>, interception: &Interception) -> bool {
+    match event.method.as_str() {
+        "Fetch.requestPaused" => match event.read::<Paused>() {
+            // The response may have to be read first, and events go on meanwhile.
+            Some(paused) if paused.is_response() => drop(tokio::spawn(respond(session.clone(), paused))),
+            Some(paused) => session.post("Fetch.continueRequest", paused.with(interception)),
+            None => {}
+        },
+        "Fetch.authRequired" => cancel(event, session),
+        _ => return false,
     }
     true
+}
+
+/// What is intercepted, and what is made of it.
+pub(crate) struct Interception {
+    /// Headers of the caller, for requests to `origin` alone.
+    pub(crate) headers: Map<String, Value>,
+    /// Such as `https://example.com`; none before [`Page::send_headers_to`](super::Page::send_headers_to).
+    pub(crate) origin: Option<String>,
+    /// Whether requests for a name and a password are left unanswered; else a client from outside answers them.
+    pub(crate) cancels_authentication: bool,
+}
+
+impl Interception {
+    /// The command that makes it so.
+    pub(super) fn enable(&self) -> (&'static str, Value) {
+        // The browser reports that a name and a password are wanted only of what is intercepted as a request, too.
+        let stages: &[&str] = match self.cancels_authentication {
+            true => &["Request", "Response"],
+            false => &["Response"],
+        };
+        let document =
+            |stage| json!({"urlPattern": "http*", "resourceType": "Document", "requestStage": stage});
+        let mut patterns: Vec<Value> = stages.iter().map(document).collect();
+        if let Some(origin) = &self.origin {
+            patterns.push(json!({"urlPattern": format!("{origin}/*"), "requestStage": "Request"}));
+        }
+        let params = json!({"patterns": patterns, "handleAuthRequests": self.cancels_authentication});
+        ("Fetch.enable", params)
+    }
+
+    fn has_headers_for(&self, url: &str) -> bool {
+        let rest = self
+            .origin
+            .as_ref()
+            .and_then(|origin| url.strip_prefix(origin.as_str()));
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// Leaves a request for a user name and a password unanswered, so that its response is the page.
+fn cancel(event: &Event, session: &Arc<Session>) {
+    if let Some(Asking { request_id }) = event.read() {
+        let params = json!({"requestId": request_id, "authChallengeResponse": {"response": "CancelAuth"}});
+        session.post("Fetch.continueWithAuth", params);
+    }
 }
 
 /// Gives the page its response, an error without a body as an empty document.
@@ -80,7 +108,14 @@ struct Paused {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asking {
+    request_id: String,
+}
+
+#[derive(Deserialize)]
 struct Request {
+    url: String,
     headers: Map<String, Value>,
 }
 
@@ -100,8 +135,12 @@ impl Paused {
         self.response_status_code.unwrap_or(0)
     }
 
-    /// The parameters that send the request with `headers` in place of its own of the same names.
-    fn with(self, headers: &Map<String, Value>) -> Value {
+    /// The parameters that send the request, with the caller's headers in place of its own where it gets them.
+    fn with(self, interception: &Interception) -> Value {
+        if !interception.has_headers_for(&self.request.url) {
+            return json!({"requestId": self.request_id});
+        }
+        let headers = &interception.headers;
         let kept = self
             .request
             .headers

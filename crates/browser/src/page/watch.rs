@@ -6,18 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use url::Url;
 
-use super::intercept;
+use super::intercept::{self, Interception};
 use crate::cdp::{Event, Session};
 use crate::error::BrowserError;
 use crate::limits;
 
 /// The present of a page.
-#[derive(Debug)]
 pub(crate) struct State {
     main_frame: String,
     /// The document of the main frame.
@@ -32,6 +31,7 @@ pub(crate) struct State {
     pub(crate) navigating: bool,
     /// The address turned out to be a download.
     pub(crate) download: bool,
+    pub(crate) interception: Interception,
     /// When it was last gone to or chosen; none for a page that nobody has used.
     pub(crate) used: Option<Instant>,
     /// Origins of the documents that were here.
@@ -60,8 +60,7 @@ pub(crate) struct Dialog {
 
 /// How a page is answered when it asks.
 pub(crate) struct Answers {
-    /// Added to intercepted requests.
-    pub(crate) headers: Map<String, Value>,
+    pub(crate) interception: Interception,
     /// How long a dialog waits for somebody else before it is dismissed.
     pub(crate) patience: Duration,
 }
@@ -98,6 +97,7 @@ impl Watch {
                 loaded: false,
                 navigating: false,
                 download: false,
+                interception: answers.interception,
                 used: None,
                 dialog: None,
                 origins: BTreeSet::new(),
@@ -113,7 +113,7 @@ impl Watch {
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 if let Some(session) = session.upgrade()
-                    && intercept::resume(&event, &session, &answers.headers)
+                    && intercept::resume(&event, &session, &watching.state().interception)
                 {
                     continue;
                 }

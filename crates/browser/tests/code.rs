@@ -94,6 +94,22 @@ async fn node_answers_as_a_prompt_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_error_status_is_a_page_and_code_may_have_a_password() {
+    #[rustfmt::skip]
+    let rows: &[Row] = &[
+        ("const status = async (page, url) => (await page.goto(url)).status(); 0", "", "", Some("0"), 0, ""),
+        ("await status(page, 'http://app.test/nothing')", "", "", Some("502"), 0, ""),
+        ("page.url()", "", "", Some("http://app.test/nothing"), 0, ""),
+        ("await status(page, 'http://app.test/secret')", "", "", Some("401"), 0, ""),
+        ("await page.locator('p').innerText()", "", "", Some("nothing for you"), 0, ""),
+        ("const context = await browser.newContext({ httpCredentials: { username: 'user', password: 'pass' } }); const known = await context.newPage(); await status(known, 'http://app.test/secret')", "", "", Some("200"), 0, ""),
+        ("await known.locator('p').innerText()", "", "", Some("the secret"), 0, ""),
+        ("await context.close()", "", "", None, 0, ""),
+    ];
+    check("errors", Language::Node, rows).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn python_answers_as_a_prompt_does() {
     #[rustfmt::skip]
     let rows: &[Row] = &[

@@ -47,7 +47,11 @@ async fn answer(mut stream: TcpStream, seen: Seen) {
         true => format!("Transfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", chunk(body)),
         false => format!("Content-Length: {}\r\n\r\n{body}", body.len()),
     };
-    let answer = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n{framed}");
+    let asks = match status.starts_with("401") {
+        true => "WWW-Authenticate: Basic realm=\"app\"\r\n",
+        false => "",
+    };
+    let answer = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{asks}Connection: close\r\n{framed}");
     // The browser may have gone away.
     let _gone = stream.write_all(answer.as_bytes()).await;
 }
@@ -105,6 +109,7 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
         ),
         "http://app.test/missing" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
         "http://app.test/missing/chunked" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
+        "http://app.test/secret" => ("401 Unauthorized", HTML, "<!DOCTYPE html><p>no such page</p>"),
         "http://app.test/empty" => ("404 Not Found", HTML, ""),
         "http://app.test/empty/chunked" => ("503 Service Unavailable", HTML, ""),
         "http://app.test/file" => ("200 OK", "application/zip", "PK"),
@@ -177,6 +182,7 @@ async fn an_error_status_is_a_page_with_and_without_a_body() {
     for (path, status, text) in [
         ("missing", 404, body),
         ("missing/chunked", 404, body),
+        ("secret", 401, body),
         ("empty", 404, ""),
         ("empty/chunked", 503, ""),
     ] {

@@ -37,8 +37,12 @@ async fn answer(mut stream: TcpStream) {
     let head = String::from_utf8_lossy(&head).into_owned();
     let url = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let (status, body) = page(&url, &head);
+    let asks = match status.starts_with("401") {
+        true => "WWW-Authenticate: Basic realm=\"app\"\r\n",
+        false => "",
+    };
     let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\n{asks}Content-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     // The browser may have gone away.
@@ -65,6 +69,10 @@ fn page(url: &str, head: &str) -> (&'static str, String) {
         "http://other.test/frame" => {
             "<button onclick=\"this.textContent = 'pressed far'\">Far frame</button>".to_owned()
         }
+        "http://app.test/secret" if !head.contains("\r\nAuthorization: Basic dXNlcjpwYXNz") => {
+            return ("401 Unauthorized", "<p>nothing for you</p>".to_owned());
+        }
+        "http://app.test/secret" => "<p>the secret</p>".to_owned(),
         "http://app.test/shop" => "<title>Shop</title>".to_owned(),
         _ => return ("502 Bad Gateway", String::new()),
     };

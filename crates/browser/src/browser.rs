@@ -21,6 +21,7 @@ use crate::live::storage;
 use crate::page::Page;
 use crate::picture::{self, Picture};
 use crate::process::Process;
+use crate::settle;
 use crate::visitor::Visitor;
 
 pub use crate::process::find_chromium;
@@ -229,7 +230,7 @@ async fn show(
         page.send_headers_to(request.url).await?;
     }
     page.navigate(request.url, deadline).await?;
-    page.rest(deadline).await?;
+    settle::settle(page, !request.options.actions.is_empty(), deadline).await?;
     let wait = std::time::Duration::from_millis(request.options.wait_for);
     page.sleep(wait, deadline).await?;
     let steps = actions::run(page, visitor, &request.options.actions, deadline).await?;

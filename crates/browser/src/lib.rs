@@ -4,7 +4,8 @@
 //! that is started when first needed, watched, and replaced when it dies or grows old. [`LiveBrowsers`] are for
 //! sessions: a process for each, in a sandbox, with code, commands and viewers beside it. This crate opens no network
 //! connection: Chromium's only network is the proxy whose address it is given, so that the address rule holds for
-//! everything a page does. It never decides what to fetch and never turns HTML into anything else.
+//! everything a page does. It never decides what to fetch and never turns HTML into anything else; it asks
+//! the core whether the content of a page has arrived.
 
 mod actions;
 mod browser;
@@ -25,6 +26,7 @@ mod pointer;
 mod process;
 mod sandbox;
 mod screencast;
+mod settle;
 mod snapshot;
 mod visitor;
 mod worker;

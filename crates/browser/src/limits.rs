@@ -22,6 +22,20 @@ pub const LOAD_TIMEOUT: Duration = Duration::from_secs(20);
 pub const QUIET: Duration = Duration::from_millis(300);
 /// Wait for rest after `load`.
 pub const QUIET_TIMEOUT: Duration = Duration::from_secs(4);
+/// No change of the document for so long: it is at rest.
+pub const DOM_QUIET: Duration = Duration::from_millis(150);
+/// Wait for the document to be at rest; one that changes all the time is taken as it is.
+pub const DOM_QUIET_TIMEOUT: Duration = Duration::from_secs(2);
+/// Wait for the content of a page that shows a placeholder, from `load`.
+pub const PLACEHOLDER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same of a page that may have no more to show.
+pub const UNSURE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Between two looks at a placeholder.
+pub const PLACEHOLDER_POLL: Duration = Duration::from_millis(250);
+/// Larger documents are not looked at for placeholders, bytes.
+pub const PLACEHOLDER_HTML_BYTES: usize = 2 * 1024 * 1024;
+/// Left of the time of a page for what comes after it has settled.
+pub const AFTER_SETTLING: Duration = Duration::from_secs(2);
 /// Between two looks for an element.
 pub const POLL: Duration = Duration::from_millis(50);
 /// After an input, until it is looked whether a navigation began.

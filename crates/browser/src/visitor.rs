@@ -27,7 +27,8 @@ pub(crate) struct Visitor {
     window: Viewport,
     mobile: bool,
     user_agent: String,
-    accept_language: String,
+    /// Tags in order of preference; the browser adds the weights of `Accept-Language`.
+    languages: Vec<String>,
     locale: String,
     time_zone: &'static str,
     headers: Map<String, Value>,
@@ -51,7 +52,7 @@ impl Visitor {
                 "Mozilla/5.0 ({device}) AppleWebKit/537.36 (KHTML, like Gecko; compatible; {agent}) \
                  Chrome/{version}.0.0.0{touch} Safari/537.36"
             ),
-            accept_language: options.location.accept_language(),
+            languages: options.location.accepted_languages(),
             locale: languages.first().cloned().unwrap_or_default(),
             time_zone: time_zone(&options.location.country),
             headers: Map::new(),
@@ -61,8 +62,10 @@ impl Visitor {
         for (name, value) in &options.headers {
             match name.to_ascii_lowercase().as_str() {
                 "user-agent" => visitor.user_agent.clone_from(value),
-                "accept-language" => visitor.accept_language.clone_from(value),
-                _ => {
+                lower => {
+                    if lower == "accept-language" {
+                        visitor.languages = by_weight(value);
+                    }
                     visitor.headers.insert(name.clone(), value.clone().into());
                 }
             }
@@ -79,7 +82,7 @@ impl Visitor {
     pub(crate) fn commands(&self) -> Vec<(&'static str, Value)> {
         let agent = json!({
             "userAgent": self.user_agent,
-            "acceptLanguage": self.accept_language,
+            "acceptLanguage": self.languages.join(","),
         });
         let mut commands = vec![
             self.window(None),
@@ -129,6 +132,21 @@ impl Visitor {
     }
 }
 
+/// The tags of an `Accept-Language` value (RFC 9110 section 12.5.4), the most wanted first.
+fn by_weight(value: &str) -> Vec<String> {
+    let mut tags: Vec<(f32, &str)> = value
+        .split(',')
+        .filter_map(|part| {
+            let mut parameters = part.split(';').map(str::trim);
+            let tag = parameters.next().filter(|tag| !tag.is_empty() && *tag != "*")?;
+            let weight = parameters.find_map(|parameter| parameter.strip_prefix("q=")?.parse().ok());
+            Some((weight.unwrap_or(1.0), tag))
+        })
+        .collect();
+    tags.sort_by(|one, other| other.0.total_cmp(&one.0));
+    tags.into_iter().map(|(_, tag)| tag.to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +171,21 @@ mod tests {
                 .contains("compatible; Harvestman/1.0) Chrome/156.0.0.0 Safari")
         );
         assert_eq!(plain.time_zone, "America/New_York");
+        assert_eq!(plain.languages, ["en-US", "en"], "without weights");
+    }
+
+    #[test]
+    fn languages_of_the_caller_come_by_weight_and_as_they_were_written() {
+        let options = ScrapeOptions::from_json(
+            br#"{"headers":{"Accept-Language":"de;q=0.5, fr-CH ,*;q=0.1, en;q=0.7"}}"#,
+        )
+        .unwrap();
+        let visitor = Visitor::new(&options, None, "156", "Harvestman/1.0");
+        assert_eq!(visitor.languages, ["fr-CH", "en", "de"]);
+        assert_eq!(
+            visitor.headers()["Accept-Language"],
+            "de;q=0.5, fr-CH ,*;q=0.1, en;q=0.7"
+        );
     }
 
     #[test]

@@ -32,14 +32,23 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>) -> Decoded {
     }
 }
 
-fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
-    if let Some(encoding) = content_type
+/// The encoding that [`decode`] finds for a body that says none: neither by its mark, nor by its `Content-Type`, nor by a
+/// `meta` at its start. `None` for one that says it, and for plain ASCII, which is the same in every encoding of a page.
+pub fn undeclared_charset(bytes: &[u8], content_type: Option<&str>) -> Option<&'static str> {
+    let is_declared =
+        bytes.is_ascii() || Encoding::for_bom(bytes).is_some() || declared(bytes, content_type).is_some();
+    (!is_declared).then(|| sniff(bytes, content_type).name())
+}
+
+fn declared(bytes: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
+    content_type
         .and_then(charset_parameter)
         .and_then(|label| Encoding::for_label(label.as_bytes()))
-    {
-        return encoding;
-    }
-    if let Some(encoding) = prescan(&bytes[..bytes.len().min(limits::META_PRESCAN_BYTES)]) {
+        .or_else(|| prescan(&bytes[..bytes.len().min(limits::META_PRESCAN_BYTES)]))
+}
+
+fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
+    if let Some(encoding) = declared(bytes, content_type) {
         return encoding;
     }
     // Valid UTF-8 beyond ASCII is never an accident; ASCII decodes alike either way.
@@ -253,6 +262,23 @@ mod tests {
         let (bytes, ..) = encoding_rs::WINDOWS_1251.encode("Привет, как дела? Всё хорошо, спасибо за вопрос");
         assert_eq!(decode(&bytes, None).encoding, "windows-1251");
         assert_eq!(decode(b"plain", None).encoding, "UTF-8");
+    }
+
+    #[test]
+    fn a_charset_is_named_where_the_page_names_none() {
+        let html = Some("text/html");
+        assert_eq!(undeclared_charset("<p>grüße".as_bytes(), html), Some("UTF-8"));
+        let (bytes, ..) =
+            encoding_rs::SHIFT_JIS.encode("<p>東京の天気は晴れのち曇りでしょう。明日は雨です。");
+        assert_eq!(undeclared_charset(&bytes, html), Some("Shift_JIS"));
+        for (body, content_type) in [
+            ("<p>plain", html),
+            ("<p>grüße", Some("text/html; charset=utf-8")),
+            ("<meta charset=utf-8><p>grüße", html),
+            ("\u{FEFF}<p>grüße", html),
+        ] {
+            assert_eq!(undeclared_charset(body.as_bytes(), content_type), None, "{body}");
+        }
     }
 
     #[test]

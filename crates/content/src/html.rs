@@ -3,9 +3,12 @@
 pub(crate) mod attribute_storm;
 mod build;
 pub(crate) mod dom;
+pub(crate) mod frames;
 pub(crate) mod json_ld;
 pub(crate) mod links;
 pub(crate) mod metadata;
 pub(crate) mod parse;
+pub(crate) mod redirect;
 pub(crate) mod select;
+mod shadow;
 pub(crate) mod tag;

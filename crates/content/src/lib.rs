@@ -13,10 +13,13 @@ mod limits;
 mod main_content;
 mod markdown;
 mod page;
+mod signs;
 
-pub use decode::{Decoded, decode};
+pub use decode::{Decoded, decode, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
+pub use html::frames::{FrameTag, frame_tags, with_frames};
 pub use html::json_ld::day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, Page, Selection};
+pub use signs::{Mount, Scripts, Signs};

@@ -55,6 +55,14 @@ pub(crate) const METADATA_VALUE_BYTES: usize = 65_536;
 /// Bytes of one JSON-LD block that are read.
 pub(crate) const JSON_LD_BYTES: usize = 1024 * 1024;
 
+/// Main text that is kept to tell two versions of a page apart, and text of one `noscript` that is looked at.
+pub(crate) const MAIN_TEXT_BYTES: usize = 16 * 1024;
+/// Code of one inline script that is looked at, and names of elements that are noted from all of them.
+pub(crate) const SCRIPT_BYTES: usize = 64 * 1024;
+pub(crate) const SCRIPT_NAMES: usize = 256;
+/// Code of a script that may be a redirect, and the weight of the text beside it.
+pub(crate) const REDIRECT_SCRIPT_BYTES: usize = 4096;
+
 /// Objects that a page states, JSON-LD blocks that are read, and how deep microdata nests.
 pub(crate) const FACT_OBJECTS: usize = 500;
 pub(crate) const FACT_BLOCKS: usize = 50;

@@ -88,6 +88,34 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     }
 }
 
+/// Whether an element stands beside the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aside {
+    /// It does not.
+    No,
+    /// Navigation, a footer, a dialog, or what no reader sees.
+    Always,
+    /// Asks for consent.
+    Consent,
+    /// By its name alone.
+    Named,
+    /// A `header`, which is the page's unless it is an article's.
+    Header,
+}
+
+/// Whether the names of an element put it beside the content. `buffer` is for its words.
+pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
+    hints::words(dom, id, buffer);
+    match (hints::hint(dom, id, buffer), dom.tag(id)) {
+        (Hint::Hidden, _) => Aside::Always,
+        (Hint::Consent, _) => Aside::Consent,
+        (Hint::Boilerplate, Tag::Nav | Tag::Footer | Tag::Dialog | Tag::Aside) => Aside::Always,
+        (Hint::Boilerplate, _) => Aside::Named,
+        (Hint::Weak, Tag::Header) => Aside::Header,
+        _ => Aside::No,
+    }
+}
+
 /// What is measured of each block, with the block's text: what the judge's trees are grown from.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut dropped = vec![false; dom.nodes.len()];

@@ -7,11 +7,9 @@ use crate::html::dom::{Dom, NodeId};
 use crate::html::metadata::PageMetadata;
 use crate::html::select::{Selector, SelectorError};
 use crate::html::tag::Tag;
-use crate::html::{links, metadata, parse};
+use crate::html::{links, metadata, parse, redirect};
+use crate::signs::{self, Signs};
 use crate::{clean_html, limits, main_content, markdown};
-
-/// Bytes of visible text under which a page with scripts is taken for one that a browser must fill.
-const LITTLE_TEXT_BYTES: usize = 200;
 
 /// A page: one parse, one arena. Bounded in time and memory on any input.
 #[derive(Debug)]
@@ -158,29 +156,15 @@ impl Page {
         roots
     }
 
-    /// True when the page has scripts but (almost) no text: a browser is needed to see its content.
-    pub fn has_little_text(&self) -> bool {
-        let Some(body) = self.dom.first(0, Tag::Body) else {
-            return false;
-        };
-        let has_scripts = (0..self.dom.len()).any(|id| self.dom.tag(id) == Tag::Script);
-        let mut bytes = 0;
-        let mut at = body;
-        while at < self.dom.end(body) && bytes < LITTLE_TEXT_BYTES {
-            let tag = self.dom.tag(at);
-            if tag.is_never_text() || tag == Tag::Noscript {
-                at = self.dom.end(at);
-                continue;
-            }
-            bytes += self
-                .dom
-                .text(at)
-                .bytes()
-                .filter(|b| !b.is_ascii_whitespace())
-                .count();
-            at += 1;
-        }
-        has_scripts && bytes < LITTLE_TEXT_BYTES
+    /// What the page shows without its scripts, and what says that they would show more.
+    pub fn signs(&self) -> Signs {
+        signs::signs(&self.dom, &self.base, &self.url)
+    }
+
+    /// Where the page sends its reader at once: an immediate `meta` refresh, or a page that is nothing but a script that
+    /// goes elsewhere. Never an address of its own.
+    pub fn redirect(&self) -> Option<Url> {
+        redirect::redirect(&self.dom, &self.base, &self.url)
     }
 }
 

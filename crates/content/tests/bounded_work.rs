@@ -29,6 +29,8 @@ fn outputs(html: &str) -> Vec<String> {
     page.links();
     page.metadata();
     page.crawl_links();
+    page.signs();
+    page.redirect();
     outputs
 }
 
@@ -60,6 +62,21 @@ fn quotes_and_lists_in_each_other_stay_in_bounds() {
         let html = open.repeat(200_000 / open.len()) + "end";
         let outputs = outputs(&html);
         assert!(outputs[0].contains("end"), "{open}");
+    }
+}
+
+#[test]
+fn what_a_page_would_show_with_scripts_is_measured_in_one_pass() {
+    for open in [
+        "<x-app>",
+        "<div id=root>",
+        "<noscript><i>",
+        "<main class=skeleton>",
+        "<x-a><template shadowrootmode=open><slot name=b>",
+        "<iframe src=a></iframe><script>document.getElementById('a')</script>",
+        "loading... javascript {{",
+    ] {
+        outputs(&open.repeat(1_000_000 / open.len()));
     }
 }
 

@@ -2,6 +2,8 @@
 //! what is made of the fetched bytes (`render`, with the feature of the same name).
 
 #[cfg(feature = "render")]
+mod browser_need;
+#[cfg(feature = "render")]
 pub mod changes;
 #[cfg(feature = "render")]
 mod clean;
@@ -9,6 +11,8 @@ mod clean;
 mod derived;
 #[cfg(feature = "render")]
 mod file;
+#[cfg(feature = "render")]
+mod frames;
 #[cfg(feature = "render")]
 pub(crate) mod highlights;
 #[cfg(feature = "render")]
@@ -22,14 +26,20 @@ mod render;
 #[cfg(feature = "render")]
 mod summary;
 
+#[cfg(feature = "render")]
+pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, browser_need, pending};
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]
 pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
+#[cfg(feature = "render")]
+pub use frames::FramedPage;
 #[cfg(feature = "files")]
 pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]
 pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
+#[cfg(feature = "render")]
+pub use harvestman_content::{Signs, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, prepare, render};
 

@@ -17,6 +17,7 @@ mod engine;
 mod expiry;
 mod file_reader;
 mod files;
+mod host_memory;
 mod job_request;
 pub mod limits;
 mod llm;

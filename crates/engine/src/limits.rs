@@ -32,6 +32,22 @@ pub const MAPS_AT_ONCE: usize = 16;
 pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
+/// Redirects by the pages themselves (`meta` refresh and the like) that are followed for a page (contract section 5.12).
+pub const PAGE_REFRESHES: u32 = 10;
+/// Documents of frames that are fetched for a page, those of frames within frames included.
+pub const PAGE_FRAMES: usize = 8;
+/// Frames within frames that are read.
+pub const FRAME_DEPTH: u32 = 2;
+/// What is read of the document of a frame.
+pub const FRAME_BYTES: u64 = 4 * 1024 * 1024;
+/// Time for the document of a frame, and no more than half of what the page has left.
+pub const FRAME_TIME: Duration = Duration::from_secs(10);
+/// Hosts for which is remembered what the browser was good for.
+pub const LEARNED_HOSTS: usize = 4_096;
+/// Pages of a host from which this is learned.
+pub const LEARNED_AFTER: u32 = 3;
+/// Pages of a host after which what was learned is tried again.
+pub const LEARN_AGAIN: u32 = 20;
 /// What is read of a page, after decompression.
 pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
 /// Bodies from the page cache in memory at once, for each core.

@@ -1,6 +1,8 @@
 //! One page: take its bytes from the cache or fetch them, plainly or with the browser, convert them off
 //! the async threads. It never decides what to fetch.
 
+mod visit;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +24,7 @@ use crate::browser_pages::{BrowserPage, BrowserPages, Taken};
 use crate::conversions::Conversions;
 use crate::engine::unavailable;
 use crate::file_reader::FileReader;
+use crate::host_memory::HostMemory;
 use crate::llm::Llm;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
@@ -38,6 +41,7 @@ pub(crate) struct Scraper {
     /// Places for bodies that come from the cache.
     copies: Arc<Semaphore>,
     llm: Option<Llm>,
+    memory: Arc<HostMemory>,
 }
 
 /// Where a page is.
@@ -71,6 +75,13 @@ pub(crate) struct Scraped {
     pub(crate) taken: Taken,
 }
 
+/// What one fetch brought.
+struct Fetched {
+    answer: Answer,
+    taken: Taken,
+    by_browser: bool,
+}
+
 impl Scraper {
     pub(crate) fn new(
         fetcher: Fetcher,
@@ -86,6 +97,7 @@ impl Scraper {
             copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
             files,
             llm,
+            memory: Arc::default(),
         }
     }
 
@@ -157,66 +169,26 @@ impl Scraper {
             for url in std::iter::once(target.url).chain(&target.fallback) {
                 let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
                 if let Some(answer) = copy.map_err(ScrapeFailure::of_store)? {
-                    return self.render(url, answer, options, id, deadline).await;
+                    let mut scraped = self.render(url, answer, options, id, deadline).await?;
+                    scraped.warn_of_placeholder(self.browser.is_some());
+                    return Ok(scraped);
                 }
             }
         }
         if let Some(refusal) = cache::refusal(options) {
             return Err(ScrapeFailure::final_(refusal));
         }
-        let mut url = target.url;
-        let mut fetched = self.fetch(url, &target, options, jar, deadline).await;
-        if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
-            && failure.unreachable
-            && let Ok(second) = self.fetch(plain, &target, options, jar, deadline).await
-        {
-            (url, fetched) = (plain, Ok(second));
-        }
-        let (answer, taken) = fetched?;
-        let mut scraped = self.render(url, answer, options, id, deadline).await?;
-        scraped.taken = taken;
-        if scraped.rendered.has_little_text && scraped.answer.status < 400 && !needs_browser(options) {
-            scraped = self
-                .by_scripts(scraped, url, target.turn, options, id, deadline)
-                .await;
-        }
-        if cache::keeps(options, scraped.answer.status) && scraped.answer.incomplete.is_none() {
+        let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
+        scraped.warn_of_placeholder(self.browser.is_some());
+        // A placeholder would hide the page for as long as the copy is used.
+        let is_whole = scraped.answer.incomplete.is_none() && scraped.placeholder().is_none();
+        if cache::keeps(options, scraped.answer.status) && is_whole {
             let key = CacheKey::of_page(url, options);
             cache
                 .keep_page(key, &scraped.answer, &scraped.rendered.document)
                 .await;
         }
         Ok(scraped)
-    }
-
-    /// The page as its scripts make it where there is a browser, else as it was fetched.
-    async fn by_scripts(
-        &self,
-        fetched: Scraped,
-        url: &Url,
-        turn: &Turn,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        deadline: Instant,
-    ) -> Scraped {
-        let Some(browser) = &self.browser else {
-            return fetched;
-        };
-        let made = async {
-            let deadline = turn.browser(fetched.memory_bytes(), deadline).await?;
-            match browser.page(url, options, None, deadline).await?.answer {
-                Some(answer) => self.render(url, answer, options, id, deadline).await.map(Some),
-                None => Ok(None),
-            }
-        };
-        match made.await {
-            Ok(Some(made)) => made,
-            Ok(None) => fetched,
-            Err(failure) => {
-                tracing::debug!(scrape.id = %id, error = %failure.error, "a page of scripts stays as it was fetched");
-                fetched
-            }
-        }
     }
 
     /// The page by the browser where only that will do, else by plain HTTP; what is no page by plain HTTP.
@@ -227,7 +199,7 @@ impl Scraper {
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
-    ) -> Result<(Answer, Taken), ScrapeFailure> {
+    ) -> Result<Fetched, ScrapeFailure> {
         let taken = match &self.browser {
             Some(browser) if needs_browser(options) => {
                 let deadline = target.turn.browser(0, deadline).await?;
@@ -235,22 +207,26 @@ impl Scraper {
                     BrowserPage {
                         answer: Some(answer),
                         taken,
-                    } => return Ok((answer, taken)),
+                    } => {
+                        return Ok(Fetched {
+                            answer,
+                            taken,
+                            by_browser: true,
+                        });
+                    }
                     BrowserPage { taken, .. } => taken,
                 }
             }
             _ => Taken::default(),
         };
-        let mut request = FetchRequest::get(url.clone(), deadline.into_std());
-        request.headers = request_headers(options);
-        request.verify_tls = options.verify_tls();
-        request.max_body_bytes = limits::PAGE_BYTES;
-        request.max_redirects = limits::PAGE_REDIRECTS;
-        request.keep_partial = true;
-        request.cookies = Some(jar.clone());
+        let request = page_request(url, options, jar, deadline);
         let fetched = self.fetcher.fetch(request).await;
         fetched
-            .map(|response| (Answer::from(response), taken))
+            .map(|response| Fetched {
+                answer: Answer::from(response),
+                taken,
+                by_browser: false,
+            })
             .map_err(ScrapeFailure::from)
     }
 
@@ -371,6 +347,18 @@ impl Scraper {
             }
         }
     }
+}
+
+/// A plain request for a page.
+fn page_request(url: &Url, options: &ScrapeOptions, jar: &CookieJar, deadline: Instant) -> FetchRequest {
+    let mut request = FetchRequest::get(url.clone(), deadline.into_std());
+    request.headers = request_headers(options);
+    request.verify_tls = options.verify_tls();
+    request.max_body_bytes = limits::PAGE_BYTES;
+    request.max_redirects = limits::PAGE_REDIRECTS;
+    request.keep_partial = true;
+    request.cookies = Some(jar.clone());
+    request
 }
 
 impl Scraped {

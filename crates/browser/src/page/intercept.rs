@@ -1,19 +1,24 @@
 //! Interception of a page's requests by the `Fetch` domain of the protocol: the caller's headers for one origin, and
-//! error responses that are pages.
+//! error responses that are pages, and documents that do not say their charset.
 //!
 //! A Chromium with a user interface shows a page of its own for an error without a body, and asks its user for the name
 //! and the password that a 401 wants; then it reports the navigation as failed (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`,
 //! `net::ERR_INVALID_AUTH_CREDENTIALS`). `chromium-headless-shell` shows the document that came. Here both do.
+//!
+//! Where neither the response nor the document says a charset, browsers guess another way than plain pages are read
+//! here: UTF-8 would come out as windows-1252.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_core::scrape::undeclared_charset;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use crate::cdp::{Event, Session};
-use crate::error::BrowserError;
 use crate::limits;
 
 /// A line feed in Base64: for the browser it is content, in a document it is nothing.
@@ -79,16 +84,18 @@ fn cancel(event: &Event, session: &Arc<Session>) {
     }
 }
 
-/// Gives the page its response, an error without a body as an empty document.
+/// Gives the page its response: an error without a body as an empty document, a document without a charset with the one
+/// that plain pages are read by.
 async fn respond(session: Arc<Session>, paused: Paused) {
     let request = json!({"requestId": paused.request_id});
-    let blank = match paused.status() {
-        400.. => paused.has_no_body(&session, &request).await,
-        _ => Ok(false),
+    let replacement = match paused.status() {
+        400.. if paused.has_no_body(&session, &request).await => Some(paused.blank()),
+        200..300 | 400.. => paused.with_charset(&session, &request).await,
+        _ => None,
     };
-    let done = match blank {
-        Ok(true) => session.call("Fetch.fulfillRequest", paused.blank()).await,
-        _ => session.call("Fetch.continueResponse", request).await,
+    let done = match replacement {
+        Some(response) => session.call("Fetch.fulfillRequest", response).await,
+        None => session.call("Fetch.continueResponse", request).await,
     };
     if let Err(error) = done {
         // The page may have gone elsewhere meanwhile.
@@ -154,14 +161,56 @@ impl Paused {
     }
 
     /// Whether nothing follows the head of the response: by its length, or where it has none, by its body.
-    async fn has_no_body(&self, session: &Session, request: &Value) -> Result<bool, BrowserError> {
-        if let Some(length) = self.header("content-length") {
-            return Ok(length.trim() == "0");
+    async fn has_no_body(&self, session: &Session, request: &Value) -> bool {
+        match self.header("content-length") {
+            Some(length) => length.trim() == "0",
+            None => self
+                .body(session, request)
+                .await
+                .is_some_and(|body| body.is_empty()),
         }
+    }
+
+    /// The body of the response, as far as the browser gives it.
+    async fn body(&self, session: &Session, request: &Value) -> Option<Vec<u8>> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
-        let body = session.raw_until("Fetch.getResponseBody", request.clone(), deadline);
-        let body = body.await?;
-        Ok(serde_json::from_str(body.get()).is_ok_and(|Body { body }| body.is_empty()))
+        let answer = session.raw_until("Fetch.getResponseBody", request.clone(), deadline);
+        let answer = answer.await.ok()?;
+        let Body { body, base64_encoded } = serde_json::from_str(answer.get()).ok()?;
+        match base64_encoded {
+            true => STANDARD.decode(&*body).ok(),
+            false => Some(body.into_owned().into_bytes()),
+        }
+    }
+
+    /// The parameters that answer with the same response and its charset declared; `None` where that is not needed.
+    async fn with_charset(&self, session: &Session, request: &Value) -> Option<Value> {
+        let content_type = self.header("content-type").unwrap_or("text/html");
+        if !lacks_charset(content_type) {
+            return None;
+        }
+        let body = self.body(session, request).await?;
+        let charset = undeclared_charset(&body, Some(content_type))?;
+        let declared = Header {
+            name: "content-type".to_owned(),
+            value: format!("{content_type}; charset={charset}"),
+        };
+        let mut headers = self.headers_without(&["content-type"]);
+        headers.push(&declared);
+        Some(self.fulfilled(&headers, &STANDARD.encode(&body)))
+    }
+
+    /// The headers without those that describe how the body was sent, and without `others`.
+    fn headers_without(&self, others: &[&str]) -> Vec<&Header> {
+        let framing = ["content-length", "content-encoding", "transfer-encoding"];
+        let left_out = |header: &&Header| {
+            let mut names = framing.iter().chain(others);
+            names.any(|name| header.name.eq_ignore_ascii_case(name))
+        };
+        self.response_headers
+            .iter()
+            .filter(|header| !left_out(header))
+            .collect()
     }
 
     fn header(&self, name: &str) -> Option<&str> {
@@ -173,24 +222,32 @@ impl Paused {
     }
 
     /// The parameters that answer with this status and an empty document.
-    fn blank(self) -> Value {
-        let framing = ["content-length", "content-encoding", "transfer-encoding"];
-        let headers: Vec<&Header> = self
-            .response_headers
-            .iter()
-            .filter(|header| framing.iter().all(|name| !header.name.eq_ignore_ascii_case(name)))
-            .collect();
+    fn blank(&self) -> Value {
+        self.fulfilled(&self.headers_without(&[]), BLANK_BODY)
+    }
+
+    /// The parameters that answer with this status, these headers and a body in Base64.
+    fn fulfilled(&self, headers: &[&Header], body: &str) -> Value {
         json!({
             "requestId": self.request_id,
             "responseCode": self.status(),
             "responseHeaders": headers,
-            "body": BLANK_BODY,
+            "body": body,
         })
     }
 }
 
+/// Whether a content type is that of HTML without a charset.
+fn lacks_charset(content_type: &str) -> bool {
+    let lower = content_type.to_ascii_lowercase();
+    lower.split(';').next().unwrap_or("").trim() == "text/html" && !lower.contains("charset")
+}
+
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Body<'a> {
     #[serde(borrow)]
     body: Cow<'a, str>,
+    #[serde(default)]
+    base64_encoded: bool,
 }

@@ -3,38 +3,41 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{LocalName, Namespace, QualName};
 
 use super::dom::{self, Attribute, Dom, Node};
+use super::shadow;
 use super::tag::Tag;
 use crate::limits;
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
-struct Built {
-    parent: u32,
-    first: u32,
+pub(super) struct Built {
+    pub(super) parent: u32,
+    pub(super) first: u32,
     last: u32,
     previous: u32,
-    next: u32,
+    pub(super) next: u32,
     start: u32,
     stop: u32,
     /// Index of the name in the table; the qualified name is in `qualified` for elements.
     name: u32,
     qualified: u32,
-    tag: Tag,
+    pub(super) tag: Tag,
 }
 
 #[derive(Default)]
-struct Arena {
-    nodes: Vec<Built>,
+pub(super) struct Arena {
+    pub(super) nodes: Vec<Built>,
     attributes: Vec<Attribute>,
     text: String,
     names: Vec<Box<str>>,
+    /// Declarative shadow roots, outer ones first.
+    shadows: Vec<u32>,
     by_name: HashMap<LocalName, u32>,
     qualified: Vec<QualName>,
     by_qualified: HashMap<QualName, (u32, Tag)>,
@@ -161,7 +164,34 @@ impl Arena {
         (start, self.text.len() as u32, true)
     }
 
-    fn detach(&mut self, id: u32) {
+    /// The value of an attribute of an element.
+    pub(super) fn attr(&self, id: u32, name: &str) -> Option<&str> {
+        let node = &self.nodes[id as usize];
+        if matches!(node.tag, Tag::Text | Tag::Document) {
+            return None;
+        }
+        let attributes = &self.attributes[node.start as usize..node.stop as usize];
+        let found = attributes
+            .iter()
+            .find(|a| &*self.names[a.name as usize] == name)?;
+        Some(&self.text[found.start as usize..found.stop as usize])
+    }
+
+    /// White space between elements.
+    pub(super) fn is_blank(&self, id: u32) -> bool {
+        let node = &self.nodes[id as usize];
+        node.tag == Tag::Text
+            && self.text[node.start as usize..node.stop as usize]
+                .trim()
+                .is_empty()
+    }
+
+    /// Whether the node is a declarative shadow root.
+    pub(super) fn is_shadow(&self, id: u32) -> bool {
+        self.shadows.binary_search(&id).is_ok()
+    }
+
+    pub(super) fn detach(&mut self, id: u32) {
         let (parent, previous, next) = {
             let node = &self.nodes[id as usize];
             (node.parent, node.previous, node.next)
@@ -181,7 +211,7 @@ impl Arena {
         (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
     }
 
-    fn append(&mut self, parent: u32, id: u32) {
+    pub(super) fn append(&mut self, parent: u32, id: u32) {
         self.detach(id);
         let last = self.nodes[parent as usize].last;
         match last {
@@ -285,9 +315,15 @@ impl TreeSink for Sink {
     type ElemName<'a> = Name;
 
     fn finish(self) -> Dom {
-        self.arena
-            .into_inner()
-            .freeze(self.truncated.get(), self.input_bytes)
+        let mut arena = self.arena.into_inner();
+        // Of several shadow roots of one host the first counts.
+        let mut hosts = HashSet::new();
+        for shadow in arena.shadows.clone() {
+            if hosts.insert(arena.nodes[shadow as usize].parent) {
+                shadow::fill_slots(&mut arena, shadow);
+            }
+        }
+        arena.freeze(self.truncated.get(), self.input_bytes)
     }
 
     fn parse_error(&self, _message: Cow<'static, str>) {}
@@ -333,11 +369,19 @@ impl TreeSink for Sink {
         }
         node.stop = arena.attributes.len() as u32;
         arena.nodes.push(node);
+        let id = arena.nodes.len() as u32 - 1;
+        if tag == Tag::Template && arena.attr(id, "shadowrootmode").is_some() {
+            // What is shown is what the template holds.
+            let name = arena.name(&LocalName::from("div"));
+            let node = &mut arena.nodes[id as usize];
+            (node.tag, node.name) = (Tag::Div, name);
+            arena.shadows.push(id);
+        }
         self.created.set(self.created.get() + 1);
         if is_formatting(tag) {
             self.formatting_created.set(self.formatting_created.get() + 1);
         }
-        arena.nodes.len() as u32 - 1
+        id
     }
 
     fn create_comment(&self, _text: StrTendril) -> u32 {

@@ -77,6 +77,8 @@ const RESERVED: &[&str] = &[
     "error",
     "concurrencyLimited",
     "concurrencyQueueDurationMs",
+    "scrapeEngine",
+    "scrapeEngineReason",
     "scrapeId",
     "contentType",
     "creditsUsed",

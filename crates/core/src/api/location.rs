@@ -42,18 +42,24 @@ impl Location {
         body
     }
 
-    /// Value of `Accept-Language`: the languages with falling weight.
-    pub fn accept_language(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
+    /// The languages in order of preference, each followed by its plain form: `en-US`, `en`.
+    pub fn accepted_languages(&self) -> Vec<String> {
+        let mut accepted: Vec<String> = Vec::new();
         for tag in self.effective_languages() {
             let primary = tag.split('-').next().unwrap_or(&tag).to_owned();
             for tag in [tag, primary] {
-                if parts.iter().all(|known| !known.eq_ignore_ascii_case(&tag)) {
-                    parts.push(tag);
+                if accepted.iter().all(|known| !known.eq_ignore_ascii_case(&tag)) {
+                    accepted.push(tag);
                 }
             }
         }
-        let weighted = parts.iter().enumerate().map(|(index, tag)| match index {
+        accepted
+    }
+
+    /// Value of `Accept-Language`: the languages with falling weight.
+    pub fn accept_language(&self) -> String {
+        let accepted = self.accepted_languages();
+        let weighted = accepted.iter().enumerate().map(|(index, tag)| match index {
             0 => tag.clone(),
             1..=8 => format!("{tag};q=0.{}", 10 - index),
             _ => format!("{tag};q=0.1"),

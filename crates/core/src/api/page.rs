@@ -151,6 +151,12 @@ pub struct Metadata {
     /// `basic` or `stealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_used: Option<String>,
+    /// `http` or `browser`: what the document was made with; absent for a cached copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scrape_engine: Option<String>,
+    /// Why it was made with that (`content`, `emptyMount`, `requested`, ...); absent for what is no HTML.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scrape_engine_reason: Option<String>,
     /// `hit` or `miss`; absent when the cache was not consulted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_state: Option<String>,

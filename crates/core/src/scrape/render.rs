@@ -1,12 +1,15 @@
 //! Fetched bytes to a page document. Pure: the same bytes and options give the same document.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
-use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, Selection, Selector};
+use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, Selection, Selector, Signs};
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::browser_need::{BrowserReason, browser_need};
 use super::kind::Kind;
 use super::model::{self, ForModel, NO_MODEL, Part};
 use super::{derived, file};
@@ -46,13 +49,38 @@ pub struct Rendered {
     pub links: Vec<Url>,
     /// Price of the document.
     pub credits: u32,
-    /// The page is scripts with (almost) no text: a browser would see more.
-    pub has_little_text: bool,
+    /// What the page shows without its scripts; `None` for what is no HTML.
+    pub signs: Option<Signs>,
+    /// Where an HTML page sends its reader at once.
+    pub redirect: Option<Url>,
     /// What is left to a language model.
     pub for_model: ForModel,
 }
 
 impl Rendered {
+    /// Why the page, fetched with this status, does or does not need a browser; `None` for what is no HTML.
+    pub fn browser_reason(&self, status: u16) -> Option<BrowserReason> {
+        let signs = self.signs.as_ref()?;
+        Some(match self.redirect {
+            Some(_) => BrowserReason::Redirect,
+            None => browser_need(signs, status),
+        })
+    }
+
+    /// Adds links that it does not have yet.
+    pub fn add_links(&mut self, links: Vec<Url>) {
+        let known: HashSet<Url> = self.links.iter().cloned().collect();
+        self.links
+            .extend(links.into_iter().filter(|link| !known.contains(link)));
+    }
+
+    /// Notes that the page was taken from a browser.
+    pub fn scripts_have_run(&mut self) {
+        if let Some(signs) = &mut self.signs {
+            signs.after_scripts();
+        }
+    }
+
     /// Fills what was left to a model without one.
     pub fn without_model(&mut self, options: &ScrapeOptions) {
         for part in model::parts(options) {
@@ -153,7 +181,7 @@ pub(super) fn from_html(
         ..Document::default()
     };
     let links = parsed.crawl_links();
-    let has_little_text = parsed.has_little_text();
+    let (signs, redirect) = (Some(parsed.signs()), parsed.redirect());
     let for_model = stated(&|| parsed.facts(), url, &document.metadata, options);
     drop(content);
     if wants(FormatKind::RawHtml) {
@@ -163,7 +191,8 @@ pub(super) fn from_html(
         document,
         links,
         credits: 0,
-        has_little_text,
+        signs,
+        redirect,
         for_model,
     })
 }
@@ -274,7 +303,8 @@ fn plain(document: Document) -> Rendered {
         document,
         links: Vec::new(),
         credits: 0,
-        has_little_text: false,
+        signs: None,
+        redirect: None,
         for_model: ForModel::default(),
     }
 }

@@ -1,0 +1,112 @@
+//! Declarative shadow roots (HTML section 4.12.3.1): a host's own children go where the slots of its shadow tree show them.
+
+use std::collections::HashMap;
+
+use super::build::{Arena, NONE};
+use super::tag::Tag;
+
+/// Moves the children of the host of `shadow`, its only one, into the slots that name them. A slot that gets none keeps its own
+/// content; a child without a slot stays behind the shadow tree, so that no text is lost.
+pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
+    let host = arena.nodes[shadow as usize].parent;
+    if host == NONE {
+        return;
+    }
+    let slots = slots(arena, shadow);
+    let mut filled = vec![false; slots.len()];
+    let mut child = arena.nodes[host as usize].first;
+    while child != NONE {
+        let next = arena.nodes[child as usize].next;
+        let wanted = arena.attr(child, "slot").unwrap_or("").trim();
+        // White space between elements is no reason to lose what a slot shows by default.
+        if child != shadow
+            && let Some(&(slot, index)) = slots.get(wanted)
+            && (filled[index] || !arena.is_blank(child))
+        {
+            if !std::mem::replace(&mut filled[index], true) {
+                clear(arena, slot);
+            }
+            arena.append(slot, child);
+        }
+        child = next;
+    }
+}
+
+/// The first slot of each name in a shadow tree with its number, without those of shadow trees within it.
+fn slots(arena: &Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
+    let mut slots = HashMap::new();
+    let mut at = arena.nodes[shadow as usize].first;
+    while at != NONE {
+        let node = &arena.nodes[at as usize];
+        if node.tag == Tag::Slot {
+            let name = arena.attr(at, "name").unwrap_or("").trim();
+            let number = slots.len();
+            slots.entry(name.to_owned()).or_insert((at, number));
+        }
+        let mut next = if arena.is_shadow(at) { NONE } else { node.first };
+        let mut up = at;
+        while next == NONE && up != shadow {
+            next = arena.nodes[up as usize].next;
+            up = arena.nodes[up as usize].parent;
+        }
+        at = next;
+    }
+    slots
+}
+
+fn clear(arena: &mut Arena, id: u32) {
+    loop {
+        let first = arena.nodes[id as usize].first;
+        if first == NONE {
+            return;
+        }
+        arena.detach(first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dom::collapse;
+    use super::super::parse::parse;
+
+    #[track_caller]
+    fn check(html: &str, text: &str) {
+        let dom = parse(html);
+        assert_eq!(collapse(&dom.text_of(0, usize::MAX)), text, "{html}");
+    }
+
+    #[test]
+    fn children_stand_in_the_slots_that_name_them() {
+        check(
+            "<x-card><template shadowrootmode=open><h2><slot name=title>No title</slot></h2><slot></slot><p>Foot</p>\
+             </template><p>Body</p><span slot=title>Title</span> tail</x-card>",
+            "Title Body tail Foot",
+        );
+    }
+
+    #[test]
+    fn an_empty_slot_shows_its_own_content_and_nothing_is_lost() {
+        check(
+            "<x-a><template shadowrootmode=closed><slot>Default</slot></template> </x-a>",
+            "Default",
+        );
+        check(
+            "<x-a><template shadowrootmode=open><p>Shadow</p></template><p>Light</p></x-a>",
+            "Shadow Light",
+        );
+    }
+
+    #[test]
+    fn shadow_trees_nest() {
+        check(
+            "<x-a><template shadowrootmode=open><x-b><template shadowrootmode=open>[<slot></slot>]</template>\
+             <slot></slot></x-b></template>Text</x-a>",
+            "[Text]",
+        );
+    }
+
+    #[test]
+    fn another_template_shows_nothing() {
+        check("<p>a<template><p>b</template>", "a");
+    }
+}

@@ -1,0 +1,313 @@
+//! What a page shows without its scripts, and what says that its scripts would show more. Measures only: whether a
+//! browser is worth its time is decided by the caller. Start at [`signs`]; scripts are judged in `scripts`, loaders,
+//! skeletons and challenges in `placeholder`.
+
+mod placeholder;
+mod scripts;
+mod walk;
+
+use url::Url;
+
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::links;
+use crate::html::tag::Tag;
+
+pub use scripts::Scripts;
+
+/// Weight of what a mount may hold and still be empty.
+const EMPTY_WEIGHT: usize = 2;
+/// Weight of the hints that a mount may show beside a loader.
+const HINTS_WEIGHT: usize = 400;
+/// Pictures and form fields from which a block without text is content.
+const MANY: usize = 3;
+
+/// Measures of a page. Weights count characters other than white space; an ideograph, kana or hangul counts three.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// Weight of the text outside navigation, footers, dialogs, consent walls and loaders.
+    pub main_text: usize,
+    /// Weight of the headings in it.
+    pub headings: usize,
+    /// Weight of its paragraphs, list items, cells and the like.
+    pub prose: usize,
+    /// Pictures outside navigation and footers.
+    pub pictures: usize,
+    /// Form fields outside navigation and footers.
+    pub fields: usize,
+    /// Frames with documents of its own host, and of hosts above and below it.
+    pub frames: usize,
+    /// What scripts it has.
+    pub scripts: Scripts,
+    /// The element that scripts would most likely fill.
+    pub mount: Option<Mount>,
+    /// Its main text asks its reader to turn JavaScript on.
+    pub asks_in_text: bool,
+    /// A `noscript` does.
+    pub asks_in_noscript: bool,
+    /// Spinners and texts such as `Loading...`.
+    pub loaders: usize,
+    /// Grey boxes that stand in for content.
+    pub skeletons: usize,
+    /// Template expressions such as `{{ title }}` that nothing has filled in.
+    pub templates: usize,
+    /// It checks its visitor before it shows anything.
+    pub challenge: bool,
+    /// The start of the main text.
+    pub text: String,
+}
+
+impl Signs {
+    /// Makes them those of a page as it stands in a browser: its scripts have run, also one that removed itself, and
+    /// nobody sees its `noscript`.
+    pub fn after_scripts(&mut self) {
+        self.asks_in_noscript = false;
+        self.scripts.running = self.scripts.running.max(1);
+        self.scripts.writing = self.scripts.writing.max(1);
+    }
+}
+
+/// An element without content, surest kind first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mount {
+    /// Has a name that frameworks give to their root.
+    Root,
+    /// Is named by a script of the page that writes.
+    Target,
+    /// Is the page's `main`.
+    Main,
+    /// Is a list or table with a name.
+    List,
+    /// Is a custom element.
+    Element,
+}
+
+/// Names that frameworks give to the element they fill.
+const ROOT_IDS: &[&str] = &[
+    "___gatsby",
+    "__docusaurus",
+    "__next",
+    "__nuxt",
+    "app",
+    "app-container",
+    "app-mount",
+    "app-root",
+    "app-wrapper",
+    "application",
+    "approot",
+    "main-app",
+    "mount",
+    "q-app",
+    "react-app",
+    "react-root",
+    "reactroot",
+    "root",
+    "root-container",
+    "sapper",
+    "spa",
+    "spa-root",
+    "svelte",
+    "vue-app",
+];
+/// Names of a page's main part.
+const MAIN_IDS: &[&str] = &["content", "main", "main-content", "page-content"];
+/// Words in names of custom elements that are no content when they are full.
+const SIDE_ELEMENTS: &[&str] = &[
+    "analytics",
+    "banner",
+    "consent",
+    "cookie",
+    "dialog",
+    "icon",
+    "menu",
+    "modal",
+    "notification",
+    "popup",
+    "search",
+    "share",
+    "snackbar",
+    "spinner",
+    "theme",
+    "toast",
+    "toolbar",
+    "tooltip",
+    "topbar",
+];
+
+/// Parts of names of elements that show something only when their reader asks for it.
+const WAITING: &[&str] = &[
+    "alert",
+    "autocomplete",
+    "d-none",
+    "dropdown",
+    "error",
+    "hidden",
+    "hide",
+    "message",
+    "modal",
+    "notif",
+    "overlay",
+    "popup",
+    "search",
+    "status",
+    "suggest",
+    "toast",
+    "tooltip",
+];
+/// Elements whose names are looked at for them: the element and those around it.
+const WAITING_LEVELS: usize = 4;
+
+/// Measures a page that was loaded from `url` and whose addresses are relative to `base`.
+pub(crate) fn signs(dom: &Dom, base: &Url, url: &Url) -> Signs {
+    let mut signs = Signs {
+        scripts: scripts::scripts(dom),
+        frames: frames(dom, base, url),
+        ..Signs::default()
+    };
+    let Some(body) = dom.first(0, Tag::Body) else {
+        return signs;
+    };
+    let (sums, mounts) = walk::walk(dom, body, &mut signs);
+    signs.mount = mount(dom, mounts, &sums, &signs);
+    signs.asks_in_text = placeholder::is_request(&signs.text);
+    signs.asks_in_noscript = placeholder::asks_in_noscript(dom, body);
+    signs.challenge = placeholder::is_challenge(dom, &signs);
+    signs.templates = placeholder::templates(&signs.text);
+    signs
+}
+
+/// Frames that a reader with scripts sees, of the page's host and of those above and below it.
+fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
+    let mut hidden = 0;
+    let is_frame = |&id: &NodeId| {
+        if matches!(dom.tag(id), Tag::Noscript | Tag::Template) {
+            hidden = hidden.max(dom.end(id));
+        }
+        let src = match dom.tag(id) {
+            Tag::Iframe | Tag::Frame if id >= hidden => dom.attr(id, attr::SRC),
+            _ => None,
+        };
+        let target = src
+            .filter(|src| !src.trim().is_empty())
+            .and_then(|src| links::resolve(base, src));
+        target.is_some_and(|target| target != *url && is_related(&target, url))
+    };
+    (0..dom.len()).filter(is_frame).count()
+}
+
+fn is_related(one: &Url, other: &Url) -> bool {
+    let host = |url: &Url| {
+        url.host_str()
+            .map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned())
+    };
+    let (Some(one), Some(other)) = (host(one), host(other)) else {
+        return false;
+    };
+    let is_below = |one: &str, other: &str| {
+        one.strip_suffix(other)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_below(&one, &other) || is_below(&other, &one)
+}
+
+/// The surest of these elements that has no content.
+fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &walk::Sums, signs: &Signs) -> Option<Mount> {
+    let is_empty = |&(id, kind): &(NodeId, Mount)| {
+        let most = match kind {
+            Mount::Root if signs.loaders > 0 => HINTS_WEIGHT,
+            _ => EMPTY_WEIGHT,
+        };
+        walk::within(&sums.main, dom, id) < most && walk::within(&sums.things, dom, id) < MANY
+    };
+    mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
+}
+
+/// What kind of mount the element would be if it were empty. What waits for its reader, such as the results of a search
+/// box, is none.
+fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
+    let kind = kind_by_name(dom, id, scripts)?;
+    let waits = |id: NodeId| {
+        let names = [attr::CLASS, attr::ID]
+            .into_iter()
+            .filter_map(|name| dom.attr(id, name));
+        names.flat_map(str::split_ascii_whitespace).any(|name| {
+            WAITING
+                .iter()
+                .any(|word| name.to_ascii_lowercase().contains(word))
+        })
+    };
+    let is_sure = matches!(kind, Mount::Root | Mount::Main);
+    (is_sure
+        || !std::iter::once(id)
+            .chain(dom.ancestors(id))
+            .take(WAITING_LEVELS)
+            .any(waits))
+    .then_some(kind)
+}
+
+fn kind_by_name(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
+    let tag = dom.tag(id);
+    let name = dom
+        .attr(id, attr::ID)
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let has_name =
+        |names: &[&str]| name.is_some_and(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)));
+    match tag {
+        Tag::Div | Tag::Section | Tag::Main if has_name(ROOT_IDS) => Some(Mount::Root),
+        Tag::Other if dom.name(id).contains('-') => {
+            let element = dom.name(id);
+            let word = |word: &&str| element.split('-').any(|part| part == *word);
+            if SIDE_ELEMENTS.iter().any(&word) {
+                None
+            } else if ["app", "root", "shell"].iter().any(word) {
+                Some(Mount::Root)
+            } else {
+                Some(Mount::Element)
+            }
+        }
+        Tag::Div
+        | Tag::Section
+        | Tag::Ul
+        | Tag::Ol
+        | Tag::Tbody
+        | Tag::Table
+        | Tag::Article
+        | Tag::P
+        | Tag::Main
+            if name.is_some_and(|name| scripts.fills(name)) =>
+        {
+            Some(Mount::Target)
+        }
+        Tag::Main => Some(Mount::Main),
+        Tag::Div | Tag::Section if has_name(MAIN_IDS) || dom.attr(id, attr::ROLE) == Some("main") => {
+            Some(Mount::Main)
+        }
+        Tag::Ul | Tag::Ol | Tag::Tbody | Tag::Table if name.is_some() => Some(Mount::List),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_the_same_site_count_where_a_reader_with_scripts_sees_them() {
+        let url = Url::parse("https://www.a.example/docs/").unwrap();
+        let count = |html: &str| frames(&crate::html::parse::parse(html), &url, &url);
+        assert_eq!(
+            count("<iframe src=b></iframe><iframe src='//text.a.example/'></iframe>"),
+            2
+        );
+        assert_eq!(
+            count("<frameset><frame src=/nav><frame src='https://b.example/'></frameset>"),
+            1
+        );
+        assert_eq!(
+            count(
+                "<body><noscript><iframe src=b></iframe></noscript><iframe></iframe><iframe src=''></iframe><iframe src=.></iframe>"
+            ),
+            0
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! What stands in for content until scripts bring it: loaders, skeletons, requests to turn JavaScript on, checks of
+//! the visitor, templates.
+
+use super::Signs;
+use crate::html::dom::{Dom, NodeId, attr, collapse};
+use crate::html::tag::Tag;
+use crate::limits;
+
+/// Characters of a text that tells to wait.
+const LOADING_CHARS: usize = 400;
+/// The same of one that only begins like it.
+const SHORT_LOADING_CHARS: usize = 80;
+/// Characters around the word JavaScript in which the request for it stands.
+const REQUEST_CHARS: usize = 160;
+
+/// Whole texts of loaders, and their first words.
+const LOADING: &[&str] = &[
+    "loading",
+    "please wait",
+    "one moment",
+    "just a moment",
+    "hang on",
+    "initializing",
+    "initialising",
+    "wird geladen",
+    "lädt",
+    "laden",
+    "bitte warten",
+    "chargement",
+    "veuillez patienter",
+    "cargando",
+    "espere por favor",
+    "carregando",
+    "aguarde",
+    "caricamento",
+    "attendere",
+    "загрузка",
+    "подождите",
+    "ładowanie",
+    "yükleniyor",
+    "読み込み中",
+    "ロード中",
+    "加载中",
+    "正在加载",
+    "載入中",
+    "로딩",
+    "불러오는 중",
+];
+
+/// Words in the names of loaders.
+const LOADER_NAMES: &[&str] = &[
+    "loader",
+    "loading",
+    "spinner",
+    "preloader",
+    "splash",
+    "splashscreen",
+    "loadingspinner",
+    "lds",
+    "progressbar",
+];
+
+/// Words in the names of skeletons.
+const SKELETON_NAMES: &[&str] = &["skeleton", "skeletons", "shimmer", "skel", "contentloader"];
+
+/// What asks for JavaScript, in the languages of many pages.
+const REQUESTS: &[&str] = &[
+    "enable",
+    "required",
+    "requires",
+    "require",
+    "need",
+    "turn on",
+    "turned on",
+    "activate",
+    "disabled",
+    "switched off",
+    "without",
+    "support",
+    "aktivier",
+    "eingeschaltet",
+    "erforderlich",
+    "benötig",
+    "activer",
+    "activez",
+    "désactivé",
+    "nécessaire",
+    "habilit",
+    "activar",
+    "activa",
+    "necesita",
+    "ativ",
+    "abilita",
+    "attiva",
+    "включ",
+    "włącz",
+    "etkinleştir",
+    "有効",
+    "必要",
+    "启用",
+    "啟用",
+    "开启",
+    "활성화",
+];
+
+/// Starts of titles of checks.
+const CHECK_TITLES: &[&str] = &[
+    "just a moment",
+    "attention required! | cloudflare",
+    "ddos-guard",
+    "checking your browser",
+    "checking if the site connection",
+    "verifying you are human",
+    "human verification",
+    "security check",
+    "robot check",
+    "bot verification",
+    "pardon our interruption",
+    "one moment, please",
+    "making sure you're not a bot",
+    "please wait while",
+    "vercel security checkpoint",
+];
+
+/// True for a text that only says that something is on its way.
+pub(super) fn is_loading_text(text: &str) -> bool {
+    // Long texts are looked at no further than they can matter.
+    if text.len() > LOADING_CHARS * 4 {
+        return false;
+    }
+    let text = collapse(text).to_lowercase();
+    let chars = text.chars().count();
+    let bare = text.trim_end_matches(['.', '…', '!', '。', '⋯', ' ']);
+    let waits = text.contains("...") || text.contains('…') || text.contains("please wait");
+    LOADING.contains(&bare)
+        || LOADING.iter().any(|word| {
+            text.strip_prefix(word).is_some_and(|rest| {
+                let begins_so = rest.starts_with(['.', '…']) && chars <= LOADING_CHARS;
+                begins_so || (waits && chars <= SHORT_LOADING_CHARS && rest.starts_with([' ', ',']))
+            })
+        })
+}
+
+/// Whether a word of class or id is in the list.
+fn is_named(dom: &Dom, id: NodeId, names: &[&str]) -> bool {
+    let values = [attr::CLASS, attr::ID]
+        .into_iter()
+        .filter_map(|name| dom.attr(id, name));
+    values
+        .flat_map(|value| value.split_ascii_whitespace().take(24))
+        .any(|token| {
+            token
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+        })
+}
+
+/// True for a spinner or a block that waits, by its names and attributes.
+pub(super) fn is_loader(dom: &Dom, id: NodeId) -> bool {
+    if dom.attributes(id).is_empty()
+        || matches!(dom.tag(id), Tag::Body | Tag::Html | Tag::Main | Tag::Img | Tag::A)
+    {
+        return false;
+    }
+    is_named(dom, id, LOADER_NAMES)
+        || dom.attr(id, attr::ROLE) == Some("progressbar")
+        || dom.attr_named(id, "aria-busy") == Some("true")
+}
+
+/// True for a grey box, by its names.
+pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
+    if dom.attributes(id).is_empty() || matches!(dom.tag(id), Tag::Body | Tag::Html) {
+        return false;
+    }
+    is_named(dom, id, SKELETON_NAMES)
+        || dom
+            .classes(id)
+            .any(|class| matches!(class, "animate-pulse" | "placeholder-glow" | "placeholder-wave"))
+        || dom
+            .classes(id)
+            .any(|class| class.to_ascii_lowercase().contains("skeleton"))
+}
+
+/// Whether a `noscript` of the page asks its reader to turn JavaScript on.
+pub(super) fn asks_in_noscript(dom: &Dom, body: NodeId) -> bool {
+    let mut end = 0;
+    dom.below(body).any(|id| {
+        if id < end || dom.tag(id) != Tag::Noscript {
+            return false;
+        }
+        end = dom.end(id);
+        is_request(&dom.text_of(id, limits::MAIN_TEXT_BYTES))
+    })
+}
+
+/// Whether a text asks its reader to turn JavaScript on.
+pub(super) fn is_request(text: &str) -> bool {
+    let text = text.to_lowercase().replace("java script", "javascript");
+    let word = "javascript";
+    text.match_indices(word).any(|(at, _)| {
+        let boundary = |mut at: usize| {
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = boundary(at.saturating_sub(REQUEST_CHARS));
+        let end = boundary((at + word.len() + REQUEST_CHARS).min(text.len()));
+        REQUESTS.iter().any(|request| text[start..end].contains(request))
+    })
+}
+
+/// Whether the page checks its visitor before it shows anything.
+pub(super) fn is_challenge(dom: &Dom, signs: &Signs) -> bool {
+    let title = dom
+        .first(0, Tag::Title)
+        .map(|id| collapse(&dom.text_of(id, limits::MAIN_TEXT_BYTES)).to_lowercase());
+    signs.scripts.checks
+        || signs.scripts.reloads && signs.headings == 0
+        || title.is_some_and(|title| CHECK_TITLES.iter().any(|known| title.starts_with(known)))
+}
+
+/// Template expressions that nothing has filled in.
+pub(super) fn templates(text: &str) -> usize {
+    text.split("{{")
+        .skip(1)
+        .filter(|rest| rest.find("}}").is_some_and(|end| end > 0 && end <= 120))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_loaders_are_known() {
+        for text in [
+            "Loading",
+            " Loading... ",
+            "Loading…",
+            "Loading the app, please wait",
+            "Please wait...",
+            "読み込み中…",
+            "Cargando...",
+            "Loading... If this takes long, check your connection.",
+        ] {
+            assert!(is_loading_text(text), "{text}");
+        }
+        for text in [
+            "Loading docks and ramps",
+            "Loading bays: see the map of the site.",
+            "",
+            "The page is loading...",
+            "Ladenburg",
+        ] {
+            assert!(!is_loading_text(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_for_javascript_is_known_by_the_words_around_it() {
+        for text in [
+            "You need to enable JavaScript to run this app.",
+            "Bitte aktivieren Sie JavaScript.",
+            "请启用 JavaScript",
+            "This site requires Javascript",
+        ] {
+            assert!(is_request(text), "{text}");
+        }
+        assert!(!is_request("A short history of JavaScript and its engines"));
+        assert!(!is_request("Enable cookies"));
+    }
+
+    #[test]
+    fn unfilled_templates_are_counted() {
+        assert_eq!(templates("{{ a.title }} and {{b}} but {{}} and {{ open"), 2);
+    }
+}

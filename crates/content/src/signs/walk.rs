@@ -1,0 +1,234 @@
+//! One pass over the body of a page: what of it is main text, and what stands in for it.
+
+use super::{MANY, Mount, Signs, kind_of_mount, placeholder};
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::links;
+use crate::html::tag::Tag;
+use crate::limits;
+use crate::main_content::{self, Aside};
+
+/// What one character of a script without spaces between words weighs: about as much as half an English word.
+const IDEOGRAPH_WEIGHT: u32 = 3;
+/// A block that only its name calls boilerplate is content when it holds this much of the page's text, in percent.
+const MUCH_PERCENT: usize = 60;
+/// The same of a block that asks for consent: a page that is nothing else.
+const CONSENT_PERCENT: usize = 95;
+/// Weight of a text that a loader may show.
+const LOADER_WEIGHT: usize = 400;
+
+/// Sums by node: what a subtree holds is the difference of two of them ([`within`]).
+pub(super) struct Sums {
+    /// Weight of all text.
+    text: Vec<u32>,
+    /// Weight of the main text.
+    pub(super) main: Vec<u32>,
+    /// Pictures, form fields, and more for what is embedded.
+    pub(super) things: Vec<u32>,
+}
+
+/// What the subtree of a node holds.
+pub(super) fn within(sums: &[u32], dom: &Dom, id: NodeId) -> usize {
+    (sums[dom.end(id) as usize] - sums[id as usize]) as usize
+}
+
+/// What a text weighs.
+fn weight(text: &str) -> u32 {
+    let weigh = |c: char| match c {
+        _ if c.is_whitespace() => 0,
+        '\u{2E80}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7AF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}' => IDEOGRAPH_WEIGHT,
+        _ => 1,
+    };
+    text.chars().map(weigh).sum()
+}
+
+/// Counts what the body holds. Returns sums, and the elements that would be mounts if they were empty.
+pub(super) fn walk(dom: &Dom, body: NodeId, signs: &mut Signs) -> (Sums, Vec<(NodeId, Mount)>) {
+    let nodes = dom.nodes.len() + 1;
+    let mut walk = Walk {
+        dom,
+        signs,
+        sums: Sums {
+            text: text_sums(dom, body),
+            main: vec![0; nodes],
+            things: vec![0; nodes],
+        },
+        mounts: Vec::new(),
+        whole: 0,
+        main: 0,
+        things: 0,
+        passed: 0,
+        main_end: 0,
+        heading_end: 0,
+        prose_end: 0,
+        words: Vec::new(),
+    };
+    walk.whole = within(&walk.sums.text, dom, body).max(1);
+    for id in 0..dom.len() {
+        walk.note(id);
+        if id <= body || id >= dom.end(body) || id < walk.passed {
+            continue;
+        }
+        match dom.tag(id) {
+            Tag::Text => walk.text(id),
+            tag if is_passed(dom, tag) => walk.passed_over(id, tag),
+            tag => walk.element(id, tag),
+        }
+    }
+    walk.note(dom.len());
+    (walk.sums, walk.mounts)
+}
+
+fn is_passed(dom: &Dom, tag: Tag) -> bool {
+    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea)
+}
+
+/// Sums of the weight of all text of the body.
+fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
+    let mut sums = vec![0; dom.nodes.len() + 1];
+    let (mut sum, mut passed) = (0u32, 0);
+    for id in 0..dom.len() {
+        sums[id as usize] = sum;
+        if id <= body || id >= dom.end(body) || id < passed {
+            continue;
+        }
+        if is_passed(dom, dom.tag(id)) {
+            passed = dom.end(id);
+        }
+        sum = sum.saturating_add(weight(dom.text(id)));
+    }
+    sums[dom.nodes.len()] = sum;
+    sums
+}
+
+struct Walk<'d> {
+    dom: &'d Dom,
+    signs: &'d mut Signs,
+    sums: Sums,
+    mounts: Vec<(NodeId, Mount)>,
+    /// Weight of all text of the body.
+    whole: usize,
+    main: u32,
+    things: u32,
+    /// Ends of what is passed over, and of the elements that are open.
+    passed: NodeId,
+    main_end: NodeId,
+    heading_end: NodeId,
+    prose_end: NodeId,
+    /// For the names of one element.
+    words: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn note(&mut self, id: NodeId) {
+        self.sums.main[id as usize] = self.main;
+        self.sums.things[id as usize] = self.things;
+    }
+
+    fn text(&mut self, id: NodeId) {
+        let text = self.dom.text(id);
+        let weight = weight(text);
+        if weight == 0 {
+            return;
+        }
+        if placeholder::is_loading_text(text) {
+            self.signs.loaders += 1;
+            return;
+        }
+        self.main = self.main.saturating_add(weight);
+        let weight = weight as usize;
+        self.signs.main_text += weight;
+        if id < self.heading_end {
+            self.signs.headings += weight;
+        } else if id < self.prose_end {
+            self.signs.prose += weight;
+        }
+        keep_text(&mut self.signs.text, text);
+    }
+
+    /// What holds no text of the page.
+    fn passed_over(&mut self, id: NodeId, tag: Tag) {
+        self.passed = self.dom.end(id);
+        match tag {
+            Tag::Select | Tag::Textarea => {
+                self.things += 1;
+                self.signs.fields += 1;
+            }
+            Tag::Iframe | Tag::Video | Tag::Object => self.things += MANY as u32,
+            _ => {}
+        }
+    }
+
+    fn element(&mut self, id: NodeId, tag: Tag) {
+        let held = within(&self.sums.text, self.dom, id);
+        if held == 0 && placeholder::is_skeleton(self.dom, id) {
+            self.signs.skeletons += 1;
+        }
+        if self.is_aside(id, held) {
+            self.passed = self.dom.end(id);
+            return;
+        }
+        if let Some(kind) = kind_of_mount(self.dom, id, &self.signs.scripts) {
+            self.mounts.push((id, kind));
+        }
+        if held <= LOADER_WEIGHT && placeholder::is_loader(self.dom, id) {
+            self.signs.loaders += 1;
+            self.passed = self.dom.end(id);
+            return;
+        }
+        let end = self.dom.end(id);
+        match tag {
+            Tag::Main | Tag::Article => self.main_end = self.main_end.max(end),
+            Tag::P | Tag::Li | Tag::Td | Tag::Th | Tag::Dd | Tag::Pre | Tag::Blockquote | Tag::Figcaption => {
+                self.prose_end = self.prose_end.max(end);
+            }
+            Tag::Img if links::image_source(self.dom, id).is_some() => {
+                self.things += 1;
+                self.signs.pictures += 1;
+            }
+            Tag::Input if self.dom.attr(id, attr::TYPE) != Some("hidden") => {
+                self.things += 1;
+                self.signs.fields += 1;
+            }
+            _ if tag.heading_level().is_some() => self.heading_end = end,
+            _ => {}
+        }
+    }
+
+    /// Whether an element that holds text of this weight stands beside the content.
+    fn is_aside(&mut self, id: NodeId, held: usize) -> bool {
+        let is_much = |percent: usize| held * 100 >= self.whole * percent;
+        match main_content::aside(self.dom, id, &mut self.words) {
+            Aside::No => false,
+            Aside::Always => true,
+            Aside::Consent => !is_much(CONSENT_PERCENT),
+            Aside::Named => !is_much(MUCH_PERCENT),
+            Aside::Header => id >= self.main_end && !is_much(MUCH_PERCENT),
+        }
+    }
+}
+
+/// Keeps the start of the main text.
+fn keep_text(kept: &mut String, text: &str) {
+    let mut end = text.len().min(limits::MAIN_TEXT_BYTES.saturating_sub(kept.len()));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end > 0 {
+        kept.push_str(&text[..end]);
+        kept.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ideographs_weigh_more_than_letters() {
+        assert_eq!(weight("a b\n\u{e9}"), 3);
+        assert_eq!(weight("東京 가"), 9);
+    }
+}

@@ -1,0 +1,124 @@
+//! Pages that show little more than the documents of frames: which of them are read, and the page with them in place.
+
+use harvestman_content::{FrameTag, Page, Selection, frame_tags, with_frames};
+use url::Url;
+
+use super::kind::Kind;
+use super::render::RawPage;
+use crate::scope::site_of;
+
+/// Weight of the page's own main text from which its frames are left alone: a crawl fetches them as pages of their own.
+const OWN_TEXT: usize = 40;
+/// Bytes of a page whose frames are looked for; pages of frames are short.
+const PAGE_BYTES: usize = 256 * 1024;
+/// Frames of one page that are looked at.
+const FRAMES: usize = 16;
+
+/// A page with little text of its own, and frames of its own site.
+#[derive(Clone, Debug)]
+pub struct FramedPage {
+    html: String,
+    frames: Vec<FrameTag>,
+}
+
+impl FramedPage {
+    /// Reads the frames of a page; `None` for a page that has enough text, or no frame of its site.
+    pub fn read(page: &RawPage<'_>) -> Option<FramedPage> {
+        if page.body.len() > PAGE_BYTES || page.kind() != Kind::Html {
+            return None;
+        }
+        let html = harvestman_content::decode(page.body, page.content_type).text;
+        let parsed = Page::parse(&html, page.url);
+        let signs = parsed.signs();
+        if signs.frames == 0 || signs.main_text >= OWN_TEXT {
+            return None;
+        }
+        let site = site_of(page.url);
+        let mut frames = frame_tags(&html, parsed.base_url(), FRAMES);
+        frames.retain(|frame| site_of(&frame.url) == site && frame.url != *page.url);
+        (!frames.is_empty()).then_some(FramedPage { html, frames })
+    }
+
+    /// Where the documents of its frames are, in order.
+    pub fn urls(&self) -> Vec<Url> {
+        self.frames.iter().map(|frame| frame.url.clone()).collect()
+    }
+
+    /// The page with these documents, in order of the frames, in their places; `None` for a frame that stays as it is.
+    pub fn with(self, documents: &[Option<RawPage<'_>>]) -> String {
+        let found = self.frames.into_iter().zip(documents);
+        let documents: Vec<(FrameTag, String)> = found
+            .filter_map(|(frame, document)| Some((frame, body_of(document.as_ref()?)?)))
+            .collect();
+        with_frames(&self.html, &documents)
+    }
+}
+
+/// What an HTML document shows, with absolute addresses.
+fn body_of(document: &RawPage<'_>) -> Option<String> {
+    if document.kind() != Kind::Html {
+        return None;
+    }
+    let html = harvestman_content::decode(document.body, document.content_type).text;
+    let page = Page::parse(&html, document.url);
+    Some(page.convert(&Selection::default()).html())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw<'a>(url: &'a Url, body: &'a str) -> RawPage<'a> {
+        RawPage {
+            requested: url,
+            url,
+            status: 200,
+            content_type: Some("text/html; charset=utf-8"),
+            body: body.as_bytes(),
+        }
+    }
+
+    #[test]
+    fn documents_of_the_same_site_stand_in_their_places() {
+        let url = Url::parse("https://www.a.example/manual/").unwrap();
+        let page = raw(
+            &url,
+            "<html><head><title>Manual</title></head><frameset><frame src=nav.html><frame src='https://text.a.example/1'>\
+             <frame src='https://b.example/'></frameset></html>",
+        );
+        let framed = FramedPage::read(&page).unwrap();
+        let urls = framed.urls();
+        assert_eq!(
+            urls.iter().map(Url::as_str).collect::<Vec<_>>(),
+            [
+                "https://www.a.example/manual/nav.html",
+                "https://text.a.example/1"
+            ]
+        );
+        let text = raw(
+            &urls[1],
+            "<title>One</title><p>Text with a <a href=two>link</a>.<script>x()</script>",
+        );
+        let html = framed.with(&[None, Some(text)]);
+        assert!(html.contains("<frame src=nav.html>"), "{html}");
+        assert!(
+            html.contains("<a href=\"https://text.a.example/two\">link</a>"),
+            "{html}"
+        );
+        assert!(!html.contains("x()") && !html.contains("frameset"), "{html}");
+    }
+
+    #[test]
+    fn frames_of_a_page_with_text_are_left_alone() {
+        let url = Url::parse("https://a.example/").unwrap();
+        let text = "Herons stand still in shallow water and wait for fish.";
+        assert!(FramedPage::read(&raw(&url, &format!("<p>{text}</p><iframe src=/map></iframe>"))).is_none());
+        assert!(
+            FramedPage::read(&raw(&url, "<p>Map</p><iframe src=/></iframe>")).is_none(),
+            "itself"
+        );
+        assert!(FramedPage::read(&raw(&url, "<p>Map</p><iframe src=/map></iframe>")).is_some());
+        let other = "<p>Map</p><iframe src='https://maps.example/'></iframe>";
+        assert!(FramedPage::read(&raw(&url, other)).is_none());
+    }
+}

@@ -1,0 +1,464 @@
+//! When a page goes to the browser and what becomes of it, through the whole product with a real Chromium.
+
+#![allow(clippy::unwrap_used)]
+
+use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
+use serde_json::{Value, json};
+
+const STORY: &str = "<h1>Herons</h1><p>Herons stand still in shallow water and wait for fish to come by.</p>";
+
+async fn server(settings: &[(&str, &str)]) -> TestServer {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let mut all = vec![("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    all.extend(settings);
+    TestServer::start_with(&all).await
+}
+
+async fn without_browser() -> TestServer {
+    TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await
+}
+
+async fn scrape(server: &TestServer, url: String) -> Value {
+    let request = json!({ "url": url, "formats": ["markdown", "rawHtml"], "maxAge": 0 });
+    let mut answer = server.post("/v2/scrape", &request).await.ok();
+    answer["data"].take()
+}
+
+/// What the document was made with, and why.
+fn engine(page: &Value) -> (&str, &str) {
+    let field = |name: &str| page["metadata"][name].as_str().unwrap_or_default();
+    (field("scrapeEngine"), field("scrapeEngineReason"))
+}
+
+fn markdown(page: &Value) -> &str {
+    page["markdown"].as_str().unwrap_or_default()
+}
+
+/// A page whose script puts `html` into its root.
+fn app(html: &str) -> String {
+    format!(
+        "<!doctype html><title>App</title><div id=root></div><script>
+         document.getElementById('root').innerHTML = {html:?};</script>"
+    )
+}
+
+/// A page whose script puts `html` into its root so many ms after it was loaded.
+fn late_app(html: &str, ms: u32) -> String {
+    format!(
+        "<!doctype html><title>App</title><div id=root><p>Loading...</p></div><script>
+         addEventListener('load', () => setTimeout(() => {{
+             document.getElementById('root').innerHTML = {html:?};
+         }}, {ms}));</script>"
+    )
+}
+
+fn stub(target: &str) -> Page {
+    Page::html(format!(
+        "<!doctype html><meta http-equiv=refresh content='0;URL={target}'><title>Redirection</title>
+         <p>Redirecting to <a href='{target}'>{target}</a>...</p>
+         <script>location.replace('{target}' + location.search + location.hash);</script>"
+    ))
+}
+
+async fn stubs() -> RunningSite {
+    let mut site = Site::new()
+        .page("/old", stub("new"))
+        .page(
+            "/new",
+            Page::html(format!("<!doctype html><title>New</title>{STORY}")),
+        )
+        .page(
+            "/script",
+            Page::html("<!doctype html><script>location.replace('/new')</script>"),
+        )
+        .page("/there", stub("/back"))
+        .page("/back", stub("/there"))
+        .page("/file", stub("/data.json"))
+        .page("/data.json", Page::new("application/json", "{\"a\":1}"))
+        .page("/missing", stub("/nowhere"));
+    for number in 0..12 {
+        site = site.page(&format!("/hop{number}"), stub(&format!("/hop{}", number + 1)));
+    }
+    site.serve().await
+}
+
+#[tokio::test]
+async fn a_stub_page_is_a_redirect() {
+    let (site, server) = (stubs().await, without_browser().await);
+    for path in ["/old", "/script"] {
+        let page = scrape(&server, site.url(path)).await;
+        assert!(markdown(&page).contains("# Herons"), "{page}");
+        let metadata = &page["metadata"];
+        assert_eq!(metadata["sourceURL"], site.url(path));
+        assert_eq!(metadata["url"], site.url("/new"));
+        assert_eq!(metadata["statusCode"], 200);
+        assert_eq!(engine(&page), ("http", "noScripts"));
+        assert!(page["warning"].is_null(), "{page}");
+    }
+    let file = scrape(&server, site.url("/file")).await;
+    assert_eq!(markdown(&file), "```json\n{\"a\":1}\n```");
+    let missing = scrape(&server, site.url("/missing")).await;
+    assert_eq!(missing["metadata"]["statusCode"], 404);
+}
+
+#[tokio::test]
+async fn stub_pages_are_followed_within_the_limits_of_redirects() {
+    let (site, server) = (stubs().await, without_browser().await);
+    let refused = async |path: &str| {
+        let request = json!({ "url": site.url(path), "maxAge": 0 });
+        server.post("/v2/scrape", &request).await.error().to_owned()
+    };
+    assert!(refused("/there").await.contains("round in a circle"));
+    assert!(refused("/hop0").await.contains("more than 10 redirects"));
+    let last = scrape(&server, site.url("/hop3")).await;
+    assert_eq!(
+        last["metadata"]["url"],
+        site.url("/hop12"),
+        "ten hops are followed: {last}"
+    );
+}
+
+#[tokio::test]
+async fn a_stub_page_leads_nowhere_that_a_redirect_does_not() {
+    let inner = Site::new().page("/", Page::html("<p>secret</p>")).serve().await;
+    let site = Site::new()
+        .page("/private", stub(&inner.url("/")))
+        .page("/other", stub("{base}/seen").header("x-note", "1"))
+        .page("/seen", Page::html(STORY))
+        .serve()
+        .await;
+    let only = site.address().to_string();
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_CHROMIUM", "none"),
+        ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", only.as_str()),
+    ])
+    .await;
+    let refused = server
+        .post("/v2/scrape", &json!({ "url": site.url("/private"), "maxAge": 0 }))
+        .await;
+    assert!(refused.error().contains("private"), "{}", refused.error());
+    assert_eq!(inner.hits().len(), 0);
+
+    let open = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await;
+    let request = json!({ "url": site.url("/private"), "maxAge": 0,
+        "headers": { "Authorization": "Bearer 1", "Cookie": "a=b", "X-Own": "1" } });
+    open.post("/v2/scrape", &request).await.ok();
+    let headers = &inner.hits()[0].headers;
+    assert!(!headers.contains_key("authorization") && !headers.contains_key("cookie"));
+    assert_eq!(headers["x-own"], "1");
+
+    let request =
+        json!({ "url": site.url("/other"), "maxAge": 0, "headers": { "Authorization": "Bearer 1" } });
+    open.post("/v2/scrape", &request).await.ok();
+    assert_eq!(site.hits().last().unwrap().headers["authorization"], "Bearer 1");
+}
+
+#[tokio::test]
+async fn a_crawl_treats_stub_pages_as_redirects() {
+    let other = Site::new().page("/", Page::html(STORY)).serve().await;
+    let site = Site::new()
+        .page("/", Page::links("Start", &["/old", "/away", "/new"]))
+        .page("/old", stub("/new"))
+        .page("/away", stub(&other.url("/")))
+        .page("/new", Page::html(STORY))
+        .serve()
+        .await;
+    let server = without_browser().await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip", "ignoreRobotsTxt": false }))
+        .await;
+    server.wait(&id).await;
+    let (documents, _) = server.documents(&id, 10).await;
+    let mut urls: Vec<_> = documents
+        .iter()
+        .map(|page| page["metadata"]["url"].as_str().unwrap())
+        .collect();
+    urls.sort_unstable();
+    assert_eq!(urls, [site.url("/"), site.url("/new")], "the target counts once");
+    let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+    assert_eq!(errors["errors"][0]["code"], "OUT_OF_SCOPE", "{errors}");
+}
+
+#[tokio::test]
+async fn pages_that_say_what_they_have_to_say_are_fetched_once_and_plainly() {
+    let tag = "<script async src='https://www.googletagmanager.com/gtag/js?id=G-1'></script>";
+    let site = Site::new()
+        .page("/tiny", Page::html(format!("<!doctype html><title>Ada</title>{tag}<p>Ada</p>")))
+        .page("/short", Page::html("<!doctype html><h1>Closed</h1><p>The shop is closed today.</p><script src=/a.js></script>"))
+        .page("/cjk", Page::html("<!doctype html><meta charset=utf-8><p>事務所は金曜日に休みます。月曜日に再びお電話ください。</p><script src=/a.js></script>"))
+        .page("/soft", Page::html("<!doctype html><h1>404</h1><p>There is nothing here.</p><script src=/a.js></script>").status(404))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    for (path, reason) in [
+        ("/tiny", "sideScripts"),
+        ("/short", "shortPage"),
+        ("/cjk", "shortPage"),
+        ("/soft", "shortPage"),
+    ] {
+        let page = scrape(&server, site.url(path)).await;
+        assert_eq!(engine(&page), ("http", reason), "{path}");
+        assert!(page["warning"].is_null(), "{page}");
+        assert_eq!(site.count(path), 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn placeholders_go_to_the_browser_whatever_their_status() {
+    let site = Site::new()
+        .page("/gone", Page::html(app(STORY)).status(404))
+        .page("/late", Page::html(late_app(STORY, 3_000)))
+        .page(
+            "/shell",
+            Page::html(format!(
+                "<!doctype html><nav><a href=/>Home</a></nav>{}<footer>Example Corporation</footer>",
+                app(STORY)
+            )),
+        )
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    for (path, status) in [("/gone", 404), ("/late", 200), ("/shell", 200)] {
+        let page = scrape(&server, site.url(path)).await;
+        assert!(markdown(&page).contains("# Herons"), "{path}: {page}");
+        assert_eq!(page["metadata"]["statusCode"], status);
+        assert_eq!(engine(&page), ("browser", "emptyMount"));
+        assert!(page["warning"].is_null(), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_to_which_the_browser_adds_nothing_stays_as_it_was_received() {
+    let page = "<!doctype html><title>Small</title><p>Small words</p><script>
+        document.body.insertAdjacentHTML('beforeend', '<nav><a href=/a>All of the pages of this site</a></nav>');</script>";
+    let site = (0..5)
+        .fold(Site::new(), |site, number| {
+            site.page(&format!("/{number}"), Page::html(page))
+        })
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    let mut reasons = Vec::new();
+    for number in 0..5 {
+        let scraped = scrape(&server, site.url(&format!("/{number}"))).await;
+        assert_eq!(scraped["rawHtml"], page);
+        assert!(scraped["warning"].is_null(), "{scraped}");
+        reasons.push(engine(&scraped).1.to_owned());
+    }
+    assert_eq!(
+        reasons,
+        [
+            "nothingAdded",
+            "nothingAdded",
+            "nothingAdded",
+            "unhelpful",
+            "unhelpful"
+        ]
+    );
+    assert_eq!(
+        (site.count("/2"), site.count("/3")),
+        (2, 1),
+        "by HTTP, and by the browser until it has learned"
+    );
+}
+
+#[tokio::test]
+async fn pages_of_a_site_that_needs_the_browser_go_there_first() {
+    let site = (0..5)
+        .fold(Site::new(), |site, number| {
+            site.page(&format!("/{number}"), Page::html(app(STORY)))
+        })
+        .page("/data", Page::new("application/json", "{\"a\":1}"))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    let mut ways = Vec::new();
+    for number in 0..5 {
+        let page = scrape(&server, site.url(&format!("/{number}"))).await;
+        assert!(markdown(&page).contains("# Herons"), "{page}");
+        ways.push(engine(&page).1.to_owned());
+    }
+    assert_eq!(
+        ways,
+        ["emptyMount", "emptyMount", "emptyMount", "learned", "learned"]
+    );
+    assert_eq!((site.count("/2"), site.count("/3")), (2, 1));
+    let data = scrape(&server, site.url("/data")).await;
+    assert_eq!(
+        markdown(&data),
+        "```json\n{\"a\":1}\n```",
+        "what is no page is fetched"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
+    let site = Site::new()
+        .page(
+            "/shell",
+            Page::html("<!doctype html><title>App</title><div id=root></div><script src=/gone.js></script>"),
+        )
+        .serve()
+        .await;
+    let plain_server = without_browser().await;
+    let plain = scrape(&plain_server, site.url("/shell")).await;
+    assert_eq!(engine(&plain), ("http", "noBrowser"));
+    assert!(
+        plain["warning"].as_str().unwrap().contains("none is configured"),
+        "{plain}"
+    );
+    let again = plain_server
+        .post("/v2/scrape", &json!({ "url": site.url("/shell") }))
+        .await
+        .ok();
+    assert_eq!(
+        again["data"]["metadata"]["cacheState"], "miss",
+        "it is not kept: {again}"
+    );
+    let drawn = scrape(&server(&[]).await, site.url("/shell")).await;
+    assert_eq!(engine(&drawn), ("http", "nothingAdded"));
+    assert!(
+        drawn["warning"].as_str().unwrap().contains("`waitFor`"),
+        "{drawn}"
+    );
+}
+
+#[tokio::test]
+async fn a_page_of_frames_shows_their_documents() {
+    let other = Site::new()
+        .page("/", Page::html("<p>Another site</p>"))
+        .serve()
+        .await;
+    let site = Site::new()
+        .page(
+            "/",
+            Page::html(
+                "<html><head><title>Manual</title></head><frameset cols='20%,*'>
+            <frame src='/toc.html'><frame src='/text/'><noframes>Get a browser</noframes></frameset></html>",
+            ),
+        )
+        .page(
+            "/toc.html",
+            Page::html("<ul><li><a href='text/one.html'>One</a></ul>"),
+        )
+        .page(
+            "/text/",
+            Page::html("<p>Read on.</p><iframe src=inner.html></iframe>"),
+        )
+        .page(
+            "/text/inner.html",
+            Page::html(format!("{STORY}<p><a href=more.html>More</a></p>")),
+        )
+        .page(
+            "/text/map",
+            Page::html(format!(
+                "<p>Map</p><iframe src='{}'></iframe>",
+                other.url_at("localhost", "/")
+            )),
+        )
+        .page(
+            "/missing",
+            Page::html("<p>Framed</p><iframe src=/nothing></iframe>"),
+        )
+        .serve()
+        .await;
+    let server = without_browser().await;
+    let request = json!({ "url": site.url("/"), "formats": ["markdown", "links"], "onlyMainContent": false, "maxAge": 0 });
+    let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+    assert!(
+        markdown(&page).contains("# Herons") && !markdown(&page).contains("Get a browser"),
+        "{page}"
+    );
+    assert_eq!(page["metadata"]["title"], "Manual");
+    assert_eq!(page["metadata"]["url"], site.url("/"));
+    assert_eq!(
+        page["links"],
+        json!([site.url("/text/one.html"), site.url("/text/more.html")])
+    );
+
+    let map = scrape(&server, site.url("/text/map")).await;
+    assert_eq!(
+        markdown(&map).trim(),
+        "Map",
+        "documents of other sites are not fetched"
+    );
+    assert_eq!(other.hits().len(), 0);
+    assert_eq!(
+        markdown(&scrape(&server, site.url("/missing")).await).trim(),
+        "Framed"
+    );
+}
+
+#[tokio::test]
+async fn a_busy_site_is_not_asked_again_by_the_browser() {
+    let busy = Page::html(app(STORY)).status(503).header("retry-after", "60");
+    let site = Site::new().page("/", busy).serve().await;
+    let page = scrape(&server(&[]).await, site.url("/")).await;
+    assert_eq!(engine(&page), ("http", "errorPage"));
+    assert_eq!(page["metadata"]["statusCode"], 503);
+    assert_eq!(site.count("/"), 1);
+}
+
+#[tokio::test]
+async fn a_page_that_the_browser_makes_worse_stays_as_it_was_received() {
+    let html = "<!doctype html><p>Small words</p><script>
+        document.body.innerHTML = '<p>Your browser is blocked: please enable JavaScript to go on.</p>';</script>";
+    let site = Site::new().page("/", Page::html(html)).serve().await;
+    let page = scrape(&server(&[]).await, site.url("/")).await;
+    assert_eq!(engine(&page), ("http", "nothingAdded"));
+    assert_eq!(markdown(&page).trim(), "Small words");
+}
+
+#[tokio::test]
+async fn a_page_without_a_charset_is_read_alike_on_both_ways() {
+    let text =
+        "<!doctype html><title>Grüße</title><h1>Grüße</h1><p>Kein Zeichensatz, aber schöne Umlaute.</p>";
+    let (shift_jis, plain) = (b"<!doctype html><title>x</title><p>\x93\x8c\x8b\x9e\x82\xcc\x93\x56\x8b\x43\x82\xcd\x90\xb0\x82\xea\x82\xc5\x82\xb7\x81\x42</p>", "東京の天気は晴れです。");
+    let site = Site::new()
+        .page("/utf8", Page::new("text/html", text))
+        .page("/japanese", Page::new("text/html", shift_jis.to_vec()))
+        .page("/missing", Page::new("text/html", text).status(404))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    for (path, word) in [
+        ("/utf8", "schöne Umlaute"),
+        ("/japanese", plain),
+        ("/missing", "schöne Umlaute"),
+    ] {
+        for forced in [false, true] {
+            let request = json!({ "url": site.url(path), "mobile": forced, "maxAge": 0 });
+            let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+            let engine_name = if forced { "browser" } else { "http" };
+            assert_eq!(engine(&page).0, engine_name);
+            assert!(markdown(&page).contains(word), "{engine_name}: {page}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_browser_sends_languages_as_they_were_asked_for() {
+    let site = Site::new()
+        .page("/plain", Page::html(STORY))
+        .page("/own", Page::html(STORY))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    let sent = async |path: &str, extra: Value| {
+        let mut request = json!({ "url": site.url(path), "mobile": true, "maxAge": 0 });
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+        assert_eq!(engine(&page), ("browser", "requested"));
+        let hits = site.hits();
+        let hit = hits.iter().rfind(|hit| hit.path == path).unwrap();
+        hit.headers["accept-language"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(sent("/plain", json!({})).await, "en-US,en;q=0.9");
+    let location = json!({ "location": { "country": "CH", "languages": ["de-CH", "fr"] } });
+    assert_eq!(sent("/plain", location).await, "de-CH,de;q=0.9,fr;q=0.8");
+    let own = json!({ "headers": { "Accept-Language": "fr;q=0.3, de" } });
+    assert_eq!(sent("/own", own).await, "fr;q=0.3, de");
+}

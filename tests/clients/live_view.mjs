@@ -31,7 +31,7 @@ const page = outside.contexts()[0].pages()[0];
 // Who listens for dialogs leaves them to others.
 for (const client of [outside, other]) client.contexts()[0].pages()[0].on("dialog", () => {});
 await page.goto(site + "/");
-assert.equal(await other.contexts()[0].pages()[0].title(), "Session");
+await until("the other client sees the page", async () => (await other.contexts()[0].pages()[0].title()) === "Session");
 await assert.rejects(page.goto("file:///etc/passwd"));
 await assert.rejects(outside.newContext({ proxy: { server: "http://127.0.0.1:1" } }));
 const apart = await other.newContext();

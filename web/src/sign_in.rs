@@ -131,8 +131,7 @@ async fn look_after(console: Console) {
 
 /// Looks once.
 pub async fn look(console: Console) {
-    let client = console.client();
-    match client.ready().await {
+    match console.client().ready().await {
         Ok(readiness) => {
             if console.lost.get_untracked() {
                 console.lost.set(false);
@@ -148,6 +147,8 @@ pub async fn look(console: Console) {
         Err(_) => console.lost.set(true),
     }
     if console.access.get_untracked() == Access::In {
+        // Its key may have been typed just now.
+        let client = console.client();
         match client.active_crawls().await {
             Ok(active) => {
                 if console.active.with_untracked(|known| *known != active.crawls) {

@@ -66,7 +66,9 @@ impl Scraper {
             }
             scraped.came_by_http(None);
             if is_free {
-                scraped = self.by_scripts(scraped, url, target.turn, options, id, deadline).await;
+                scraped = self
+                    .by_scripts(scraped, url, target.turn, options, id, deadline)
+                    .await;
             }
         }
         scraped.taken = taken;
@@ -84,7 +86,10 @@ impl Scraper {
         // Enough time is left to fetch it after all.
         let now = Instant::now();
         let patience = now + deadline.saturating_duration_since(now) * 2 / 3;
-        let mut scraped = self.in_browser(target.url, target.turn, 0, options, id, patience).await.ok()??;
+        let mut scraped = self
+            .in_browser(target.url, target.turn, 0, options, id, patience)
+            .await
+            .ok()??;
         scraped.came_by_browser(EngineReason::Learned);
         // Only a plain response says when the site may be asked again.
         let is_busy = matches!(scraped.answer.status, 429 | 503);

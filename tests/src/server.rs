@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use http::Method;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::client::{self, Answer};
@@ -113,10 +114,7 @@ impl TestServer {
     /// # Panics
     /// When it does not stop.
     pub async fn terminate(&mut self) -> ExitStatus {
-        let sent = Command::new("kill")
-            .args(["-TERM", &self.started.child.id().to_string()])
-            .status();
-        assert!(sent.is_ok_and(|status| status.success()), "the process is ours");
+        kill_process(Pid::from_child(&self.started.child), Signal::TERM).expect("the process is ours");
         let since = Instant::now();
         loop {
             if let Some(status) = self.started.child.try_wait().expect("the process is ours") {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use harvestman_tests::server::{self, KEY};
 use harvestman_tests::{Page, Site, TestServer};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A job that no server has.
@@ -218,14 +219,7 @@ async fn an_interrupted_crawl_keeps_its_pages_and_tells_how_to_go_on() {
     .await
     .unwrap();
     assert_eq!(lines(&first)[0]["metadata"]["title"], "Start");
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = tokio::task::spawn_blocking(move || child.wait_with_output());
     let (_, told) = printed(&output.await.unwrap().unwrap(), 130);
     let resume = told.lines().find(|line| line.contains("--resume")).expect(&told);

@@ -10,12 +10,12 @@ mod plain;
 #[path = "live/sites.rs"]
 mod sites;
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use harvestman_browser::{BrowserError, Execution, LiveBrowser};
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Longest time for anything that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,10 +64,7 @@ fn kill(what: &str, is: impl Fn(&str) -> bool) {
     assert!(!chosen.is_empty(), "there is no {what}");
     for pid in chosen {
         // One may have ended with another.
-        let _ended = Command::new("kill")
-            .args(["-9", &pid.to_string()])
-            .output()
-            .unwrap();
+        let _ended = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL);
     }
 }
 

@@ -8,7 +8,6 @@ mod plain;
 mod sites;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use harvestman_browser::{
     CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveView, Point, Reply, Sight, Tabs, Viewer, limits,
 };
 use harvestman_core::api::options::ScrapeOptions;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -42,10 +42,11 @@ fn kill_renderers(folder: &Path) {
     let renderers = processes
         .iter()
         .filter(|(id, _, line)| line.contains("--type=renderer") && ours(*id));
-    let renderers: Vec<String> = renderers.map(|(id, ..)| id.to_string()).collect();
+    let renderers: Vec<u32> = renderers.map(|(id, ..)| *id).collect();
     assert!(!renderers.is_empty());
-    let killed = Command::new("kill").arg("-9").args(renderers).status().unwrap();
-    assert!(killed.success());
+    for id in renderers {
+        kill_process(Pid::from_raw(id.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    }
 }
 
 /// Longest time for anything that must happen.

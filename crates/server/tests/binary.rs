@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 struct Folder(PathBuf);
 
 impl Folder {
@@ -83,9 +85,8 @@ impl Running {
         answer
     }
 
-    fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     fn ended(mut self) -> (ExitStatus, Duration) {
@@ -135,7 +136,7 @@ fn the_first_start_shows_a_key_once_and_every_start_a_sign_in() {
         answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\"apiKey\":\"fc-"),
         "{answer}"
     );
-    first.signal("-TERM");
+    first.signal(Signal::TERM);
     let (status, took) = first.ended();
     assert!(
         status.success() && took < Duration::from_secs(10),
@@ -151,7 +152,7 @@ fn the_first_start_shows_a_key_once_and_every_start_a_sign_in() {
         "",
     );
     assert!(active.starts_with("HTTP/1.1 200 OK\r\n"), "{active}");
-    second.signal("-INT");
+    second.signal(Signal::INT);
     assert!(second.ended().0.success());
 }
 
@@ -179,9 +180,9 @@ fn a_second_signal_stops_at_once() {
     )
     .unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     std::thread::sleep(Duration::from_millis(300));
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     let (_, took) = server.ended();
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
@@ -198,7 +199,7 @@ fn a_stop_is_over_in_ten_seconds_whatever_callers_do() {
     )
     .unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    server.signal("-TERM");
+    server.signal(Signal::TERM);
     let (status, took) = server.ended();
     assert!(
         status.success() && took < Duration::from_secs(10),

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use harvestman_tests::tools;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::place::{
@@ -66,10 +67,8 @@ async fn a_session_whose_browser_is_killed_is_over() {
     run(&server, &path, "get url").await;
     let browsers = descendants(server.pid());
     for pid in &browsers {
-        let _killed = std::process::Command::new("kill")
-            .args(["-9", &pid.to_string()])
-            .output()
-            .unwrap();
+        // One may have ended with another.
+        let _ended = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL);
     }
     wait_until_gone(&browsers).await;
     let over = server.post(&path, &bash("get url")).await;

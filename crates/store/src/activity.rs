@@ -1,11 +1,11 @@
-//! What a team did lately (contract section 6.9).
+//! Recent activity of a team (contract section 6.9).
 
 use harvestman_core::ids::{JobId, KeyId};
 use harvestman_core::time::Timestamp;
 
 use crate::job::JobStatus;
 
-/// One request that made a job.
+/// One request that created a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Activity {
     /// The job.
@@ -22,7 +22,7 @@ pub struct Activity {
     pub created_at: Timestamp,
 }
 
-/// An activity with who did it and what became of it.
+/// An activity with its key and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
     /// The activity.
@@ -31,40 +31,40 @@ pub struct Call {
     pub key: Option<KeyId>,
     /// Name of its key, revoked or not.
     pub key_name: Option<String>,
-    /// How it stands or ended; of its job or session, if it had one, as long as that is known.
+    /// Status of its job or session; `None` without one, or when it is no longer stored.
     pub status: Option<JobStatus>,
-    /// Why it failed, in words.
+    /// Error message, if it failed.
     pub error: Option<String>,
 }
 
-/// Which calls to read.
+/// Filter of a list of calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallQuery {
-    /// Among these.
+    /// Filter of the activity.
     pub activity: ActivityQuery,
     /// Only with this key.
     pub key: Option<KeyId>,
-    /// Only in this state.
+    /// Only with this status.
     pub status: Option<JobStatus>,
 }
 
-/// Calls that were found, and where to go on.
+/// One page of a list of calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
     /// Newest first.
     pub calls: Vec<Call>,
-    /// `before` of the next part; `None` at the end.
+    /// `before` of the next page; `None` at the end.
     pub next: Option<(Timestamp, JobId)>,
 }
 
-/// Which activity to read: newest first, the last 24 hours before `now`.
+/// Filter of a list of activity: newest first, from the 24 hours before `now`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ActivityQuery {
     /// End of the 24 hours.
     pub now: Timestamp,
     /// Only this endpoint.
     pub endpoint: Option<String>,
-    /// Only entries older than this one (time and id of the last entry handed out).
+    /// Only entries older than this one: time and id of the last entry of the previous page.
     pub before: Option<(Timestamp, JobId)>,
     /// At most this many.
     pub limit: u32,

@@ -1,21 +1,21 @@
-//! Fetched answers as they are kept for later requests of the same team.
+//! Entries of the page cache: fetched responses, stored for later requests of the same team.
 
 use harvestman_core::cache::CacheKey;
 use harvestman_core::ids::TeamId;
 use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 
-/// An answer to be kept, beside its body.
+/// A response to cache, without its body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCachedPage {
-    /// Whose.
+    /// Owner.
     pub team: TeamId,
-    /// What it answers.
+    /// Identifies the request that it is a response to.
     pub key: CacheKey,
-    /// Whose known pages it joins, see [`harvestman_core::scope::site_of`]. `None` for a sitemap,
-    /// which is no page.
+    /// Site under which it is listed as a known page, see [`harvestman_core::scope::site_of`]. `None` for a
+    /// sitemap, which is not a page.
     pub site: Option<String>,
-    /// Where it came from, after redirects.
+    /// URL after redirects.
     pub url: String,
     /// Title of the page.
     pub title: Option<String>,
@@ -27,14 +27,14 @@ pub struct NewCachedPage {
     pub content_type: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// What searches find it by; `None` leaves it as it was found before, if at all.
+    /// Text for the search index; `None` leaves the indexed text unchanged.
     pub text: Option<PageText>,
 }
 
-/// A kept answer.
+/// A cached response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CachedPage {
-    /// Where it came from, after redirects.
+    /// URL after redirects.
     pub url: String,
     /// HTTP status.
     pub status: u16,
@@ -42,14 +42,14 @@ pub struct CachedPage {
     pub content_type: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// The bytes.
+    /// Body.
     pub body: Vec<u8>,
 }
 
-/// A page that a team has met before.
+/// A page that the team has fetched before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownPage {
-    /// Its address, after redirects.
+    /// URL after redirects.
     pub url: String,
     /// Title, when it has one.
     pub title: Option<String>,

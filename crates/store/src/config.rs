@@ -1,25 +1,25 @@
-//! Where the store is and how it is opened.
+//! Where the store is, and how to open it.
 
 use std::path::PathBuf;
 
 use crate::limits;
 
-/// Name of the embedded database in its folder.
+/// File name of the embedded database in the data folder.
 pub const DATABASE_FILE: &str = "harvestman.db";
 
 /// Where and how to open the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreConfig {
-    /// Folder of the embedded database; made when missing.
+    /// The data folder; created when missing.
     pub data_dir: PathBuf,
-    /// Connections for reading; at least one is used.
+    /// Number of reader connections; 0 counts as 1.
     pub readers: u32,
-    /// What the page cache may take on disk, in bytes; 0 keeps nothing.
+    /// Maximum size of the page cache on disk, in bytes; 0 disables the cache.
     pub cache_bytes: u64,
 }
 
 impl StoreConfig {
-    /// The embedded database in this folder.
+    /// Returns the default configuration for this data folder.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),

@@ -1,21 +1,21 @@
-//! What can go wrong in the store, named by what it means for the caller.
+//! Errors of the store, named by what they mean to the caller.
 
 use std::path::PathBuf;
 
 use harvestman_core::crawl::{JobState, Snapshot};
 
-/// A failed operation. Nothing of it is stored.
+/// An operation failed. Nothing of it is stored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process holds the data folder.
+    /// Another process uses the data folder.
     #[error("another server uses the data folder {}: stop it, or give this one its own folder", .0.display())]
     Locked(PathBuf),
-    /// The database file cannot be read as a whole. It was left untouched.
+    /// The database file is damaged. It was left untouched.
     #[error("the database is damaged and was left untouched: {0}")]
     Damaged(String),
     /// The file was written by a newer version.
     #[error(
-        "the database {} has schema version {found}, this server knows versions up to {supported}: \
+        "the database {} has schema version {found}, but this server supports versions up to {supported}: \
          start the newer server, or use another data folder", path.display()
     )]
     NewerSchema {
@@ -23,16 +23,16 @@ pub enum StoreError {
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The newest version that this server knows.
+        /// The newest schema version that this server supports.
         supported: u32,
     },
     /// The file is an SQLite database of another program.
-    #[error("{} is a database of another program", .0.display())]
+    #[error("{} is a database of another program: choose another data folder", .0.display())]
     ForeignFile(PathBuf),
-    /// Disk full, I/O error or a lock: may pass by itself, worth a retry with back-off.
-    #[error("the database cannot be written or read at the moment: {0}")]
+    /// Disk full, I/O error or lock: may resolve on its own, so retry with back-off.
+    #[error("the database is temporarily unavailable: {0}")]
     Passing(String),
-    /// A stored value cannot be read back, or a value cannot be stored.
+    /// A stored value cannot be read back, or a value cannot be serialised.
     #[error("a stored value cannot be read: {0}")]
     Unreadable(String),
     /// The database refused a statement.
@@ -44,7 +44,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same operation may succeed later without anyone doing anything.
+    /// Returns whether the same operation may succeed later without intervention.
     pub fn passing(&self) -> bool {
         matches!(self, Self::Passing(_))
     }
@@ -54,25 +54,25 @@ impl StoreError {
     }
 }
 
-/// Why a batch was not committed (now).
+/// Why a batch was not committed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Another owner has the shard, or this one skipped a number: drop the shard.
+    /// Another owner has the shard, or this one skipped a batch number: drop the shard.
     #[error("the lease of the shard is lost")]
     LeaseLost,
-    /// This batch is already committed and its answer was lost: go on from the snapshot.
-    #[error("the batch was committed before")]
+    /// This batch was committed earlier and its reply was lost: continue from the snapshot.
+    #[error("the batch was already committed")]
     Repeated(Box<Repeated>),
-    /// Nothing was stored; the same batch may be committed again when the error is passing.
+    /// Nothing was stored; if the error is passing, the same batch may be committed again.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Where a job stands after a batch whose answer was lost.
+/// State of a job after a batch whose reply was lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repeated {
-    /// Whether the job goes on.
+    /// Whether the job is still running.
     pub state: JobState,
-    /// Everything that the owner needs to go on.
+    /// The state that the owner continues from.
     pub snapshot: Snapshot,
 }

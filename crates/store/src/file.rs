@@ -1,25 +1,25 @@
-//! Files made for callers, such as pictures of pages, as they are stored and read.
+//! Files created for callers, such as screenshots, as they are stored and read.
 
 use harvestman_core::time::Timestamp;
 
-/// A file to be stored.
+/// A file to store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
-    /// Opens it; nobody can guess it.
+    /// Unguessable token that gives access to the file.
     pub token: String,
-    /// Its `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: &'static str,
-    /// Its bytes.
+    /// Content.
     pub bytes: Vec<u8>,
-    /// When it goes.
+    /// When it is deleted.
     pub expires_at: Timestamp,
 }
 
 /// A stored file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredFile {
-    /// Its `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: String,
-    /// Its bytes.
+    /// Content.
     pub bytes: Vec<u8>,
 }

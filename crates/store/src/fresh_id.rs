@@ -1,8 +1,8 @@
-//! New identities: UUID version 7, so that ids sort by time.
+//! New ids: UUID version 7, so that they sort by time.
 
 use uuid::Uuid;
 
-/// A new id; ids made later in this process sort later.
+/// Returns a new id. Ids created later in this process sort later.
 pub fn fresh_id() -> Uuid {
     Uuid::now_v7()
 }

@@ -1,4 +1,4 @@
-//! A stored run and what is known about it.
+//! Jobs: what is stored when one is created, leased, read or cancelled.
 
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -12,12 +12,12 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The word as stored and on the wire.
+            /// Returns the name in the database and on the wire.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$item => $word,)* }
             }
 
-            /// Reads back what `as_str` gave.
+            /// Parses a name returned by `as_str`.
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some($name::$item),)* _ => None }
             }
@@ -26,55 +26,55 @@ macro_rules! words {
 }
 
 words! {
-    /// What a job does; also its `endpoint` in activity and ledger.
+    /// Kind of a job; also its `endpoint` in activity and ledger.
     JobKind {
         /// One page.
         Scrape = "scrape",
-        /// Many pages by links.
+        /// Pages discovered by links.
         Crawl = "crawl",
-        /// Given pages.
+        /// A list of pages.
         BatchScrape = "batch_scrape",
         /// URLs only.
         Map = "map",
-        /// Results of a web search.
+        /// A web search.
         Search = "search",
-        /// Data from pages by a model.
+        /// Data extracted from pages.
         Extract = "extract",
-        /// Data from the web by a model.
+        /// Data from the web, collected by a model.
         Agent = "agent",
-        /// The live browser of a scraped page.
+        /// A browser session that continues a scrape.
         Interact = "interact",
-        /// A live browser of its own.
+        /// A browser session without a scrape.
         Browser = "browser",
     }
 }
 
 words! {
-    /// Where a job stands. All but `Scraping` are final.
+    /// Status of a job. All but `Scraping` are final.
     JobStatus {
         /// Running.
         Scraping = "scraping",
-        /// Everything admitted is settled.
+        /// Every admitted URL has an outcome.
         Completed = "completed",
-        /// Nothing could be done.
+        /// No page could be fetched.
         Failed = "failed",
-        /// Ended by the caller.
+        /// Cancelled by the caller.
         Cancelled = "cancelled",
     }
 }
 
-/// Webhook events that a job owes its receiver.
+/// Webhook events to which the receiver of a job subscribed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WebhookEvents {
-    /// The job began.
+    /// The job started.
     pub started: bool,
-    /// A page is there, or failed; an agent did something.
+    /// A page was stored or failed, or an agent took an action.
     pub page: bool,
     /// The job completed.
     pub completed: bool,
     /// The job failed.
     pub failed: bool,
-    /// The caller ended it; only agents tell so.
+    /// The job was cancelled; only agents send this event.
     pub cancelled: bool,
 }
 
@@ -107,41 +107,41 @@ impl WebhookEvents {
     }
 }
 
-/// A job to be stored.
+/// A job to create.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewJob {
     /// Its id, version 7.
     pub id: JobId,
     /// Owner.
     pub team: TeamId,
-    /// Key that asked; `None` in open mode.
+    /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
-    /// What it does.
+    /// Kind.
     pub kind: JobKind,
-    /// Start URL, or what activity shows as target.
+    /// Start URL, or the target shown in the activity list.
     pub url: String,
     /// The request as JSON text.
     pub request: String,
-    /// Address of this server as the caller knows it, without a trailing slash.
+    /// Base URL of this server as the client reached it, without a trailing slash.
     pub base: String,
-    /// Pages at most.
+    /// Maximum number of pages.
     pub page_limit: u64,
-    /// Subscribed webhook events; `None` without a webhook. Their receiver is `webhook` of the request.
+    /// Subscribed webhook events; `None` without a webhook. The receiver is `webhook` of the request.
     pub webhook: Option<WebhookEvents>,
     /// `origin` of the request.
     pub origin: Option<String>,
     /// `integration` of the request.
     pub integration: Option<String>,
-    /// Activity shows no target, a single scrape keeps no document, a larger job none that was
-    /// delivered.
+    /// Zero data retention: activity shows no target, a single scrape stores no document, and a larger job
+    /// deletes each document once it is delivered.
     pub zero_data_retention: bool,
     /// How long results stay readable after the end.
     pub retention_ms: u64,
-    /// Now.
+    /// Time of the request.
     pub created_at: Timestamp,
 }
 
-/// An `x-idempotency-key` and the hash of the body it came with.
+/// An `x-idempotency-key` and the hash of the body sent with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Idempotency {
     /// The caller's key.
@@ -150,119 +150,120 @@ pub struct Idempotency {
     pub body_hash: [u8; 32],
 }
 
-/// Answer to the creation of a job.
+/// Result of creating a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Created {
-    /// The job is stored.
+    /// The job was created.
     Created,
-    /// The same request came within 24 hours and made this job; nothing was stored.
+    /// The same request was received within 24 hours, for this job; nothing was stored.
     Same(JobId),
-    /// The idempotency key came with another body; nothing was stored.
+    /// The idempotency key was used with another body; nothing was stored.
     Reused,
 }
 
-/// Answer to the adding of pages to a batch scrape.
+/// Result of adding pages to a batch scrape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Added {
-    /// So many pages were new, and are fetched.
+    /// Number of pages that were new and will be fetched.
     Pages(u64),
-    /// The same request came within 24 hours and made or extended this job; nothing was stored.
+    /// The same request was received within 24 hours, for this job; nothing was stored.
     Same(JobId),
-    /// The idempotency key came with another body; nothing was stored.
+    /// The idempotency key was used with another body; nothing was stored.
     Reused,
-    /// The batch was cancelled and takes nothing more.
+    /// The batch was cancelled; nothing can be added.
     Cancelled,
-    /// The batch would have more pages than one may have.
+    /// The batch would exceed the maximum number of pages.
     Full,
-    /// Unknown, expired, another team's or no batch scrape.
+    /// Unknown, expired, of another team, or not a batch scrape.
     NotFound,
 }
 
-/// Answer to a cancel.
+/// Result of cancelling a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cancel {
-    /// The job is cancelled, now or before.
+    /// The job is cancelled, by this call or an earlier one.
     Cancelled,
-    /// Completed or failed before.
+    /// The job had already completed or failed.
     AlreadyEnded(JobStatus),
-    /// Unknown, expired or another team's.
+    /// Unknown, expired or of another team.
     NotFound,
 }
 
-/// The right to run a shard of a job until another owner takes it (a higher epoch).
+/// The right to run a shard of a job, until another owner takes it with a higher epoch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
     /// The job.
     pub job: JobId,
     /// Its team.
     pub team: TeamId,
-    /// Key that asked.
+    /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
-    /// What the job does.
+    /// Kind.
     pub kind: JobKind,
     /// Start URL.
     pub url: String,
     /// The request as JSON text.
     pub request: String,
-    /// Address of this server as the caller knows it, without a trailing slash.
+    /// Base URL of this server as the client reached it, without a trailing slash.
     pub base: String,
-    /// Pages at most.
+    /// Maximum number of pages.
     pub page_limit: u64,
     /// Number of the shard within the job.
     pub shard: u32,
-    /// Fence: grows with each owner.
+    /// Fencing token: increases with each owner.
     pub epoch: u64,
-    /// When the lease ends unless renewed.
+    /// When the lease ends, unless it is renewed.
     pub until: Timestamp,
-    /// When the job was made.
+    /// When the job was created.
     pub created_at: Timestamp,
 }
 
-/// A job as its status is read.
+/// A stored job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobRow {
     /// Its id.
     pub id: JobId,
     /// Owner.
     pub team: TeamId,
-    /// Key that asked.
+    /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
-    /// What it does.
+    /// Kind.
     pub kind: JobKind,
     /// Start URL.
     pub url: String,
     /// The request as JSON text.
     pub request: String,
-    /// Where it stands.
+    /// Status.
     pub status: JobStatus,
-    /// Pages at most.
+    /// Maximum number of pages.
     pub page_limit: u64,
-    /// Places taken. Never above the limit.
+    /// Admitted URLs; never more than `page_limit`.
     pub admitted: u64,
-    /// Pages stored.
+    /// Number of stored pages.
     pub completed: u64,
-    /// Pages that could not be fetched.
+    /// Number of pages that could not be fetched.
     pub failed: u64,
     /// Credits used.
     pub credits: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// When its results go; `None` while it runs.
+    /// When its results are deleted; `None` while it runs.
     pub expires_at: Option<Timestamp>,
     /// How long results stay readable after the end.
     pub retention_ms: u64,
-    /// Sentences for the caller.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Its documents go once they are delivered.
+    /// Its documents are deleted once they are delivered.
     pub zero_data_retention: bool,
     /// Why it failed.
     pub error: Option<String>,
 }
 
 impl JobRow {
-    /// `total` of the status answer: the pages of a batch scrape, the places that a crawl took so far.
+    /// Returns `total` of the status response: the number of pages of a batch scrape, or of URLs that a crawl
+    /// has admitted so far.
     pub fn total(&self) -> u64 {
         match self.kind {
             JobKind::BatchScrape => self.page_limit,
@@ -270,7 +271,7 @@ impl JobRow {
         }
     }
 
-    /// `expiresAt` of the status answer: while the job runs, its retention from `now` on.
+    /// Returns `expiresAt` of the status response. While the job runs that is `now` plus its retention.
     pub fn expires(&self, now: Timestamp) -> Timestamp {
         self.expires_at
             .unwrap_or(Timestamp(now.0.saturating_add(self.retention_ms)))
@@ -288,15 +289,15 @@ pub struct JobEntry {
     pub url: String,
     /// Machine code.
     pub code: String,
-    /// Human sentence.
+    /// Message for people.
     pub message: String,
 }
 
 /// What went wrong in a job.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JobErrors {
-    /// Pages without a document, in order.
+    /// Pages that could not be fetched, in order.
     pub errors: Vec<JobEntry>,
-    /// URLs refused by robots.txt, in order of discovery.
+    /// URLs blocked by robots.txt, in order of discovery.
     pub robots_blocked: Vec<String>,
 }

@@ -1,16 +1,16 @@
-//! Persistence: jobs, pages, credits, keys and owed webhooks, durable on embedded SQLite.
+//! Persistence: jobs, pages, credits, keys and the webhook outbox, on embedded SQLite. Start with [`Store`].
 //!
-//! The store is journal, judge and hand-over of every job. A node leases a shard of a job, decides
-//! in memory, and writes what happened as [`Batch`](harvestman_core::crawl::Batch)es: each is
-//! committed in one transaction, once, or not at all. The store alone decides which URLs are
-//! admitted, which number a page gets and when a job has ended.
+//! The store is the journal of every job and decides its shared state. A node leases a shard of a job,
+//! decides in memory, and reports the results as [`Batch`](harvestman_core::crawl::Batch)es. Each batch is
+//! committed once, in one transaction, or not at all. Only the store decides which URLs are admitted, which
+//! number a page gets, and when a job has ended.
 //!
-//! Invariants, kept under `kill -9` at any instant: a job never has more places taken than its
-//! limit; pages are numbered 1, 2, 3 ... without a gap; a page and its ledger entry are written
-//! together; no URL of a job is stored twice; a former owner of a shard changes nothing.
+//! Invariants, also after `kill -9` at any instant: a job never admits more URLs than its limit; pages are
+//! numbered 1, 2, 3 ... without a gap; a page and its ledger entry are written together; no URL of a job is
+//! stored twice; a former owner of a shard cannot change anything.
 //!
-//! This crate is the only one that speaks SQL. It never fetches, never renders, and never keeps a
-//! key in the clear.
+//! This is the only crate that speaks SQL. It never fetches, never renders, and never stores an API key in
+//! clear text.
 
 mod activity;
 mod cache;

@@ -1,71 +1,72 @@
-//! Every bound of the store, by name.
+//! All limits of the store.
 
 use std::time::Duration;
 
-/// URLs a job may know per page of its limit, beside [`FRONTIER_BASE`]. Further offers are left
-/// out with a warning.
+/// URLs that a job may know per page of its limit, in addition to [`FRONTIER_BASE`]. Further URLs are dropped
+/// with a warning.
 pub(crate) const FRONTIER_PER_PAGE: u64 = 20;
-/// URLs a job may know whatever its limit.
+/// URLs that a job may know regardless of its limit.
 pub(crate) const FRONTIER_BASE: u64 = 10_000;
-/// Pages of one batch scrape, with all that were added to it.
+/// Pages of one batch scrape, including those added later.
 pub(crate) const PAGES_PER_BATCH: u64 = 1_000_000;
-/// Given pages that one statement stores.
+/// Pages of a batch scrape inserted by one statement.
 pub(crate) const PAGES_PER_STATEMENT: usize = 10_000;
-/// Sentences kept in `warning` of one job.
+/// Warnings stored per job.
 pub(crate) const WARNINGS_PER_JOB: usize = 50;
-/// Pieces of work that share one transaction of the writer.
+/// Write tasks that share one transaction.
 pub(crate) const GROUP_WORKS: usize = 64;
-/// Pieces of work that wait for the writer; more callers wait for a place in the queue.
+/// Capacity of the writer's queue; further callers wait until there is space.
 pub(crate) const QUEUED_WORKS: usize = 1024;
-/// Reader connections when the configuration names none.
+/// Default number of reader connections.
 pub(crate) const DEFAULT_READERS: u32 = 4;
 /// How long a statement waits for a lock before it fails.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a read waits for a free reader connection.
 pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Size to which the write-ahead log is cut after a checkpoint.
+/// Size to which the write-ahead log is truncated after a checkpoint.
 pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
-/// Page cache of the writer connection, in KiB.
+/// SQLite page cache of the writer connection, in KiB.
 pub(crate) const WRITER_CACHE_KIB: u64 = 16 << 10;
 /// Document bodies written by one statement.
 pub(crate) const BODIES_PER_STATEMENT: usize = 16;
-/// URL keys read in one text when a new owner loads a job.
+/// URL keys read per query when a new owner loads a job.
 pub(crate) const KEYS_PER_READ: u32 = 4_000;
 /// Compression level of document bodies.
 pub(crate) const ZSTD_LEVEL: i32 = 1;
-/// Uncompressed size of one stored document, at most; a larger one is refused when read back.
+/// Maximum uncompressed size of a stored document; a larger one is refused on read.
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
-/// `last_used` of a key is written at most this often, in ms.
+/// Minimum interval between two writes of a key's `last_used_at`, in ms.
 pub(crate) const KEY_TOUCH_MS: u64 = 60_000;
-/// How long an idempotency key is remembered, in ms (contract section 1).
+/// How long an idempotency key is valid, in ms (contract section 1).
 pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
-/// How long activity is shown and kept, in ms (contract section 6.9).
+/// How long activity is listed and stored, in ms (contract section 6.9).
 pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
-/// Activity looked at for one part of a filtered list, and how much of it at once.
+/// Activity rows examined for one page of a filtered list, in total and per query.
 pub(crate) const CALLS_LOOKED_AT: usize = 5_000;
 pub(crate) const CALLS_AT_ONCE: u32 = 500;
-/// Documents of a job without data retention go so long after its end, in ms: with the pause between
-/// two rounds of expiry that is within 10 minutes (contract section 6.1).
+/// Delay after the end of a job with zero data retention until its documents are deleted, in ms. Together
+/// with the pause between two runs of expiry that is within 10 minutes (contract section 6.1).
 pub(crate) const FORGET_AFTER_MS: u64 = 8 * 60_000;
-/// Bytes of kept answers on disk when the configuration says nothing.
+/// Default size of the page cache on disk.
 pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
-/// Uncompressed size of one kept answer, at most; a larger one is not kept.
+/// Maximum uncompressed size of a cached response; a larger one is not cached.
 pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
-/// What a kept answer takes on disk beside its texts and its body: its numbers and its share of indexes.
+/// Estimated bytes of a cached response on disk beside its text columns and its body: numbers and index
+/// entries.
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
-/// Bytes of a page's text for each byte that its words take on disk.
+/// Bytes of page text per byte that its full-text index takes on disk.
 pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
-/// Bytes of answers that wait to be kept; further ones are not kept.
+/// Bytes of responses waiting to be written to the cache; further ones are dropped.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
-/// Kept answers that make room for newer ones at once.
+/// Cached responses evicted per statement.
 pub(crate) const EVICTED_AT_ONCE: u32 = 16;
-/// Sessions in one list.
+/// Sessions returned by one list.
 pub(crate) const SESSIONS_LISTED: u32 = 1_000;
-/// Browser profiles of one team; the ones that were saved longest ago go first.
+/// Browser profiles per team; the least recently saved are deleted first.
 pub(crate) const PROFILES_PER_TEAM: u32 = 1_000;
-/// Rows deleted in one transaction of expiry.
+/// Rows deleted per transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
-/// Files that one step of expiry deletes: each may be several MiB.
+/// Files deleted per step of expiry; each may be several MiB.
 pub(crate) const FILES_PER_STEP: u32 = 20;
-/// Transactions of one call of expiry.
+/// Transactions per call of expiry.
 pub(crate) const EXPIRY_STEPS: u32 = 2_000;

@@ -1,4 +1,4 @@
-//! Owed webhook events, as a deliverer sees them.
+//! Webhook events in the outbox, and the delivery log.
 
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
@@ -6,7 +6,7 @@ use harvestman_core::webhook::DeliveryState;
 
 use crate::job::{JobEntry, JobKind};
 
-/// An event handed to a deliverer for one attempt.
+/// An event to deliver, for one attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DueEvent {
     /// The job.
@@ -17,11 +17,11 @@ pub struct DueEvent {
     pub kind: JobKind,
     /// Number within the job, from 1.
     pub event_no: u64,
-    /// The same on every attempt.
+    /// Same on every attempt.
     pub webhook_id: WebhookId,
     /// Full name, for example `crawl.page`.
     pub event: String,
-    /// What the event is about.
+    /// Subject of the event.
     pub subject: EventSubject,
     /// Finished attempts so far.
     pub attempts: u32,
@@ -31,15 +31,15 @@ pub struct DueEvent {
     pub webhook: String,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EventSubject {
-    /// The job as a whole; with the job's error when it failed.
+    /// The job as a whole, with its error if it failed.
     Job {
         /// Why the job failed.
         error: Option<String>,
     },
-    /// Something that a run tells, as JSON text; with the job's error when it failed.
+    /// Data of a run as JSON text, with the job's error if it failed.
     Told {
         /// JSON text.
         told: String,
@@ -50,11 +50,11 @@ pub enum EventSubject {
     Page(String),
     /// A page that could not be fetched.
     PageFailed(JobEntry),
-    /// What is stored of it cannot be read, now or later; the text says why.
+    /// The stored data is unreadable and will stay so; the text says why.
     Unreadable(String),
 }
 
-/// What one delivery attempt met.
+/// Result of one delivery attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// When it began.
@@ -63,40 +63,40 @@ pub struct Attempt {
     pub duration_ms: u64,
     /// HTTP status of the receiver.
     pub status: Option<u16>,
-    /// Why there is no status, or why it does not count.
+    /// Why there is no status, or why the status counts as a failure.
     pub error: Option<String>,
 }
 
-/// What follows from an attempt.
+/// State of the event after an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttemptEnd {
-    /// Acknowledged.
+    /// The receiver acknowledged the event.
     Delivered,
-    /// Another attempt at this time.
+    /// The next attempt is at this time.
     RetryAt(Timestamp),
     /// The last attempt failed.
     GivenUp,
 }
 
-/// Which part of a delivery log.
+/// Filter of a delivery log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeliveryQuery {
     /// Events with a higher number than this; 0 for all.
     pub after: u64,
     /// Only events in this state.
     pub state: Option<DeliveryState>,
-    /// At most so many.
+    /// Maximum number of events.
     pub limit: u32,
 }
 
-/// What became of a job's events: how many stand where, and a part of them.
+/// Delivery log of a job: counts per state, and one page of events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeliveryLog {
-    /// Events that wait for an attempt.
+    /// Events waiting for an attempt.
     pub pending: u64,
     /// Events that were acknowledged.
     pub delivered: u64,
-    /// Events without a further attempt.
+    /// Events with no further attempt.
     pub given_up: u64,
     /// In order of events.
     pub deliveries: Vec<Delivery>,
@@ -111,12 +111,12 @@ pub struct Delivery {
     pub webhook_id: WebhookId,
     /// Full name of the event.
     pub event: String,
-    /// Where it stands.
+    /// Its state.
     pub state: DeliveryState,
     /// When it happened.
     pub created_at: Timestamp,
-    /// When the next attempt may begin, while one is to come.
+    /// When the next attempt may begin; `None` when there will be none.
     pub next_attempt_at: Option<Timestamp>,
-    /// In order.
+    /// In the order in which they were made.
     pub attempts: Vec<Attempt>,
 }

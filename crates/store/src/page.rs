@@ -1,41 +1,41 @@
-//! Stored documents as they are read and written.
+//! Stored documents, as they are written and read.
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::page::Document;
 
-/// A run of documents of one job, in order of completion.
+/// Consecutive documents of one job, in order of completion.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DocumentChunk {
-    /// JSON texts.
+    /// One JSON text per document.
     pub documents: Vec<String>,
-    /// Documents of the job up to and with this chunk: the next `skip`.
+    /// Number of documents of the job up to the end of this chunk: `skip` of the next call.
     pub next_skip: u64,
-    /// Whether documents after this chunk were stored when it was read.
+    /// Whether more documents were stored when this chunk was read.
     pub more: bool,
 }
 
-/// How a single scrape ended.
+/// The result of a single scrape.
 #[derive(Clone, Copy, Debug)]
 pub enum ScrapeResult<'a> {
-    /// With a document.
+    /// The page was scraped.
     Document {
-        /// What the caller received.
+        /// The document that the caller received.
         document: &'a Document,
-        /// Its price.
+        /// Credits to charge.
         credits: u32,
     },
-    /// With an error answer, which a later read repeats.
+    /// The scrape failed; a later read returns the same error.
     Failed(&'a ApiError),
 }
 
-/// A scrape as it is read by its id.
+/// A single scrape, read by its id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StoredScrape {
-    /// Not finished.
+    /// Still in progress.
     Running,
-    /// JSON text of the document.
+    /// Completed: the document as JSON text.
     Document(String),
-    /// The original error answer.
+    /// Failed: the error response as it was sent.
     Failed {
         /// HTTP status.
         status: u16,

@@ -1,5 +1,5 @@
-//! A batch made ready for the writer: documents serialised and compressed, lists as JSON arrays.
-//! This happens in the caller's task, so that the writer only writes.
+//! Batches prepared for the writer: documents serialised and compressed, lists as JSON arrays. This runs in
+//! the caller's task, so that the writer task only writes.
 
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, Source};
@@ -19,7 +19,7 @@ pub(crate) struct PreparedDocument {
     pub(crate) size_bytes: u64,
     /// Compressed JSON text.
     pub(crate) body: Vec<u8>,
-    /// What becomes the last version of its page.
+    /// The new last version of its page, where changes are tracked.
     pub(crate) version: Option<PreparedVersion>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct PreparedVersion {
     pub(crate) size_bytes: u64,
     /// Compressed Markdown.
     pub(crate) body: Vec<u8>,
-    /// JSON text of the data.
+    /// Tracked data as JSON text.
     pub(crate) data: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct PreparedSettled {
 pub(crate) struct UrlList {
     pub(crate) json: String,
     pub(crate) len: u64,
-    /// Keys of the pages on which they were found, 16 bytes each.
+    /// Keys of the pages with the first link to each URL, 16 bytes each.
     pub(crate) pages: Vec<u8>,
 }
 
@@ -69,7 +69,8 @@ pub(crate) struct UrlList {
 pub(crate) struct PreparedBatch {
     pub(crate) number: u64,
     pub(crate) settled: Vec<PreparedSettled>,
-    /// `[key, url, host, depth, source, page]` each, with the place of the page's first byte in `pages`, from 1.
+    /// `[key, url, host, depth, source, page]` each; `page` is the 1-based offset of the page's key in
+    /// `pages`.
     pub(crate) offers: UrlList,
     /// `[key]` each.
     pub(crate) aliases: UrlList,
@@ -127,13 +128,13 @@ impl PreparedBatch {
     }
 }
 
-/// A single document, ready to be stored.
+/// Prepares a single document.
 pub(crate) async fn prepare_document(document: &Document) -> Result<PreparedDocument, StoreError> {
     let mut bodies = compress(texts_of(document)?).await?.into_iter();
     Ok(with_bodies(document, &mut bodies))
 }
 
-/// The JSON text of a stored body.
+/// Decompresses a stored body into its JSON text.
 pub(crate) fn decompress(body: &[u8], size_bytes: u64) -> Result<String, StoreError> {
     let unreadable = |why: String| StoreError::Unreadable(format!("a document body: {why}"));
     let size = usize::try_from(size_bytes.min(limits::DOCUMENT_BYTES)).unwrap_or(usize::MAX);
@@ -148,7 +149,7 @@ pub(crate) struct Compressed {
     pub(crate) body: Vec<u8>,
 }
 
-/// What is compressed for a document: its JSON text, and its Markdown when that becomes a version.
+/// Returns the texts to compress for a document: its JSON text and, if it becomes a version, its Markdown.
 fn texts_of(document: &Document) -> Result<Vec<String>, StoreError> {
     let mut texts = vec![json_text(document)?];
     if document.version.is_some() {
@@ -157,7 +158,7 @@ fn texts_of(document: &Document) -> Result<Vec<String>, StoreError> {
     Ok(texts)
 }
 
-/// Takes the bodies of [`texts_of`] for a document.
+/// Assembles a document from the next bodies, in the order of [`texts_of`].
 fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed>) -> PreparedDocument {
     let compressed = bodies.next().unwrap_or_default();
     let version = document.version.clone().map(|key| {
@@ -179,7 +180,7 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
     }
 }
 
-/// Compresses texts off the async threads.
+/// Compresses texts on the blocking thread pool.
 pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
     if texts.is_empty() {
         return Ok(Vec::new());
@@ -200,14 +201,14 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, Stor
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| StoreError::Closed)?
-        .map_err(|error| StoreError::io("compressing a document", &error))
+        .map_err(|error| StoreError::io("cannot compress a document", &error))
 }
 
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Unreadable(error.to_string()))
 }
 
-/// The pages of a batch scrape, in lists that one statement takes each.
+/// Splits the pages of a batch scrape into lists, one per statement.
 pub(crate) async fn page_lists(pages: Vec<Offer>) -> Result<Vec<UrlList>, StoreError> {
     let work = move || pages.chunks(limits::PAGES_PER_STATEMENT).map(offers).collect();
     tokio::task::spawn_blocking(work)
@@ -218,7 +219,7 @@ pub(crate) async fn page_lists(pages: Vec<Offer>) -> Result<Vec<UrlList>, StoreE
 fn offers(offers: &[Offer]) -> Result<UrlList, StoreError> {
     let mut pages = Vec::new();
     let list = url_list(offers.iter().map(|offer| {
-        // What is found on a page is offered together.
+        // URLs found on one page arrive together.
         let page = offer.found_on.map(|page| {
             let key = page.to_bytes();
             if !pages.ends_with(&key) {
@@ -257,7 +258,7 @@ fn hex(key: UrlKey) -> String {
     format!("{:032x}", key.0)
 }
 
-/// A source as stored.
+/// Returns the stored name of a source.
 pub(crate) fn source_word(source: Source) -> &'static str {
     match source {
         Source::Seed => "seed",
@@ -268,7 +269,7 @@ pub(crate) fn source_word(source: Source) -> &'static str {
     }
 }
 
-/// Reads back what [`source_word`] gave.
+/// Parses a name returned by [`source_word`].
 pub(crate) fn parse_source(word: &str) -> Option<Source> {
     match word {
         "seed" => Some(Source::Seed),

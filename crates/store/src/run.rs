@@ -5,44 +5,44 @@ use harvestman_core::time::Timestamp;
 
 use crate::job::{JobKind, JobStatus};
 
-/// A run as it is read.
+/// A stored run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunRow {
     /// Its id.
     pub id: JobId,
     /// `Extract` or `Agent`.
     pub kind: JobKind,
-    /// Where it stands.
+    /// Its status.
     pub status: JobStatus,
     /// The request as JSON text.
     pub request: String,
     /// Why it failed.
     pub error: Option<String>,
-    /// What was charged.
+    /// Credits charged.
     pub credits: u64,
-    /// When it was started.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Until when it can be read: known when it has ended.
+    /// When it expires; `None` while it is running.
     pub expires_at: Option<Timestamp>,
-    /// Nothing is kept of it once its result was told.
+    /// Its data is deleted once the result has been delivered.
     pub zero_data_retention: bool,
-    /// `origin` of the request, as long as its activity is kept.
+    /// `origin` of the request, while its activity entry is stored.
     pub origin: Option<String>,
     /// `integration` of the request, likewise.
     pub integration: Option<String>,
-    /// The result as JSON text; lists leave it out.
+    /// The result as JSON text; `None` in lists.
     pub result: Option<String>,
 }
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunEnd {
-    /// Why it failed; none: it completed.
+    /// Why it failed; `None` when it completed.
     pub error: Option<String>,
     /// The result as JSON text.
     pub result: Option<String>,
-    /// What it cost; charged with the result.
+    /// Credits, charged in the same transaction.
     pub credits: u32,
-    /// What the event of the end tells, as JSON text.
+    /// `data` of the final webhook event, as JSON text.
     pub told: Option<String>,
 }

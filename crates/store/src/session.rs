@@ -1,18 +1,19 @@
-//! Live browsers of teams, as they are stored: what is charged, and what is listed for a day.
+//! Browser sessions, as they are stored. They are charged when they end and listed for a day.
 
 use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::job::{JobKind, NewJob};
 
-/// A session to be stored.
+/// A session to store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewSession {
-    /// The call that makes it; its id is the session's. Of it only what activity and ledger show is used.
+    /// The request that creates it; its id becomes the session's id. Only the fields for activity and ledger
+    /// are used.
     pub call: NewJob,
     /// The scrape that it continues.
     pub scrape: Option<ScrapeId>,
-    /// Offers live views.
+    /// Whether it offers live views.
     pub stream_web_view: bool,
     /// When it ends at the latest.
     pub expires_at: Timestamp,
@@ -27,15 +28,15 @@ pub struct SessionRow {
     pub team: TeamId,
     /// The scrape that it continues.
     pub scrape: Option<ScrapeId>,
-    /// Offers live views.
+    /// Whether it offers live views.
     pub stream_web_view: bool,
     /// When it began.
     pub created_at: Timestamp,
-    /// When it was last used, to within some seconds.
+    /// When it was last used, accurate to a few seconds.
     pub last_activity_at: Timestamp,
     /// When it ends at the latest.
     pub expires_at: Timestamp,
-    /// How it ended; `None` while it lives.
+    /// How it ended; `None` while it is live.
     pub end: Option<SessionEnd>,
 }
 
@@ -44,36 +45,36 @@ pub struct SessionRow {
 pub struct SessionEnd {
     /// When.
     pub at: Timestamp,
-    /// What it cost.
+    /// Credits charged.
     pub credits: u64,
 }
 
-/// A scrape, or a page of a larger job, as far as it can be done again.
+/// What is needed to repeat a scrape or a page of a larger job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScrapeOrigin {
     /// Owner.
     pub team: TeamId,
-    /// What the job does.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// The page's address.
+    /// URL of the page.
     pub url: String,
     /// The job's request as JSON text.
     pub request: String,
-    /// Nothing of it may be used any more.
+    /// Zero data retention: the scrape must not be repeated.
     pub zero_data_retention: bool,
-    /// When it goes; `None` while its job runs.
+    /// When it expires; `None` while its job is running.
     pub expires_at: Option<Timestamp>,
-    /// Whether the page is there.
+    /// State of the page.
     pub state: OriginState,
 }
 
-/// What became of a page.
+/// State of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OriginState {
-    /// It is being fetched.
+    /// Being fetched.
     Running,
-    /// It was had, or its single scrape has ended.
+    /// Fetched, or its single scrape has ended.
     Ended,
-    /// A larger job could not have it.
+    /// A page of a larger job that could not be fetched.
     Failed,
 }

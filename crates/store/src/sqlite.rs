@@ -1,7 +1,8 @@
-//! The store on embedded SQLite: one writer connection owned by one task, several readers.
+//! The SQLite implementation: one writer connection owned by one task ([`writer`]), and several readers.
 //!
-//! Always WAL with `synchronous=FULL`: what was answered survives a power loss. Never two servers
-//! on one file: a lock file guards the data folder for the life of the writer.
+//! Always WAL with `synchronous=FULL`, so that everything reported as stored survives a power loss. Two
+//! servers never share a file: the writer holds a lock file in the data folder. The schema is in
+//! `migrations/`.
 
 mod activity;
 mod cache;
@@ -49,7 +50,7 @@ pub(crate) struct Sqlite {
     writer: Writer,
     readers: SqlitePool,
     cache: cache::Cache,
-    /// When the use of each key was last written.
+    /// When `last_used_at` of each key was last written.
     key_uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
@@ -59,14 +60,15 @@ impl Sqlite {
         self.writer.close().await
     }
 
-    /// Writes for real while the last write failed, so that an answer says that space is back.
+    /// Checks that the database can be read. If the last write failed, also writes, so that success means
+    /// that there is disk space again.
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
-        let really = self.writer.in_trouble();
+        let must_write = self.writer.in_trouble();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if really {
+                    if must_write {
                         migrate::write_version(connection, migrate::MIGRATIONS).await
                     } else {
                         Ok(())

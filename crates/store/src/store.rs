@@ -1,5 +1,5 @@
-//! The store as the rest of the server sees it. Which engine holds the data is decided at opening;
-//! every engine answers the same questions in the same words.
+//! [`Store`], the interface that the rest of the server uses. The engine that holds the data is chosen when
+//! the store is opened; all engines behave the same.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
 
-/// The durable state of everything. Cheap to clone.
+/// The durable state of the server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
@@ -45,10 +45,16 @@ macro_rules! on_engine {
 }
 
 impl Store {
-    /// Opens the database of a data folder, making or upgrading it when needed. Refuses when
-    /// another server uses the folder, when the file is damaged (it is left untouched), newer, or
-    /// not ours. After this, shards of a stopped server can be leased at once, and its browser
-    /// sessions have ended when they were last used.
+    /// Opens the database in a data folder, and creates or upgrades it when needed.
+    ///
+    /// Afterwards, shards of a stopped server can be leased at once, and its browser sessions are ended at
+    /// their last use.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Locked`] when another server uses the folder, [`StoreError::Damaged`] when the file is
+    /// damaged (it is left untouched), [`StoreError::NewerSchema`] when a newer version wrote it,
+    /// [`StoreError::ForeignFile`] when another program did.
     pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
         let sqlite = Sqlite::open(config).await?;
         Ok(Self {
@@ -56,46 +62,45 @@ impl Store {
         })
     }
 
-    /// Finishes what is queued and closes the database. Afterwards every call answers
-    /// [`StoreError::Closed`].
+    /// Finishes queued writes and closes the database. Later calls return [`StoreError::Closed`].
     pub async fn close(&self) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.close().await)
     }
 
-    /// Whether the database reads and writes.
+    /// Checks that the database can be read and, after a failed write, written.
     pub async fn ping(&self) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.ping().await)
     }
 
     // Teams and keys
 
-    /// The team of this name, made when missing.
+    /// Returns the team with this name; creates it when missing.
     pub async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
         on_engine!(self, engine => engine.ensure_team(name).await)
     }
 
-    /// Every team, by name.
+    /// Lists all teams, sorted by name.
     pub async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
         on_engine!(self, engine => engine.teams().await)
     }
 
-    /// Gives a team a plan, or takes it away; the team, unless there is none of this name.
+    /// Sets or removes the plan of a team. Returns `None` when there is no team with this name.
     pub async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
         on_engine!(self, engine => engine.set_plan(name, plan).await)
     }
 
-    /// The team's own secret for webhooks.
+    /// Returns the team's own webhook secret.
     pub async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
         on_engine!(self, engine => engine.webhook_secret(team).await)
     }
 
-    /// Gives a team another secret for webhooks.
+    /// Replaces the webhook secret of a team.
     pub async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.set_webhook_secret(team, secret).await)
     }
 
-    /// Stores what is kept of a key. The same hash again keeps its id, and stays revoked if it was; it
-    /// takes the given team and name.
+    /// Stores the fingerprint of a key. A known hash keeps its id and stays revoked if it was; its team, name
+    /// and hint are replaced.
     pub async fn add_key(
         &self,
         team: TeamId,
@@ -106,22 +111,23 @@ impl Store {
         on_engine!(self, engine => engine.add_key(team, name, key.into(), now).await)
     }
 
-    /// Who owns the key of this SHA-256. Notes the use of the key, at most once a minute.
+    /// Returns the owner of the key with this SHA-256. Updates `last_used_at` of the key at most once a
+    /// minute.
     pub async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
         on_engine!(self, engine => engine.principal(key_hash).await)
     }
 
-    /// Whether any key is good.
+    /// Returns whether there is a key that is not revoked.
     pub async fn has_keys(&self) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.has_keys().await)
     }
 
-    /// Every key of a team, or of all, with the revoked ones; oldest first.
+    /// Lists the keys of a team, or of all teams, oldest first, including revoked ones.
     pub async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
         on_engine!(self, engine => engine.keys(team).await)
     }
 
-    /// Takes a key back for good. With a team only a key of that team, and not its last one.
+    /// Revokes a key permanently. With a team, only a key of that team, and never its last one.
     pub async fn revoke_key(
         &self,
         team: Option<TeamId>,
@@ -133,7 +139,7 @@ impl Store {
 
     // Jobs and their owners
 
-    /// Stores a job with its shard, its activity entry, its `started` event and its idempotency
+    /// Creates a crawl, an extract or an agent: job, shard, activity entry, `started` event and idempotency
     /// entry, in one transaction.
     pub async fn create_crawl(
         &self,
@@ -143,8 +149,7 @@ impl Store {
         on_engine!(self, engine => engine.create_job(job, Vec::new(), idempotency).await)
     }
 
-    /// The same for a batch scrape and its pages, each of them once. Its `page_limit` becomes their
-    /// number.
+    /// Creates a batch scrape with its pages, each of them once. Sets `page_limit` to the number of pages.
     pub async fn create_batch(
         &self,
         job: &NewJob,
@@ -154,9 +159,9 @@ impl Store {
         on_engine!(self, engine => engine.create_job(job, pages, idempotency).await)
     }
 
-    /// Adds pages to a batch scrape of the team; those that it has are left out. One that runs admits
-    /// them with its next commit. One that had ended runs again, owes another `started` event, and no
-    /// longer expires until it ends.
+    /// Adds pages to a batch scrape of the team; pages that it already has are skipped. A running batch
+    /// admits them with its next commit. One that had ended runs again: it sends another `started` event and
+    /// does not expire before its new end.
     pub async fn add_pages(
         &self,
         team: TeamId,
@@ -168,8 +173,8 @@ impl Store {
         on_engine!(self, engine => engine.add_pages(team, job, pages, idempotency, now).await)
     }
 
-    /// The answer that a request with this idempotency key had before; [`Created::Reused`] when it was another
-    /// request, none when there was none.
+    /// Returns the result of an earlier request with this idempotency key: [`Created::Same`],
+    /// [`Created::Reused`] when its body was different, `None` when there was none.
     pub async fn earlier_answer(
         &self,
         team: TeamId,
@@ -179,7 +184,7 @@ impl Store {
         on_engine!(self, engine => engine.earlier_answer(team, idempotency, now).await)
     }
 
-    /// Takes up to `limit` free shards of running jobs, oldest jobs first, for `lease_ms`.
+    /// Leases up to `limit` free shards of running jobs for `lease_ms`, oldest jobs first.
     pub async fn lease(
         &self,
         node: &str,
@@ -190,19 +195,19 @@ impl Store {
         on_engine!(self, engine => engine.lease(node, now, lease_ms, limit).await)
     }
 
-    /// Extends a lease. False when another owner has the shard or the job has ended: drop the
-    /// shard.
+    /// Extends a lease. Returns false when another owner has the shard or the job has ended: the caller must
+    /// drop the shard.
     pub async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.renew(lease, now, lease_ms).await)
     }
 
-    /// What a new owner needs to go on.
+    /// Reads the state that a new owner of a shard continues from.
     pub async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
         on_engine!(self, engine => engine.load(lease).await)
     }
 
-    /// Commits a batch, together with the batches of other jobs that wait at the same time; also
-    /// renews the lease. See [`Batch`] for what it means.
+    /// Commits a batch and renews the lease; see [`Batch`] for its meaning. Batches of several jobs that wait
+    /// at the same time share one transaction.
     pub async fn commit(
         &self,
         lease: &Lease,
@@ -213,26 +218,26 @@ impl Store {
         on_engine!(self, engine => engine.commit(lease, batch, now, lease_ms).await)
     }
 
-    /// Gives a shard back, so that another owner can take it at once.
+    /// Releases a shard, so that another owner can lease it at once.
     pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.release(lease).await)
     }
 
-    /// Ends a running job. Nothing is added to it afterwards.
+    /// Cancels a running job. Nothing is added to it afterwards.
     pub async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Cancel, StoreError> {
         on_engine!(self, engine => engine.cancel(team, job, now).await)
     }
 
     // Reading jobs
 
-    /// A job of the team that has not expired.
+    /// Returns a job of the team that has not expired.
     pub async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
         on_engine!(self, engine => engine.job(team, job, now).await)
     }
 
-    /// Documents after the first `skip`, in order of completion: at most `limit`, at most
-    /// `max_bytes` of JSON text with separators, but a single larger one alone. The caller has
-    /// asked [`Store::job`] for the job before, with the team.
+    /// Returns documents after the first `skip`, in order of completion: at most `limit`, and at most
+    /// `max_bytes` of JSON text with separators, but always at least one. The caller has checked with
+    /// [`Store::job`] that the team owns the job.
     pub async fn documents(
         &self,
         job: JobId,
@@ -243,35 +248,37 @@ impl Store {
         on_engine!(self, engine => engine.documents(job, skip, limit, max_bytes).await)
     }
 
-    /// For each of the first `limit` pages, in order of completion, on which of them the first link to it was, as its
-    /// place from 0; none where no link led, or from another page. Empty without data retention. The caller has asked
-    /// [`Store::job`] before, with the team.
+    /// Returns for each of the first `limit` pages, in order of completion, the index (from 0, in the same
+    /// list) of the page with the first link to it. `None` when no link led there, or the linking page is not
+    /// in the list. Empty with zero data retention. The caller has checked with [`Store::job`] that the team
+    /// owns the job.
     pub async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
         on_engine!(self, engine => engine.found_on(job, limit).await)
     }
 
-    /// The documents after the first `skip`, up to and with number `upto`, reached their caller: of a
-    /// job without data retention they are deleted, but for those that a webhook still waits for.
+    /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
+    /// caller. With zero data retention they are deleted, except those that a pending webhook event needs.
     pub async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.forget_told(job, skip, upto).await)
     }
 
-    /// What went wrong in a job. The caller has asked [`Store::job`] before, with the team.
+    /// Returns the errors of a job. The caller has checked with [`Store::job`] that the team owns it.
     pub async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
         on_engine!(self, engine => engine.errors(job).await)
     }
 
-    /// What the pages of a job took. The caller has asked [`Store::job`] before, with the team.
+    /// Returns how many pages of a job used the browser, waited or were retried. The caller has checked with
+    /// [`Store::job`] that the team owns it.
     pub async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
         on_engine!(self, engine => engine.pace_counts(job).await)
     }
 
-    /// Running crawls of a team, newest first.
+    /// Lists the running crawls of a team, newest first.
     pub async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
         on_engine!(self, engine => engine.active(team).await)
     }
 
-    /// Jobs of a team that are not expired, newest first.
+    /// Lists the jobs of a team that have not expired, newest first.
     pub async fn recent_jobs(
         &self,
         team: TeamId,
@@ -281,25 +288,26 @@ impl Store {
         on_engine!(self, engine => engine.recent_jobs(team, limit, now).await)
     }
 
-    // Runs of extract and agent, which are made like crawls
+    // Runs of extract and agent; `create_crawl` creates them
 
-    /// Ends a run: result, ledger entry and event in one transaction. False when another owner has it or it has
-    /// ended: nothing was stored.
+    /// Ends a run: result, ledger entry and event in one transaction. Returns false, and stores nothing, when
+    /// another owner has the run or it has ended.
     pub async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.finish_run(lease, end, now).await)
     }
 
-    /// Owes the receiver of a run the event of an action; `told` is JSON text. False as for [`Store::finish_run`].
+    /// Adds an event for an action of a run; `told` is its data as JSON text. Returns false as
+    /// [`Store::finish_run`] does.
     pub async fn note_action(&self, lease: &Lease, told: String, now: Timestamp) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.note_action(lease, told, now).await)
     }
 
-    /// An extract or agent of the team that has not expired, with its result.
+    /// Returns an extract or agent of the team that has not expired, with its result.
     pub async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
         on_engine!(self, engine => engine.run(team, id, now).await)
     }
 
-    /// Agents of the team that have not expired, newest first, without their results.
+    /// Lists the agents of the team that have not expired, newest first, without their results.
     pub async fn agents(
         &self,
         team: TeamId,
@@ -312,13 +320,13 @@ impl Store {
 
     // Single scrapes
 
-    /// Stores a running scrape and its activity entry. Its job id is its scrape id.
+    /// Creates a running scrape and its activity entry. The job id is the scrape id.
     pub async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.begin_scrape(job).await)
     }
 
-    /// Stores the end of a scrape: document and ledger entry, or the error answer. Only the first
-    /// end of a scrape counts.
+    /// Ends a scrape with its document and ledger entry, or with its error. Only the first end of a scrape
+    /// counts.
     pub async fn finish_scrape(
         &self,
         job: JobId,
@@ -328,8 +336,8 @@ impl Store {
         on_engine!(self, engine => engine.finish_scrape(job, result, now).await)
     }
 
-    /// A scrape of the team, or a page of one of its jobs, by scrape id. `None` when unknown,
-    /// expired, another team's, or without retention.
+    /// Returns a scrape of the team, or a page of one of its jobs, by scrape id. `None` when it is unknown,
+    /// expired, of another team, or without data retention.
     pub async fn scrape(
         &self,
         team: TeamId,
@@ -339,7 +347,7 @@ impl Store {
         on_engine!(self, engine => engine.scrape(team, id, now).await)
     }
 
-    /// The last version of a page, as `changeTracking` has seen it.
+    /// Returns the last version of a page, for `changeTracking`.
     pub async fn page_version(
         &self,
         team: TeamId,
@@ -348,25 +356,25 @@ impl Store {
         on_engine!(self, engine => engine.page_version(team, key).await)
     }
 
-    /// Stores files made for callers.
+    /// Stores files for callers.
     pub async fn keep_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.keep_files(files).await)
     }
 
-    /// The file that this token opens, until it expires.
+    /// Returns the file with this token, until it expires.
     pub async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
         on_engine!(self, engine => engine.file(token, now).await)
     }
 
     // The page cache
 
-    /// Keeps a fetched answer in the place of an older one. Whatever is asked afterwards finds it,
-    /// unless it is too large or there is no room: then it is left out.
+    /// Caches a response, replacing an older one. Later lookups find it, unless it is too large or there is
+    /// no space: then it is dropped.
     pub async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
         on_engine!(self, engine => engine.cache_page(page, body).await)
     }
 
-    /// The kept answer of one of these ages.
+    /// Returns a cached response whose age is in this range.
     pub async fn cached_page(
         &self,
         team: TeamId,
@@ -377,7 +385,7 @@ impl Store {
         on_engine!(self, engine => engine.cached_page(team, key, ages, now).await)
     }
 
-    /// Pages of a site that the team has kept, first met first.
+    /// Lists pages of a site that the team has in the cache, earliest cached first.
     pub async fn known_pages(
         &self,
         team: TeamId,
@@ -387,8 +395,8 @@ impl Store {
         on_engine!(self, engine => engine.known_pages(team, site, limit).await)
     }
 
-    /// Kept pages of the team that have words of a query and are from `window`: those with the best fitting words,
-    /// in no order.
+    /// Searches the cached pages of the team: returns up to `limit` pages from `window` whose words fit the
+    /// query best, in no particular order.
     pub async fn search_pages(
         &self,
         team: TeamId,
@@ -400,15 +408,16 @@ impl Store {
         on_engine!(self, engine => engine.search_pages(team, query, hosts, window, limit).await)
     }
 
-    /// The kept answer behind a page that was found.
+    /// Returns the cached response of a search result.
     pub async fn found_page(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
         on_engine!(self, engine => engine.found_page(team, id).await)
     }
 
     // Calls without a job
 
-    /// Stores the activity entry and, unless it is free, the ledger entry of a call that is answered at once and
-    /// keeps nothing else: its price, or why it failed. Of `call` only what these entries show is used.
+    /// Records a request that is answered at once: its activity entry and, unless it is free, its ledger
+    /// entry. `end` is the price in credits, or the error. Only the fields of `call` that these entries need
+    /// are used.
     pub async fn record_call(
         &self,
         call: &NewJob,
@@ -420,28 +429,29 @@ impl Store {
 
     // Browser sessions and profiles
 
-    /// Where a scrape or a page of a job came from, whichever team's. `None` when unknown or deleted.
+    /// Returns what is needed to repeat a scrape or a page of a job, of any team. `None` when it is unknown
+    /// or deleted.
     pub async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
         on_engine!(self, engine => engine.scrape_origin(id).await)
     }
 
-    /// Stores a living session and its activity entry.
+    /// Creates a live session and its activity entry.
     pub async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.begin_session(session).await)
     }
 
-    /// Makes a living session the one that continues this scrape. False when it continues another or has ended.
+    /// Binds a live session to a scrape. Returns false when it continues another scrape or has ended.
     pub async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.bind_session(id, scrape).await)
     }
 
-    /// Notes when living sessions were last used.
+    /// Updates the last use of live sessions.
     pub async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.touch_sessions(uses).await)
     }
 
-    /// Ends a session at `at`, but no later than it may live, and charges it in the same transaction. Only the first
-    /// end counts; `None` for any other.
+    /// Ends a session at `at`, or when its lifetime ends if that is earlier, and charges it in the same
+    /// transaction. Only the first call ends it; later ones return `None`.
     pub async fn end_session(
         &self,
         id: SessionId,
@@ -451,18 +461,18 @@ impl Store {
         on_engine!(self, engine => engine.end_session(id, last_activity, at).await)
     }
 
-    /// A session, whichever team's; `None` a day after its end.
+    /// Returns a session of any team; `None` from a day after its end.
     pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         on_engine!(self, engine => engine.session(id).await)
     }
 
-    /// The session that continues this scrape, whichever team's.
+    /// Returns the session of any team that continues this scrape.
     pub async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
         on_engine!(self, engine => engine.session_of(scrape).await)
     }
 
-    /// Sessions of a team that began within the last day, newest first; only those that live or have ended if
-    /// `live` says so.
+    /// Lists the sessions of a team that began within the last day, newest first. `live` selects those that
+    /// are live or those that have ended.
     pub async fn sessions(
         &self,
         team: TeamId,
@@ -472,12 +482,12 @@ impl Store {
         on_engine!(self, engine => engine.sessions(team, live, now).await)
     }
 
-    /// The state of a browser profile, as it was last kept.
+    /// Returns the last saved state of a browser profile.
     pub async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
         on_engine!(self, engine => engine.profile(team, name).await)
     }
 
-    /// Keeps the state of a browser profile in the place of an older one.
+    /// Saves the state of a browser profile, replacing the older one.
     pub async fn keep_profile(
         &self,
         team: TeamId,
@@ -490,8 +500,8 @@ impl Store {
 
     // Webhook events
 
-    /// Takes up to `limit` jobs with an event that is due, for `lease_ms`: no other call gets them meanwhile, so that
-    /// the events of a job are attempted one by one.
+    /// Leases up to `limit` jobs with a due event for `lease_ms`. No other call gets them in that time, so
+    /// that the events of a job are attempted one at a time.
     pub async fn take_receivers(
         &self,
         now: Timestamp,
@@ -501,24 +511,25 @@ impl Store {
         on_engine!(self, engine => engine.take_receivers(now, lease_ms, limit).await)
     }
 
-    /// Gives a taken job back before its time.
+    /// Releases a leased job early.
     pub async fn give_back_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.give_back_receiver(job, now).await)
     }
 
-    /// When [`Store::take_receivers`] has something to hand out next, unless an attempt ends or an event happens
-    /// before.
+    /// Returns when [`Store::take_receivers`] will next have a job to lease, unless an attempt ends or an
+    /// event happens earlier.
     pub async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         on_engine!(self, engine => engine.next_event_at(now).await)
     }
 
-    /// The event of a taken job that is due first; first attempts come in the order of events.
+    /// Returns the event of a leased job that is due first. First attempts come in the order of events.
     pub async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
         on_engine!(self, engine => engine.due_event(job, now).await)
     }
 
-    /// Stores what an attempt met, with an entry in the delivery log, and keeps the job until `lease_until`. False
-    /// when the event was settled or attempted by another deliverer meanwhile; nothing is stored then.
+    /// Stores the result of an attempt in the delivery log, and extends the lease of the job to
+    /// `lease_until`. Returns false, and stores nothing, when another deliverer has meanwhile finished or
+    /// attempted the event.
     pub async fn finish_attempt(
         &self,
         event: &DueEvent,
@@ -529,7 +540,8 @@ impl Store {
         on_engine!(self, engine => engine.finish_attempt(event, attempt, end, lease_until).await)
     }
 
-    /// Makes an event due once more, also one that was delivered or given up. False when the team has no such event.
+    /// Makes an event due again, also after it was delivered or given up. Returns false when the team has no
+    /// such event.
     pub async fn resend_event(
         &self,
         team: TeamId,
@@ -540,7 +552,7 @@ impl Store {
         on_engine!(self, engine => engine.resend_event(team, job, event, now).await)
     }
 
-    /// The delivery log of a job of the team; empty for a job of another one.
+    /// Returns the delivery log of a job of the team; empty for a job of another team.
     pub async fn delivery_log(
         &self,
         team: TeamId,
@@ -552,40 +564,41 @@ impl Store {
 
     // Usage and activity
 
-    /// Sum of all ledger entries of a team, in credits. Reads the whole ledger: to check what is added up.
+    /// Returns the sum of all ledger entries of a team, in credits. Reads the whole ledger; used to check the
+    /// monthly sums.
     pub async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
         on_engine!(self, engine => engine.ledger_total(team).await)
     }
 
-    /// Credits of a team in a month.
+    /// Returns the credits that a team used in a month.
     pub async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
         on_engine!(self, engine => engine.credits_in_month(team, month).await)
     }
 
-    /// Credits of a team per month and key, oldest month first.
+    /// Returns the credits of a team per month and key, oldest month first.
     pub async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
         on_engine!(self, engine => engine.month_usage(team).await)
     }
 
-    /// Activity of a team, newest first.
+    /// Lists the activity of a team, newest first.
     pub async fn activity(&self, team: TeamId, query: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
         on_engine!(self, engine => engine.activity(team, query).await)
     }
 
-    /// The same with keys and outcomes, also filtered by these.
+    /// Lists the activity of a team with keys and outcomes, optionally filtered by them.
     pub async fn calls(&self, team: TeamId, query: &CallQuery) -> Result<Calls, StoreError> {
         on_engine!(self, engine => engine.calls(team, query).await)
     }
 
-    /// What a team has to do.
+    /// Returns the pending pages of a team, and its last success.
     pub async fn queue(&self, team: TeamId) -> Result<Queue, StoreError> {
         on_engine!(self, engine => engine.queue(team).await)
     }
 
     // Expiry
 
-    /// Deletes what has expired at `now`, in small transactions and a bounded number of them.
-    /// Answers the number of jobs that are gone; call it again while it is not 0.
+    /// Deletes what has expired at `now`, in a bounded number of small transactions. Returns the number of
+    /// deleted jobs; call again until it is 0.
     pub async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
         on_engine!(self, engine => engine.expire(now).await)
     }

@@ -1,10 +1,10 @@
-//! Who asks, and what they used.
+//! Teams, their API keys, and their usage.
 
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
-/// The owner of an API key.
+/// The team and key behind a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Principal {
     /// Team of the key.
@@ -17,12 +17,12 @@ pub struct Principal {
     pub key_name: String,
 }
 
-/// What is kept of a key instead of the key.
+/// What is stored of a key instead of the key itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyPrint {
     /// Its SHA-256.
     pub hash: [u8; 32],
-    /// Its last characters, by which its owner knows it again; may be empty.
+    /// Its last characters, so that its owner can recognise it; may be empty.
     pub hint: String,
 }
 
@@ -33,33 +33,33 @@ impl From<[u8; 32]> for KeyPrint {
     }
 }
 
-/// What became of taking a key back.
+/// Result of revoking a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Revoked {
-    /// It opens nothing any more.
+    /// The key is revoked.
     Revoked,
-    /// It is the last one of its team, and stays.
+    /// Refused: it is the last key of its team.
     Last,
-    /// There is no such key, or it is revoked already.
+    /// No such key, or it is already revoked.
     NotFound,
 }
 
-/// A team as it is listed.
+/// A team in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TeamRow {
     /// Its id.
     pub id: TeamId,
     /// Its name.
     pub name: String,
-    /// The operator's plan for it; `None` for the limits that all have.
+    /// The operator's plan for it; `None`: the server's default limits.
     pub plan: Option<String>,
-    /// Keys that are not revoked.
+    /// Number of keys that are not revoked.
     pub keys: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A key as it is listed; never the key itself.
+/// A key in a list; never the key itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRow {
     /// Its id.
@@ -70,13 +70,13 @@ pub struct KeyRow {
     pub team_name: String,
     /// Name of the key.
     pub name: String,
-    /// Its last characters; empty when they are not known.
+    /// Its last characters; empty when unknown.
     pub hint: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was taken back.
+    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -93,11 +93,11 @@ pub struct MonthUsage {
     pub credits: u64,
 }
 
-/// Pages of a team that are not settled, and its last success.
+/// Pending pages of a team, and its last success.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Queue {
-    /// Pages of running jobs, in work or not.
+    /// Pages of running jobs that have no outcome yet, whether in flight or waiting.
     pub unsettled: u64,
-    /// End of the newest job that completed; `None` without one whose results are still there.
+    /// End of the latest completed job; `None` when no such job is still stored.
     pub last_success: Option<Timestamp>,
 }

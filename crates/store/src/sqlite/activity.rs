@@ -1,4 +1,4 @@
-//! Reading what a team did, and what it has to do.
+//! Reads the recent activity and the pending work of a team.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteRow;
@@ -45,14 +45,14 @@ macro_rules! select_calls {
     };
 }
 
-/// Each has its index, so that a page costs the same wherever it is. They are named, since the planner, which knows no
-/// figures of the tables, takes the next best.
+/// Each statement has its own index, so that every page of the list costs the same. The index is named
+/// because SQLite's planner, without statistics, chooses a worse one.
 const OF_ANY_KIND: &str = select_activity!("activity_of_team", "");
 const OF_ONE_KIND: &str = select_activity!("activity_of_endpoint", "AND endpoint = ?6");
 const CALLS_OF_ANY_KIND: &str = select_calls!("activity_of_team", "");
 const CALLS_OF_ONE_KIND: &str = select_calls!("activity_of_endpoint", "AND endpoint = ?6");
 
-/// A crawl that has not begun waits for its first page.
+/// A crawl that has not admitted a page yet counts as one page.
 const QUEUE: &str = "
     SELECT
         (SELECT coalesce(sum(iif(kind = 'batch_scrape', page_limit, max(admitted, 1)) - completed - failed), 0)
@@ -74,8 +74,8 @@ impl Sqlite {
         rows.iter().map(activity).collect()
     }
 
-    /// A part of the calls. Where a filter finds few of them, it ends after so many looked at, so that no part takes
-    /// longer than another.
+    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_LOOKED_AT`]
+    /// rows, so that no page takes longer than another.
     pub(crate) async fn calls(&self, team: TeamId, wanted: &CallQuery) -> Result<Calls, StoreError> {
         let statement = match wanted.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
@@ -86,7 +86,7 @@ impl Sqlite {
         let mut part = wanted.activity.clone();
         part.limit = match is_filtered {
             true => limits::CALLS_AT_ONCE,
-            // One more says whether there are more.
+            // The extra row shows whether there are more.
             false => wanted.activity.limit + 1,
         };
         let (mut calls, mut looked_at) = (Vec::new(), 0);
@@ -188,7 +188,7 @@ mod tests {
     use crate::sqlite::migrate::{self, MIGRATIONS};
 
     #[tokio::test]
-    async fn nothing_is_read_that_is_not_told() {
+    async fn activity_statements_search_by_index_and_never_sort() {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
         migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
             .await

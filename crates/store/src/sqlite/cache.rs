@@ -1,8 +1,8 @@
-//! The page cache: fetched answers of a team under their key, the newest only.
+//! The page cache: the newest response of each team and key.
 //!
-//! An answer is written before anything that is asked of the writer later, together with those that
-//! wait at the same time. The cache is never larger than its limit after a write, and never in the way
-//! of anything: what cannot be kept is left out.
+//! A response is written before any write that is queued after it, in one task with the others that wait.
+//! After each write the cache is within its size limit. It never delays other work: what cannot be cached is
+//! dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,33 +22,34 @@ use crate::limits;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::{Sqlite, search};
 
-/// Answers on their way to the disk.
+/// Size limit, and responses waiting to be written.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    /// Bytes on disk; 0 keeps nothing.
+    /// Maximum bytes on disk; 0 disables the cache.
     max_bytes: u64,
     waiting: Arc<Mutex<Waiting>>,
 }
 
-/// What the next write takes. A write is under way exactly when there is something.
+/// Responses for the next write. A write is queued exactly while this is not empty.
 #[derive(Debug, Default)]
 struct Waiting {
     answers: Vec<Packed>,
     bytes: u64,
 }
 
-/// An answer as it is stored.
+/// A compressed response, ready to be stored.
 #[derive(Debug)]
 struct Packed {
     page: NewCachedPage,
     zstd: Vec<u8>,
-    /// Of the body before compression.
+    /// Size of the body before compression.
     size_bytes: usize,
-    /// What the row takes.
+    /// Estimated size of the row on disk.
     stored_bytes: u64,
 }
 
-/// The right to write what waits. Unused it leaves all of that out, so that the next answer begins anew.
+/// The right to write the waiting responses. When dropped unused it discards them, so that the next response
+/// queues a new write.
 struct Handover(Option<Arc<Mutex<Waiting>>>);
 
 impl Handover {
@@ -89,12 +90,12 @@ impl Cache {
         }
     }
 
-    /// Adds an answer to those that wait, if there is room. The first one needs a write.
+    /// Queues a response if there is space. Returns the handover for the first one, which must queue a write.
     fn wait(&self, answer: Packed) -> Option<Handover> {
         let bytes = answer.stored_bytes;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > self.max_bytes || waiting.bytes + bytes > limits::CACHE_WAITING_BYTES {
-            tracing::debug!(bytes, "no room in the cache for an answer");
+            tracing::debug!(bytes, "cache write queue is full: response not cached");
             return None;
         }
         waiting.bytes += bytes;
@@ -172,7 +173,8 @@ impl Sqlite {
     }
 }
 
-/// The answer of a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and `zstd`.
+/// Builds the response from a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and
+/// `zstd`.
 pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> {
     let (packed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
     let size = usize::try_from(size).map_err(|_| wrong("size_bytes"))?;
@@ -180,7 +182,7 @@ pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> 
     let body = tokio::task::spawn_blocking(unpack)
         .await
         .map_err(|_| StoreError::Closed)?
-        .map_err(|error| StoreError::Unreadable(format!("a cached body: {error}")))?;
+        .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
     Ok(CachedPage {
         url: row.text("url")?,
         status: u16::try_from(row.count("status_code")?).map_err(|_| wrong("status_code"))?,
@@ -190,7 +192,7 @@ pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> 
     })
 }
 
-/// Puts answers in the place of older ones; one that was fetched later stays.
+/// Stores responses, replacing older ones; a response that was fetched later stays.
 async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Result<(), StoreError> {
     while !answers.is_empty() {
         let rest = answers.split_off(answers.len().min(limits::BODIES_PER_STATEMENT));
@@ -247,7 +249,7 @@ async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Re
     Ok(())
 }
 
-/// Deletes the oldest answers until the rest fits.
+/// Deletes the oldest responses until the rest fits.
 async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<(), StoreError> {
     loop {
         let bytes: i64 = query_scalar("SELECT bytes FROM cache_size")
@@ -268,7 +270,7 @@ async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<
     }
 }
 
-/// Deletes some of the answers that no request may get any more; how many.
+/// Deletes some responses that are too old for any request. Returns how many.
 pub(super) async fn forget_aged(
     connection: &mut SqliteConnection,
     now: Timestamp,

@@ -1,8 +1,8 @@
-//! The commit of a batch: fence, job row, outcomes, known URLs, admission, end, counters, credits.
-//! All of it in one transaction, once, or not at all.
+//! The commit of a batch: fence, job row, outcomes, known URLs, admission, end, counters, credits. All of it
+//! in one transaction, once, or not at all.
 //!
-//! Never admits beyond the limit, never stores a page of a URL that is not open, never changes a
-//! job that has ended, never lets a former owner change anything.
+//! Never admits more than the limit, never stores a page of a URL that is not open, never changes a job that
+//! has ended, and never lets a former owner change anything.
 
 mod given;
 mod outcomes;
@@ -28,17 +28,17 @@ use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::{parse_kind, stop_shards};
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 
-const FRONTIER_FULL: &str = "More links were found than this crawl can keep: some were left out. Raise `limit`, or \
+const FRONTIER_FULL: &str = "The crawl found more links than it can store, and dropped some. Raise `limit`, or \
     narrow the crawl with `includePaths` or `excludePaths`.";
 
-/// Answer of the writer.
+/// Result of the transaction.
 enum Applied {
     Committed(Vec<Admitted>, JobState),
     Repeated,
     LeaseLost,
 }
 
-/// Which shard commits, under which fence.
+/// The shard and its fencing token.
 #[derive(Clone, Copy)]
 struct Owner {
     job: JobId,
@@ -108,7 +108,7 @@ async fn apply(
             job.end(connection, end, now).await?;
             state = JobState::Ended;
         } else {
-            // The owner believes that nothing is left: it is told everything that is.
+            // The owner believes that nothing is left: send it everything that is.
             admitted = job.open_urls(connection).await?;
         }
     }
@@ -122,7 +122,7 @@ enum Fence {
     Lost,
 }
 
-/// Extends the lease where owner and number fit.
+/// Extends the lease if epoch and batch number match.
 async fn fence(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -157,7 +157,7 @@ async fn fence(
     }
 }
 
-/// The job row within a commit: read once, changed in memory, written once.
+/// The job row during a commit: read once, changed in memory, written once.
 struct JobInCommit {
     account: Account,
     shard: u32,
@@ -172,9 +172,9 @@ struct JobInCommit {
     events: EventLog,
     webhook: WebhookEvents,
     warnings: Vec<String>,
-    /// Credits of this commit.
+    /// Credits charged by this commit.
     charged: u64,
-    /// Status, error and time of the end.
+    /// Status, error and time of the end, if this commit ends the job.
     ended: Option<(JobStatus, Option<String>, Timestamp)>,
 }
 
@@ -223,12 +223,12 @@ impl JobInCommit {
         Ok(Some((job, status)))
     }
 
-    /// URLs admitted and not settled.
+    /// Returns the number of admitted URLs without an outcome.
     fn open(&self) -> u64 {
         self.admitted.saturating_sub(self.completed + self.failed)
     }
 
-    /// Each sentence once.
+    /// Adds warnings, each text once.
     fn warn(&mut self, sentences: impl IntoIterator<Item = String>) {
         for sentence in sentences {
             if self.warnings.len() < limits::WARNINGS_PER_JOB && !self.warnings.contains(&sentence) {
@@ -251,7 +251,7 @@ impl JobInCommit {
         Ok(())
     }
 
-    /// The final state of the job and its last event: here and nowhere else.
+    /// Ends the job and adds its last event. Nothing else ends a job that has pages to discover.
     async fn end(
         &mut self,
         connection: &mut SqliteConnection,
@@ -267,7 +267,7 @@ impl JobInCommit {
         stop_shards(connection, self.account.job).await
     }
 
-    /// Writes the row; a job that did not end in this transaction runs.
+    /// Writes the row. A job that did not end in this transaction is running.
     async fn write(self, connection: &mut SqliteConnection, now: Timestamp) -> Result<(), StoreError> {
         let (status, error, ended_at) = match self.ended {
             None => (JobStatus::Scraping, None, None),
@@ -311,7 +311,7 @@ mod tests {
     use crate::sqlite::migrate::{self, MIGRATIONS};
 
     #[tokio::test]
-    async fn changing_urls_of_a_job_never_looks_at_the_others() {
+    async fn updates_of_job_urls_search_by_primary_key() {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
         migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
             .await

@@ -1,4 +1,5 @@
-//! Credits: written with the page they are for, read for reports. The ledger outlives its jobs.
+//! Credits: ledger entries, written with what they charge for, and monthly sums, read by reports. The ledger
+//! outlives its jobs.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -17,7 +18,7 @@ use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::team::MonthUsage;
 
-/// Whose credits and for what.
+/// Whom to charge, and for what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) job: JobId,
@@ -27,7 +28,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The entry of a call that has no pages.
+    /// Charges a request without pages.
     async fn charge_call(
         &self,
         connection: &mut SqliteConnection,
@@ -38,7 +39,7 @@ impl Account {
         self.add_to_month(connection, u64::from(credits), now).await
     }
 
-    /// The entry of a browser session, at its end.
+    /// Charges a browser session at its end.
     pub(crate) async fn charge_session(
         &self,
         connection: &mut SqliteConnection,
@@ -50,7 +51,7 @@ impl Account {
         self.add_to_month(connection, u64::from(credits), at).await
     }
 
-    /// The entries of pages (seq, credits). Always written, also for 0 credits: one page, one entry.
+    /// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
     pub(crate) async fn charge_pages(
         &self,
         connection: &mut SqliteConnection,
@@ -83,7 +84,7 @@ impl Account {
         Ok(())
     }
 
-    /// Adds the credits of a whole transaction to the month. Comes last in it.
+    /// Adds the credits of a transaction to the monthly sum. Must be its last statement.
     pub(crate) async fn add_to_month(
         &self,
         connection: &mut SqliteConnection,

@@ -1,5 +1,5 @@
-//! Looking at a database file before anything is written to it. Never changes the file: a damaged
-//! one stays as it is, for repair or for a copy.
+//! Inspects a database file before anything is written to it. Never changes the file: a damaged one stays as
+//! it is, for repair or for a copy.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::migrate;
 
-/// Version of the schema in an existing file, 0 for an empty one. With `thorough`, the whole file
-/// is checked.
+/// Returns the schema version of an existing file, 0 for an empty one. With `thorough` the whole file is
+/// checked.
 pub(crate) async fn inspect(path: &Path, thorough: bool) -> Result<u32, StoreError> {
     let options = SqliteConnectOptions::new()
         .filename(path)

@@ -1,4 +1,4 @@
-//! Writing webhook events into the outbox, within the transaction of what they tell about.
+//! Writes webhook events to the outbox, in the same transaction as the change that they report.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -12,24 +12,24 @@ use crate::job::{JobKind, NewJob, WebhookEvents};
 use crate::sqlite::outbox::make_due;
 use crate::sqlite::rows::{blob, int};
 
-/// What happened.
+/// A webhook event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Started,
-    /// A page is stored under this seq.
+    /// A page was stored under this seq.
     Page(u64),
     /// A page failed; its error has this number.
     PageFailed(u64),
     Completed,
     Failed,
-    /// An agent did something.
+    /// An agent took an action.
     Action,
     /// An agent was cancelled.
     Cancelled,
 }
 
 impl Event {
-    /// Whether a receiver of these events wants it.
+    /// Returns whether a receiver with these subscriptions gets it.
     pub(crate) fn is_among(self, wanted: WebhookEvents) -> bool {
         match self {
             Self::Started => wanted.started,
@@ -52,8 +52,8 @@ impl Event {
     }
 }
 
-/// Where a job's events stand: the number and the time of the newest. The time never goes back,
-/// whatever the clock does, so that events are delivered in their order.
+/// Number and time of a job's latest event. The time never goes back, whatever the clock does, so that events
+/// are delivered in order.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct EventLog {
     pub(crate) count: u64,
@@ -72,7 +72,7 @@ impl EventLog {
         self.add_told(connection, job, kind, event, None, now).await
     }
 
-    /// The same for an event that tells something of its own, as JSON text.
+    /// Adds an event with its own data, as JSON text.
     pub(crate) async fn add_told(
         &mut self,
         connection: &mut SqliteConnection,
@@ -110,7 +110,7 @@ impl EventLog {
     }
 }
 
-/// Notes where a job's events go, before the first of them.
+/// Stores the receiver of a job's events. Must run before the first event is added.
 pub(crate) async fn insert_receiver(
     connection: &mut SqliteConnection,
     job: &NewJob,
@@ -123,7 +123,7 @@ pub(crate) async fn insert_receiver(
     Ok(())
 }
 
-/// Notes in the job row where its events stand.
+/// Writes number and time of the latest event to the job row.
 pub(crate) async fn save_log(
     connection: &mut SqliteConnection,
     job: JobId,

@@ -1,4 +1,4 @@
-//! Deleting what is over, in steps small enough that commits are never held up.
+//! Deletes expired data, in steps small enough that commits are never held up.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ const CONTENT: &[&str] = &[
         (SELECT seq FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
 ];
 
-/// The addresses that a job knows, and what is told of those that failed.
+/// URLs that a job knows, and errors of those that failed.
 pub(crate) const ADDRESSES: &[&str] = &[
     "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
         (SELECT url_key FROM job_url WHERE job_id = ?1 LIMIT ?2)",
@@ -36,13 +36,13 @@ pub(crate) const ADDRESSES: &[&str] = &[
         (SELECT no FROM job_error WHERE job_id = ?1 LIMIT ?2)",
 ];
 
-/// What one step did.
+/// Result of one step.
 enum Step {
-    /// Nothing is left to do.
+    /// Nothing to delete.
     Idle,
     /// Deleted rows.
     Worked,
-    /// Deleted what must not stay in the log.
+    /// Deleted content that must not stay in the log.
     Forgot,
     /// Deleted the last row of a job.
     JobGone,
@@ -90,9 +90,9 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
     forget(connection, now).await
 }
 
-/// Deletes a bounded part of an expired job, the job row last. Its ledger stays.
+/// Deletes a bounded part of an expired job, the job row last. Its ledger entries stay.
 async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
-    // Events first: none is ever handed out whose page is gone.
+    // Events first, so that no event is handed out whose page is gone.
     for statements in [EVENTS, CONTENT, ADDRESSES] {
         let mut deleted = 0;
         for statement in statements {
@@ -115,7 +115,7 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
     Ok(Step::JobGone)
 }
 
-/// Deletes spare URLs of a job that has ended: no place will come free for them.
+/// Deletes spare URLs of a job that has ended: they can no longer be admitted.
 async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
     let deleted = delete(
         connection,
@@ -133,7 +133,7 @@ async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, St
     Ok(Step::Worked)
 }
 
-/// Deletes idempotency keys, activity, ended sessions and kept answers that are too old to be asked for.
+/// Deletes idempotency keys, activity, ended sessions and cached responses that are too old to be used.
 async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
     let idempotency = query(
         "DELETE FROM idempotency WHERE (team_id, key) IN

@@ -1,4 +1,4 @@
-//! Files made for callers.
+//! Files created for callers, such as screenshots.
 
 use sqlx::Row;
 use sqlx::query;
@@ -48,7 +48,7 @@ impl Sqlite {
     }
 }
 
-/// Deletes some of the files whose time is over; how many.
+/// Deletes some of the expired files. Returns how many.
 pub(super) async fn expire(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
     let deleted =
         query("DELETE FROM file WHERE token IN (SELECT token FROM file WHERE expires_at <= ?1 LIMIT ?2)")

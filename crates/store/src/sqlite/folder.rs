@@ -1,4 +1,4 @@
-//! The data folder: its lock, and the mark that says whether the last server stopped cleanly.
+//! The data folder: its lock file, and the marker file that shows whether the last server stopped cleanly.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,27 +9,30 @@ use crate::error::StoreError;
 const LOCK: &str = "harvestman.lock";
 const RUNNING: &str = "harvestman.running";
 
-/// A data folder that this process alone uses, until dropped.
+/// A data folder, locked by this process until dropped.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Unlocked by the system when closed, also after `kill -9`.
+    /// The operating system releases the lock when the file is closed, also after `kill -9`.
     _lock: File,
     after_crash: bool,
 }
 
 impl Folder {
-    /// Makes the folder when missing (readable by its owner only) and locks it.
+    /// Creates the folder when missing, readable by its owner only, and locks it.
     pub(crate) fn lock(path: &Path) -> Result<Self, StoreError> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder
-            .create(path)
-            .map_err(|error| StoreError::io(&format!("making the data folder {}", path.display()), &error))?;
+        builder.create(path).map_err(|error| {
+            StoreError::io(
+                &format!("cannot create the data folder {}", path.display()),
+                &error,
+            )
+        })?;
         let lock_path = path.join(LOCK);
-        let opening = |error| StoreError::io(&format!("opening {}", lock_path.display()), &error);
+        let opening = |error| StoreError::io(&format!("cannot open {}", lock_path.display()), &error);
         let lock = File::options()
             .create(true)
             .truncate(false)
@@ -49,28 +52,28 @@ impl Folder {
         })
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
     }
 
-    /// Whether the last server on this folder did not stop cleanly.
+    /// Returns whether the last server on this folder did not stop cleanly.
     pub(crate) fn after_crash(&self) -> bool {
         self.after_crash
     }
 
-    /// Notes that a server works here.
+    /// Creates the marker of a running server.
     pub(crate) fn running(&self) -> Result<(), StoreError> {
         let path = self.path.join(RUNNING);
         File::create(&path)
             .and_then(|file| file.sync_all())
-            .map_err(|error| StoreError::io(&format!("writing {}", path.display()), &error))
+            .map_err(|error| StoreError::io(&format!("cannot write {}", path.display()), &error))
     }
 
-    /// Notes a clean stop and unlocks.
+    /// Removes the marker of a running server, and unlocks the folder.
     pub(crate) fn stopped_cleanly(self) -> Result<(), StoreError> {
         let path = self.path.join(RUNNING);
         std::fs::remove_file(&path)
-            .map_err(|error| StoreError::io(&format!("removing {}", path.display()), &error))
+            .map_err(|error| StoreError::io(&format!("cannot remove {}", path.display()), &error))
     }
 }

@@ -1,6 +1,6 @@
-//! Jobs without data retention: a page's document goes once it is delivered, and soon after the end
-//! of its job in any case. When all are gone, so do the addresses and errors that the job knows. The
-//! pages' numbers, address keys and prices stay.
+//! Deletes the data of jobs with zero data retention: the document of each page once it is delivered, and in
+//! any case soon after the end of the job; then the URLs and errors. The numbers, URL keys and prices of
+//! pages stay.
 //!
 //! Never touches a job that keeps its pages.
 
@@ -18,7 +18,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::expiry::{ADDRESSES, delete};
 use crate::sqlite::rows::{Columns, blob, int};
 
-/// Which documents: of pages after `?2` up to `?3`; with `?4` also those that a webhook waits for.
+/// Selects documents of pages after `?2` up to `?3`; with `?4` also those that a pending webhook event needs.
 macro_rules! documents {
     ($statement:literal) => {
         concat!(
@@ -40,7 +40,7 @@ impl Sqlite {
     }
 }
 
-/// The receiver of the webhook has the page of this event, which is not pending any more.
+/// Deletes the document of a delivered webhook event, which is no longer pending.
 pub(crate) async fn forget_delivered(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -63,7 +63,7 @@ pub(crate) async fn forget_delivered(
     }
 }
 
-/// Forgets a part of a job that has ended; false when there is no such job.
+/// Deletes some data of a job that has ended. Returns false when there is no such job.
 pub(crate) async fn forget_ended(
     connection: &mut SqliteConnection,
     now: Timestamp,
@@ -73,7 +73,7 @@ pub(crate) async fn forget_ended(
         || note_told(connection).await?)
 }
 
-/// Deletes addresses and errors of a job whose documents are gone, what its row says of pages last.
+/// Deletes some URLs and errors of a job whose documents are gone; its row is cleared last.
 async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let row = query("SELECT id FROM job WHERE zero_data_retention = 3 LIMIT 1")
         .fetch_optional(&mut *connection)
@@ -89,7 +89,7 @@ async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreErro
     }
     for statement in [
         "UPDATE shard SET progress = json_set(progress, '$.root', NULL) WHERE job_id = ?1",
-        // The request of a batch holds no address, and more pages may be added to it.
+        // The request of a batch contains no URLs, and more pages may be added to it.
         "UPDATE job SET zero_data_retention = 2, url = '', warnings = '[]', error = NULL,
             request = CASE kind WHEN 'batch_scrape' THEN request ELSE '{}' END
          WHERE id = ?1",
@@ -102,7 +102,8 @@ async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreErro
     Ok(true)
 }
 
-/// Whether there is a job of which everything was told: its addresses need not wait.
+/// Marks a job of which everything was delivered, so that its URLs are deleted without delay. Returns false
+/// when there is none.
 async fn note_told(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let done = query(
         "UPDATE job SET zero_data_retention = 3 WHERE id IN (
@@ -117,7 +118,8 @@ async fn note_told(connection: &mut SqliteConnection) -> Result<bool, StoreError
     Ok(done.rows_affected() > 0)
 }
 
-/// Deletes some documents of a job whose time is over; false when there is no such job.
+/// Deletes some documents of a job whose [`limits::FORGET_AFTER_MS`] have passed. Returns false when there is
+/// no such job.
 async fn forget_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Result<bool, StoreError> {
     let row = query(
         "SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at <= ?1
@@ -155,7 +157,7 @@ async fn forget(
     upto: u64,
     owed: bool,
 ) -> Result<(), StoreError> {
-    // A body's number is used again: no page may name one that is gone.
+    // Body ids are reused: no page may refer to a deleted one.
     for statement in [
         documents!("DELETE FROM body WHERE id IN (SELECT body_id"),
         documents!("UPDATE page SET body_id = NULL WHERE (job_id, seq) IN (SELECT job_id, seq"),

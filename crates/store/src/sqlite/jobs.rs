@@ -1,4 +1,4 @@
-//! Making and cancelling jobs.
+//! Creating and cancelling jobs, and idempotency keys.
 
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -17,11 +17,11 @@ use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
 use crate::sqlite::runs::tell;
 use crate::sqlite::{Sqlite, events};
 
-/// What an earlier request with the same idempotency key means.
+/// Result of looking up an idempotency key that was used before.
 pub(crate) enum Earlier {
-    /// It was the same request, and this is its job.
+    /// The request was the same; this is its job.
     Same(JobId),
-    /// It had another body.
+    /// The request had another body.
     Reused,
 }
 
@@ -34,17 +34,17 @@ impl From<Earlier> for Created {
     }
 }
 
-/// A request that an idempotency key may repeat.
+/// A request that may carry an idempotency key.
 pub(crate) struct Asked {
     pub(crate) team: TeamId,
-    /// The job it makes or adds to.
+    /// The job it creates or adds to.
     pub(crate) job: JobId,
     pub(crate) at: Timestamp,
     pub(crate) idempotency: Option<Idempotency>,
 }
 
 impl Sqlite {
-    /// `pages` are those of a batch scrape; a crawl begins without any.
+    /// Creates a job. `pages` are those of a batch scrape; empty for other kinds.
     pub(crate) async fn create_job(
         &self,
         job: &NewJob,
@@ -142,7 +142,7 @@ impl Sqlite {
 }
 
 impl Asked {
-    /// Whether an earlier request with the same idempotency key answers this one.
+    /// Returns the earlier use of this request's idempotency key.
     pub(crate) async fn earlier_answer(
         &self,
         connection: &mut SqliteConnection,
@@ -178,7 +178,7 @@ async fn earlier_answer(
     }))
 }
 
-/// Keeps the answer to a request for those that repeat it.
+/// Stores the idempotency key of a request.
 pub(crate) async fn remember(connection: &mut SqliteConnection, asked: &Asked) -> Result<(), StoreError> {
     let Some(entry) = &asked.idempotency else {
         return Ok(());
@@ -198,7 +198,7 @@ pub(crate) async fn remember(connection: &mut SqliteConnection, asked: &Asked) -
     Ok(())
 }
 
-/// `admitted` is 1 for a single scrape, whose only page is its own.
+/// Inserts the job row. `admitted` is 1 for a single scrape, which has only its own page.
 pub(crate) async fn insert_job(
     connection: &mut SqliteConnection,
     job: &NewJob,
@@ -230,7 +230,8 @@ pub(crate) async fn insert_job(
     Ok(())
 }
 
-/// `end` is how a call without a job ended, and why if it failed; of others their job or session tells.
+/// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is
+/// read from their job or session.
 pub(crate) async fn insert_activity(
     connection: &mut SqliteConnection,
     job: &NewJob,
@@ -259,8 +260,8 @@ pub(crate) async fn insert_activity(
     Ok(())
 }
 
-/// Places of pages whose fetch had not begun are taken off, so that `admitted` stays the number of
-/// pages attempted.
+/// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted`
+/// is the number of pages attempted.
 async fn mark_cancelled(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -287,7 +288,7 @@ async fn mark_cancelled(
     stop_shards(connection, job).await
 }
 
-/// No shard of the job is leased again.
+/// Prevents that any shard of the job is leased again.
 pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE shard SET active = 0 WHERE job_id = ?1")
         .bind(blob(job.0))
@@ -296,12 +297,12 @@ pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -
     Ok(())
 }
 
-/// Where the owner of a shard stood, of a row with `progress`.
+/// Parses the progress of a shard, from a row with `progress`.
 pub(crate) fn parse_progress(row: &SqliteRow) -> Result<Progress, StoreError> {
     serde_json::from_str(&row.text("progress")?).map_err(|_| wrong("progress"))
 }
 
-/// A job's kind as it is read.
+/// Parses the stored kind of a job.
 pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
     JobKind::parse(word).ok_or_else(|| wrong("kind"))
 }

@@ -1,4 +1,4 @@
-//! Looking after keys: who has which, and taking one back.
+//! Listing and revoking API keys.
 
 use sqlx::{query, query_scalar};
 

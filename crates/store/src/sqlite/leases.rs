@@ -1,4 +1,5 @@
-//! Who runs which shard. Every taking raises the epoch; an owner of a lower one changes nothing.
+//! Leases of shards. Each lease raises the epoch of its shard; the owner of a lower epoch cannot change
+//! anything.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -84,7 +85,7 @@ impl Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     query(
-                        // What it was working on did not take it down.
+                        // A regular release: the pages in flight were not the cause of a crash.
                         "UPDATE shard SET lease_until = 0, owner = NULL,
                             progress = json_set(progress, '$.begun', json('{}'))
                          WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",

@@ -1,5 +1,5 @@
-//! Schema versions. Migrations only go forward, all that are missing in one transaction, after a
-//! copy of the file.
+//! Schema versions. Migrations only go forward; all missing ones run in one transaction, after the file was
+//! copied.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use sqlx::{AssertSqlSafe, query, query_scalar, raw_sql};
 
 use crate::error::StoreError;
 
-/// Says in the file's header that it is ours.
+/// Identifies our files, in the SQLite header.
 pub(crate) const APPLICATION_ID: i64 = 0x4852_564D;
 
-/// Each brings the schema from its index to the next version.
+/// The migration at index n upgrades the schema from version n to n + 1.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_keys.sql"),
@@ -30,7 +30,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0018_found_on.sql"),
 ];
 
-/// Refuses a file that a newer server has written.
+/// Fails when a newer server has written the file.
 pub(crate) fn check_version(path: &Path, found: u32, migrations: &[&str]) -> Result<(), StoreError> {
     let supported = version_of(migrations);
     if found > supported {
@@ -43,7 +43,7 @@ pub(crate) fn check_version(path: &Path, found: u32, migrations: &[&str]) -> Res
     Ok(())
 }
 
-/// Brings the schema up to date. An existing older file is copied to `<name>.v<version>` first.
+/// Upgrades the schema. An existing older file is first copied to `<name>.v<version>`.
 pub(crate) async fn migrate(
     connection: &mut SqliteConnection,
     path: &Path,
@@ -83,12 +83,12 @@ async fn apply(
     write_version(connection, migrations).await
 }
 
-/// Writes the version into the file's header.
+/// Writes the schema version into the file's header.
 pub(crate) async fn write_version(
     connection: &mut SqliteConnection,
     migrations: &[&str],
 ) -> Result<(), StoreError> {
-    // A pragma takes no parameters; the number is ours.
+    // A pragma takes no bind parameters; the number is a constant of ours.
     let version = format!("PRAGMA user_version = {}", version_of(migrations));
     raw_sql(AssertSqlSafe(version)).execute(&mut *connection).await?;
     Ok(())
@@ -98,7 +98,7 @@ fn version_of(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }
 
-/// Copies the file beside itself; a copy has its final name only when it is whole.
+/// Copies the file to its own folder. The copy gets its final name only when it is complete.
 async fn copy_file(path: &Path, version: u32) -> Result<PathBuf, StoreError> {
     let name = |suffix: String| {
         let mut name = path.as_os_str().to_owned();
@@ -108,7 +108,10 @@ async fn copy_file(path: &Path, version: u32) -> Result<PathBuf, StoreError> {
     let (part, copy) = (name(format!(".v{version}.part")), name(format!(".v{version}")));
     let failed = |error: std::io::Error| {
         StoreError::io(
-            &format!("copying the database to {} before the upgrade", copy.display()),
+            &format!(
+                "cannot copy the database to {} before the upgrade",
+                copy.display()
+            ),
             &error,
         )
     };
@@ -150,7 +153,7 @@ mod tests {
         query_scalar(sql).fetch_one(connection).await.unwrap()
     }
 
-    /// A folder of its own for each test.
+    /// Creates a separate folder for each test.
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("harvestman-migrate-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);

@@ -1,4 +1,5 @@
-//! Opening: lock, look, upgrade, clean up after the last server, and only then serve.
+//! Opening the database: lock the folder, inspect the file, upgrade the schema, and clean up after the last
+//! server.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -57,7 +58,7 @@ fn writing(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(limits::BUSY_TIMEOUT)
-        // Deleted pages must not be readable in the file.
+        // Deleted content must not stay readable in the file.
         .pragma("secure_delete", "ON")
         .pragma("journal_size_limit", limits::JOURNAL_BYTES.to_string())
         .pragma("cache_size", format!("-{}", limits::WRITER_CACHE_KIB))
@@ -70,7 +71,7 @@ fn reading(path: &Path) -> SqliteConnectOptions {
         .busy_timeout(limits::BUSY_TIMEOUT)
 }
 
-/// Frees what the last server held: nobody else can hold anything, the folder is locked.
+/// Releases everything that the last server held. No other server can hold anything: the folder is locked.
 async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query("UPDATE shard SET lease_until = 0 WHERE active = 1 AND lease_until > 0")
         .execute(&mut *connection)

@@ -1,4 +1,4 @@
-//! Where a scrape came from, whoever asks: what it takes to do it again.
+//! What is needed to repeat a scrape, of any team.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteRow;
@@ -35,7 +35,7 @@ impl Sqlite {
         .await?;
         if let Some(row) = page {
             let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
-            // A page that was forgotten cannot be done again whatever its address was.
+            // A page deleted for zero data retention cannot be repeated, whatever its URL.
             if !found.zero_data_retention {
                 let document = texts(vec![row]).await?.pop().unwrap_or_default();
                 let document: Document = serde_json::from_str(&document).map_err(|_| wrong("a document"))?;
@@ -56,7 +56,7 @@ impl Sqlite {
     }
 }
 
-/// Of a row of `job`.
+/// Builds the origin from a row of `job`.
 fn origin(row: &SqliteRow, url: String, state: OriginState) -> Result<ScrapeOrigin, StoreError> {
     Ok(ScrapeOrigin {
         team: TeamId(row.id("team_id")?),

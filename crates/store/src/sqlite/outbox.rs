@@ -1,4 +1,4 @@
-//! Handing out owed webhook events and noting what became of them.
+//! Leases due webhook events to deliverers and records the results of attempts.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{query, query_scalar};
@@ -26,7 +26,8 @@ impl Sqlite {
             return Ok(Vec::new());
         }
         let until = now.0.saturating_add(lease_ms);
-        // Who waits longest since its last turn comes first, whoever owes most.
+        // Fairness: the receiver that has waited longest since its last turn comes first, however many events
+        // it has.
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -75,7 +76,7 @@ impl Sqlite {
     }
 
     pub(crate) async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
-        // One state of the database: an event never loses its page on the way.
+        // A snapshot of the database, so that the page of an event cannot disappear in between.
         let mut transaction = self.readers.begin().await?;
         let row = query(
             "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind,
@@ -250,7 +251,7 @@ impl Sqlite {
     }
 }
 
-/// A job has an event that may be attempted at this time.
+/// Records that a job has an event that may be attempted at this time.
 pub(crate) async fn make_due(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -279,7 +280,8 @@ async fn subject(
             .bind(int(seq))
             .fetch_all(connection)
             .await?;
-            // Without data retention the document may be gone: the event tells that there was a page.
+            // With zero data retention the document may be gone: the event then only reports that there was a
+            // page.
             let gone = EventSubject::Job { error: None };
             texts(body).await?.pop().map_or(gone, EventSubject::Page)
         }

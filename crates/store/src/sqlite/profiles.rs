@@ -1,4 +1,4 @@
-//! Browser profiles: the last state under each name of a team.
+//! Browser profiles: the last saved state under each name of a team.
 
 use sqlx::query;
 

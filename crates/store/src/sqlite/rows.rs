@@ -1,4 +1,4 @@
-//! Values of rows as the types they stand for, and database errors as ours.
+//! Conversions of column values to our types, and of database errors to [`StoreError`].
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -41,11 +41,11 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Columns by the type they stand for.
+/// Typed access to columns.
 pub(crate) trait Columns {
-    /// An id that may be absent or, where absence is part of a key, empty.
+    /// Reads an id that may be NULL or, in a key that cannot be NULL, empty.
     fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError>;
-    /// An id.
+    /// Reads an id.
     fn id(&self, column: &str) -> Result<Uuid, StoreError>;
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError>;
     fn count(&self, column: &str) -> Result<u64, StoreError>;
@@ -105,22 +105,22 @@ impl Columns for SqliteRow {
     }
 }
 
-/// A column does not hold what it should.
+/// Returns the error for a column with an invalid value.
 pub(crate) fn wrong(column: &str) -> StoreError {
     StoreError::Unreadable(format!("column {column}"))
 }
 
-/// An id as stored.
+/// Returns an id as stored.
 pub(crate) fn blob(id: Uuid) -> Vec<u8> {
     id.as_bytes().to_vec()
 }
 
-/// An id that may be absent, as stored.
+/// Returns an optional id as stored.
 pub(crate) fn maybe_blob(id: Option<Uuid>) -> Option<Vec<u8>> {
     id.map(blob)
 }
 
-/// A count or time as stored; the largest number stands for everything above it.
+/// Returns a count or time as stored; larger values than `i64::MAX` are stored as `i64::MAX`.
 pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

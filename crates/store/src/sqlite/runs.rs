@@ -1,4 +1,5 @@
-//! Runs of extract and agent: their end, with result, ledger entry and event in one transaction, by their owner alone.
+//! Runs of extract and agent. Only the owner ends one, with result, ledger entry and event in one
+//! transaction.
 
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -18,7 +19,7 @@ use crate::sqlite::jobs::{parse_kind, stop_shards};
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::status::texts;
 
-/// The one result of a run, as a page of its job.
+/// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
 
 macro_rules! select_runs {
@@ -172,7 +173,7 @@ impl Sqlite {
     }
 }
 
-/// Whether the job is still run under this lease.
+/// Returns whether this lease is still valid.
 async fn owns(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -188,7 +189,8 @@ async fn owns(
     Ok(row.is_some())
 }
 
-/// Adds an event of a run if its receiver wants it. `row` has the job's wishes and event log.
+/// Adds an event of a run if its receiver subscribed to it. `row` has the subscriptions and the event log of
+/// the job.
 pub(crate) async fn tell(
     connection: &mut SqliteConnection,
     (job, kind): (JobId, JobKind),

@@ -1,4 +1,4 @@
-//! Single scrapes: a job with one page, run by the node that received it.
+//! Single scrapes: jobs with one page, run by the node that received the request.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -18,10 +18,10 @@ use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::status::texts;
 
-/// What is stored of a request without data retention.
+/// Stored instead of a request with zero data retention.
 const NO_REQUEST: &str = "{}";
 
-/// A scrape result made ready for the writer.
+/// A scrape result, prepared for the writer.
 enum End {
     Document {
         document: PreparedDocument,
@@ -143,7 +143,7 @@ impl Sqlite {
         })
     }
 
-    /// A page of a larger job that could not be had, as a scrape of its own would have answered.
+    /// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
     async fn failed_page(
         &self,
         team: TeamId,
@@ -190,7 +190,7 @@ async fn store_document(
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(()) };
-    // The id of a scrape is its job's, whatever the document says.
+    // A scrape has the id of its job, whatever the document says.
     document.scrape_id = Some(job.0.into_bytes());
     let kept = row.count("zero_data_retention")? == 0;
     let account = Account {

@@ -1,5 +1,5 @@
-//! Full-text search over the kept pages of a team. A page is in the index exactly as long as it is kept, and found by
-//! its own team only.
+//! Full-text search over the cached pages of a team. A page is indexed exactly as long as it is cached, and
+//! only its own team finds it.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -66,9 +66,8 @@ impl Sqlite {
             let url = row.text("url")?;
             found.push(Candidate {
                 id,
-                url: Url::parse(&url).map_err(|error| {
-                    StoreError::Unreadable(format!("the address of a kept page: {error}"))
-                })?,
+                url: Url::parse(&url)
+                    .map_err(|error| StoreError::Unreadable(format!("the URL of a cached page: {error}")))?,
                 title: row.maybe_text("title")?,
                 description: row.maybe_text("description")?,
                 content_type: row.maybe_text("content_type")?,
@@ -128,8 +127,8 @@ fn word_of(team: TeamId) -> String {
     format!("t{}x", hex::encode(team.0.as_bytes()))
 }
 
-/// The query in the language of the index; none when there is nothing to look for. Whatever a caller wrote stands in
-/// quotes, where it is no operator.
+/// Builds the query in FTS5 syntax; `None` when there is nothing to search for. Words from the caller are
+/// quoted, so that they cannot act as operators.
 fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Option<String> {
     if query.is_empty() && query.sites.is_empty() && hosts.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Browser sessions: begun with their activity entry, ended and charged in one step, exactly once.
+//! Browser sessions: created with their activity entry, ended and charged in one transaction, exactly once.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, query};
@@ -130,7 +130,8 @@ impl Sqlite {
     }
 }
 
-/// Ends a session and charges it; `None` when it had ended. Without a time it ends when it was last used.
+/// Ends a session and charges it. Returns `None` when it had already ended. Without `at`, it ends at its last
+/// use.
 async fn end(
     connection: &mut SqliteConnection,
     id: SessionId,
@@ -167,7 +168,7 @@ async fn end(
     Ok(Some(session))
 }
 
-/// Ends the sessions that a killed server left, each when it was last used.
+/// Ends the sessions that a killed server left live, each at its last use.
 pub(super) async fn end_lost(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let lost = query("SELECT id FROM session WHERE ended_at IS NULL")
         .fetch_all(&mut *connection)
@@ -180,7 +181,7 @@ pub(super) async fn end_lost(connection: &mut SqliteConnection) -> Result<(), St
     Ok(())
 }
 
-/// Deletes sessions that are over for longer than they are listed; how many.
+/// Deletes some sessions that ended too long ago to be listed. Returns how many.
 pub(super) async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
     let deleted =
         query("DELETE FROM session WHERE id IN (SELECT id FROM session WHERE ended_at <= ?1 LIMIT ?2)")

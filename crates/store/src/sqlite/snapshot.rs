@@ -1,4 +1,4 @@
-//! Reading what the owner of a shard needs to go on, as of one moment.
+//! Reads the state that the owner of a shard continues from, as of one moment.
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
@@ -21,7 +21,7 @@ impl Sqlite {
         Ok(self.load_with_state(lease).await?.0)
     }
 
-    /// The snapshot and whether the job still runs.
+    /// Returns the snapshot, and whether the job is still running.
     pub(crate) async fn load_with_state(&self, lease: &Lease) -> Result<(Snapshot, JobState), StoreError> {
         let mut transaction = self.readers.begin().await?;
         let mut snapshot = Snapshot::default();
@@ -57,7 +57,7 @@ async fn read_counts(
     }
 }
 
-/// Keys come in texts of many, and only open rows with their address: of a million URLs most are settled.
+/// Reads keys as concatenated text, and URLs only of open rows: most of a million URLs are settled.
 async fn read_urls(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -100,7 +100,7 @@ async fn read_urls(
     Ok(())
 }
 
-/// An admitted URL of a row with `url_key`, `url`, `depth` and `source`.
+/// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
 pub(crate) fn admitted(row: &sqlx::sqlite::SqliteRow) -> Result<Admitted, StoreError> {
     Ok(Admitted {
         key: row.url_key("url_key")?,

@@ -1,4 +1,4 @@
-//! Reading jobs: their rows, documents and errors, and where their pages were found.
+//! Reads jobs: rows, documents, errors, and on which pages their pages were found.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::{parse_kind, parse_progress};
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 
-/// A url_key as stored, where there is one.
+/// A stored url_key, if there is one.
 type MaybeKey = Option<Vec<u8>>;
 
 macro_rules! select_jobs {
@@ -94,7 +94,7 @@ impl Sqlite {
             .bind(int(limit.unwrap_or(u64::MAX)))
             .fetch(&mut *transaction);
             let mut last = skip;
-            // A separator between two documents counts too.
+            // The separator between two documents counts too.
             let mut total: u64 = 0;
             while let Some(row) = sizes.try_next().await? {
                 let first = last == skip;
@@ -183,7 +183,7 @@ impl Sqlite {
     }
 }
 
-/// An error list entry of a row with `scrape_id`, `at`, `url`, `code` and `message`.
+/// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
 pub(crate) fn entry(row: &SqliteRow) -> Result<JobEntry, StoreError> {
     Ok(JobEntry {
         id: ScrapeId(row.id("scrape_id")?),
@@ -194,7 +194,7 @@ pub(crate) fn entry(row: &SqliteRow) -> Result<JobEntry, StoreError> {
     })
 }
 
-/// The JSON texts of rows with `size_bytes` and `zstd`.
+/// Decompresses the JSON texts of rows with `size_bytes` and `zstd`.
 pub(crate) async fn texts(rows: Vec<SqliteRow>) -> Result<Vec<String>, StoreError> {
     let work = move || {
         rows.iter()

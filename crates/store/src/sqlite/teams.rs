@@ -1,4 +1,4 @@
-//! Teams and their keys. A key is known by its SHA-256 only.
+//! Teams, and the lookup of API keys by their SHA-256. Listing and revoking keys is in `keys`.
 
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::team::{KeyPrint, Principal, TeamRow};
 
-/// Wall clock, for times that nothing is decided by.
+/// Returns the wall clock time, for timestamps on which no decision depends.
 pub(crate) fn clock() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -159,8 +159,8 @@ impl Sqlite {
         }))
     }
 
-    /// Writes `last_used_at` of a key unless it was written within the last minute. Nobody waits for
-    /// it, and no request fails by it.
+    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_TOUCH_MS`]. The write is not awaited,
+    /// and its failure does not fail the request.
     fn note_use(&self, key: KeyId, now: Timestamp) {
         {
             let mut uses = self

@@ -1,5 +1,5 @@
-//! The last version of each tracked page: written with the document of the same page, read before the next comparison.
-//! Never written for a job without retention.
+//! The last version of each tracked page: written together with the page's document, read before the next
+//! comparison. Never written with zero data retention.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -45,7 +45,7 @@ impl Sqlite {
     }
 }
 
-/// Makes this the last version of its page.
+/// Stores this as the last version of its page.
 pub(super) async fn keep(
     connection: &mut SqliteConnection,
     job: JobId,

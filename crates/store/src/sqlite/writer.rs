@@ -1,6 +1,6 @@
-//! The one task that writes. Whatever waits while a transaction is written goes into the next one
-//! together; each piece of work has its own savepoint, so that a refused one spoils no other.
-//! An answer is given only after the transaction is on disk.
+//! The writer task, the only one that writes to the database. Work that arrives while a transaction is being
+//! written shares the next one. Each piece of work has its own savepoint, so that one that fails does not
+//! affect the others. Results are returned only after the transaction is on disk.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::sqlite::folder::Folder;
 /// The future of a piece of work.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
-/// Moves the log into the file and cuts it off.
+/// Writes the write-ahead log into the database file and truncates it.
 const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Sends work to the writer task.
@@ -27,12 +27,12 @@ pub(crate) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Piece>>>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
     trouble: Arc<Trouble>,
-    /// Set when something was deleted that must not stay in the log: it is folded into the file at the
-    /// next quiet moment.
+    /// Set when deleted content must not stay in the log: the log is checkpointed when the queue is next
+    /// empty.
     pub(crate) fold: Arc<AtomicBool>,
 }
 
-/// Whether the last thing written failed for a passing reason (disk full, I/O error).
+/// Whether the last write failed for a passing reason (disk full, I/O error).
 #[derive(Debug, Default)]
 struct Trouble(AtomicBool);
 
@@ -74,7 +74,7 @@ impl Writer {
         self.trouble.0.load(Ordering::Relaxed)
     }
 
-    /// Queues `work` that nobody waits for. It is left out when the queue is full.
+    /// Queues `work` without waiting for it. Drops it when the queue is full.
     pub(crate) fn post<F>(&self, work: F)
     where
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, ()> + Send + 'static,
@@ -87,12 +87,12 @@ impl Writer {
             reply,
         });
         if queue.is_none_or(|queue| queue.try_send(piece).is_err()) {
-            tracing::debug!("unimportant work was left out");
+            tracing::debug!("write queue is full: optional write dropped");
         }
     }
 
-    /// Runs `work` within a transaction and answers when it is durable. When this future is dropped
-    /// the work is done nevertheless, or was not begun.
+    /// Runs `work` in a transaction and returns its result once it is durable. If this future is dropped, the
+    /// work is either not started or still completed.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -113,7 +113,7 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Finishes what is queued, folds the log into the file and notes a clean stop.
+    /// Finishes queued work, checkpoints the log and records a clean stop.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         drop(held(&self.queue).take());
         let task = held(&self.task).take();
@@ -128,10 +128,10 @@ fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A piece of work whatever its result type.
+/// A piece of work, independent of its result type.
 trait Piece: Send {
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> Work<'c, ()>;
-    /// Gives the answer: the kept result if the transaction was committed.
+    /// Sends the result, if the transaction was committed.
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
@@ -156,7 +156,7 @@ where
 
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self { result, reply, .. } = *self;
-        // A caller that went away needs no answer.
+        // The caller may have gone away.
         let _ = reply.send(outcome.and_then(|()| result.ok_or(StoreError::Closed)));
     }
 }
@@ -178,7 +178,7 @@ async fn write_all(
         trouble.note(&write_group(&mut connection, group).await);
         if queue.is_empty() && fold.swap(false, Ordering::Relaxed) {
             let folded = fold_log(&mut connection).await;
-            // While somebody reads the log it cannot be cut off.
+            // The log cannot be truncated while a reader uses it.
             if !matches!(folded, Ok(true)) {
                 fold.store(true, Ordering::Relaxed);
             }
@@ -190,13 +190,13 @@ async fn write_all(
     folder.stopped_cleanly()
 }
 
-/// False when a reader was in the way.
+/// Returns false when a reader prevented it.
 async fn fold_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let busy: i64 = query_scalar(FOLD).fetch_one(connection).await?;
     Ok(busy == 0)
 }
 
-/// Answers with the passing error that the group met, if any.
+/// Runs a group in one transaction. Returns the passing error that occurred, if any.
 async fn write_group(
     connection: &mut SqliteConnection,
     group: Vec<Box<dyn Piece>>,
@@ -204,7 +204,7 @@ async fn write_group(
     let mut met = Ok(());
     if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
         roll_back(connection).await;
-        tracing::warn!(%error, works = group.len(), "the database takes no transaction");
+        tracing::warn!(%error, works = group.len(), "cannot begin a transaction");
         answer_all(group, &Err(error.clone()));
         return Err(error);
     }
@@ -221,7 +221,7 @@ async fn write_group(
             }
             PieceEnd::TransactionLost(error) => {
                 roll_back(connection).await;
-                tracing::warn!(%error, "a transaction was rolled back as a whole");
+                tracing::warn!(%error, "transaction lost: the whole group was rolled back");
                 done.push(piece);
                 done.extend(rest);
                 answer_all(done, &Err(error.clone()));
@@ -232,7 +232,7 @@ async fn write_group(
     let outcome = execute(connection, "COMMIT").await;
     if let Err(error) = &outcome {
         roll_back(connection).await;
-        tracing::warn!(%error, works = done.len(), "a transaction could not be committed");
+        tracing::warn!(%error, works = done.len(), "cannot commit a transaction");
     }
     answer_all(done, &outcome);
     outcome.and(met)
@@ -240,9 +240,9 @@ async fn write_group(
 
 enum PieceEnd {
     Done,
-    /// Undone alone; the transaction goes on.
+    /// Rolled back to its savepoint; the transaction continues.
     Refused(StoreError),
-    /// The transaction is gone (disk full and I/O errors may end it), and all that was in it.
+    /// The whole transaction is gone; disk full and I/O errors may end it.
     TransactionLost(StoreError),
 }
 
@@ -267,7 +267,7 @@ async fn execute(connection: &mut SqliteConnection, sql: &'static str) -> Result
     Ok(())
 }
 
-/// Ends a transaction that may have ended by itself; then there is nothing to roll back.
+/// Rolls back. The transaction may have ended on its own; then there is nothing to roll back.
 async fn roll_back(connection: &mut SqliteConnection) {
     let _ = query("ROLLBACK").execute(connection).await;
 }
@@ -299,7 +299,7 @@ mod tests {
         )
     }
 
-    /// Writes a row of `bytes` bytes and answers its number.
+    /// Inserts a row of `bytes` bytes and returns its number.
     fn row(number: i64, bytes: i64) -> (Box<dyn Piece>, Answer) {
         piece(move |connection| {
             Box::pin(async move {
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(
             numbers(&mut connection).await,
             stored,
-            "what was answered is what is stored"
+            "exactly the rows reported as stored are stored"
         );
         query("PRAGMA max_page_count = 2000")
             .execute(&mut connection)
@@ -398,7 +398,7 @@ mod tests {
     async fn a_lost_transaction_is_lost_for_all_of_its_group() {
         let mut connection = database().await;
         let (first, first_answer) = row(1, 10);
-        // What the database itself may do on an I/O error.
+        // SQLite may do this itself on an I/O error.
         let (breaking, breaking_answer) = piece(|connection| {
             Box::pin(async move {
                 query("ROLLBACK").execute(connection).await?;

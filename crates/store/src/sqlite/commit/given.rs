@@ -1,5 +1,5 @@
-//! The pages of a batch scrape: stored when it starts, and added to it later. They arrive as spare
-//! URLs with a place each; the owner's next commit admits them.
+//! The pages of a batch scrape: stored when it starts, or added to it later. They are inserted as spare URLs,
+//! and raise the page limit by their number; the owner's next commit admits them.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -89,7 +89,7 @@ async fn add(
     Ok(Added::Pages(new))
 }
 
-/// Stores the pages of a batch that was just inserted.
+/// Stores the pages of a batch scrape that was just inserted.
 pub(crate) async fn insert_given(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -104,8 +104,8 @@ pub(crate) async fn insert_given(
     Ok(())
 }
 
-/// A job that had ended may be leased again, at once. Without data retention its pages are forgotten
-/// anew.
+/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted anew after
+/// delivery.
 async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE job SET zero_data_retention = min(zero_data_retention, 1) WHERE id = ?1")
         .bind(blob(job.0))
@@ -119,7 +119,7 @@ async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), Sto
 }
 
 impl JobInCommit {
-    /// Gives every page that is new a place; how many there were.
+    /// Inserts the pages that are new and raises the page limit by their number. Returns that number.
     async fn take_pages(
         &mut self,
         connection: &mut SqliteConnection,

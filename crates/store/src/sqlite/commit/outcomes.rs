@@ -1,4 +1,5 @@
-//! What became of admitted URLs: pages with their ledger entries, errors, places given back.
+//! Outcomes of admitted URLs: pages with their ledger entries, errors, and dropped URLs, which no longer
+//! count towards the limit.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,12 +18,12 @@ use crate::sqlite::events::Event;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 
-/// `IN`, not `UPDATE FROM`: a join with a list would look at every URL of the job.
+/// `IN` instead of `UPDATE FROM`: a join with the list would scan every URL of the job.
 pub(super) const CLOSE: &str = "UPDATE job_url SET state = ?3
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
     RETURNING url_key";
 
-/// A page to be stored under its number. Without a document only that there was one.
+/// A page to store under this number. Without a document, only the fact that there was one is stored.
 pub(crate) struct NewPage {
     pub(crate) seq: u64,
     pub(crate) key: Option<[u8; 16]>,
@@ -31,7 +32,8 @@ pub(crate) struct NewPage {
 }
 
 impl JobInCommit {
-    /// Settles what is open, in order. Pages take few statements together, however many they are.
+    /// Stores the outcomes of open URLs, in order. The number of statements does not grow with the number of
+    /// pages.
     pub(super) async fn settle(
         &mut self,
         connection: &mut SqliteConnection,
@@ -42,9 +44,9 @@ impl JobInCommit {
         let mut pages = Vec::with_capacity(settled.len());
         for one in settled {
             if !open.remove(&one.key) {
-                // Settled before or never admitted: a page is stored and charged once, or not at all.
+                // Already settled, or never admitted: a page is stored and charged at most once.
                 let outcome = state_after(&one.outcome);
-                tracing::error!(job.id = %self.account.job, outcome, "an outcome of a URL that is not open");
+                tracing::error!(job.id = %self.account.job, outcome, "outcome ignored: the URL is not open");
                 continue;
             }
             match one.outcome {
@@ -76,7 +78,7 @@ impl JobInCommit {
         insert_pages(connection, &self.account, pages, now).await
     }
 
-    /// Marks the URLs of these outcomes; those that were open.
+    /// Marks the URLs of these outcomes. Returns the keys of those that were open.
     async fn close(
         &self,
         connection: &mut SqliteConnection,
@@ -128,7 +130,7 @@ impl JobInCommit {
     }
 }
 
-/// The state of a URL with this outcome.
+/// Returns the state of a URL with this outcome.
 fn state_after(outcome: &PreparedOutcome) -> &'static str {
     match outcome {
         PreparedOutcome::Page { .. } => "done",
@@ -137,7 +139,7 @@ fn state_after(outcome: &PreparedOutcome) -> &'static str {
     }
 }
 
-/// Stores pages with their bodies and their ledger entries.
+/// Stores pages with their bodies and ledger entries.
 pub(crate) async fn insert_pages(
     connection: &mut SqliteConnection,
     account: &Account,
@@ -148,7 +150,7 @@ pub(crate) async fn insert_pages(
         return Ok(());
     }
     let charges: Vec<_> = pages.iter().map(|page| (page.seq, page.credits)).collect();
-    // Nobody else writes, so that the next ids are ours.
+    // This is the only writer, so no other insert can take the next ids.
     let mut last_body: i64 = query_scalar("SELECT coalesce(max(id), 0) FROM body")
         .fetch_one(&mut *connection)
         .await?;

@@ -1,5 +1,5 @@
-//! The URLs a job knows: offers kept in order of discovery, the first of them admitted while there
-//! are places, others known so that they are never fetched.
+//! The URLs that a job knows. Offers are stored in order of discovery, and the first are admitted while the
+//! limit allows. Others are only recorded, so that they are never fetched.
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
@@ -13,24 +13,24 @@ use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::snapshot::admitted;
 
-/// As with outcomes, only the named URLs are looked at.
+/// As with [`CLOSE`](super::outcomes::CLOSE), only the named URLs are searched.
 pub(super) const BLOCK: &str =
     "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
         url = coalesce(url, (SELECT value ->> 1 FROM json_each(?2) WHERE unhex(value ->> 0) = url_key))
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))";
 
-/// How a URL that the job did not know arrives.
+/// State of a URL that is new to the job.
 #[derive(Clone, Copy)]
 enum New {
     /// It may be admitted.
     Spare,
-    /// robots.txt refuses it.
+    /// Blocked by robots.txt.
     Refused,
 }
 
 impl JobInCommit {
-    /// Rows that may still be added: a site that makes up URLs without end, or that redirects all
-    /// of them away, ends here.
+    /// Returns how many rows may still be added. This stops sites that generate URLs without end, or that
+    /// redirect all of them.
     fn rows_left(&self) -> u64 {
         let most = self
             .page_limit
@@ -45,7 +45,7 @@ impl JobInCommit {
         int(first)
     }
 
-    /// Redirect targets: a spare one is never admitted, an unknown one becomes known.
+    /// Records redirect targets: a spare one is never admitted, an unknown one becomes known.
     pub(super) async fn know_aliases(
         &mut self,
         connection: &mut SqliteConnection,
@@ -78,7 +78,7 @@ impl JobInCommit {
         Ok(())
     }
 
-    /// Robots refusals: listed for the caller, never admitted from now on.
+    /// Records URLs blocked by robots.txt: they are listed for the caller and never admitted from now on.
     pub(super) async fn know_robots_blocked(
         &mut self,
         connection: &mut SqliteConnection,
@@ -95,7 +95,7 @@ impl JobInCommit {
         self.insert_new(connection, blocked, New::Refused).await
     }
 
-    /// Keeps new URLs as spare, in their order, behind those that wait already.
+    /// Stores new URLs as spare, in order, after those that already wait.
     pub(super) async fn offer(
         &mut self,
         connection: &mut SqliteConnection,
@@ -104,7 +104,7 @@ impl JobInCommit {
         self.insert_new(connection, offers, New::Spare).await
     }
 
-    /// Stores what the job does not know yet, as far as there is room.
+    /// Inserts URLs that are new to the job, up to [`Self::rows_left`].
     async fn insert_new(
         &mut self,
         connection: &mut SqliteConnection,
@@ -143,7 +143,7 @@ impl JobInCommit {
         self.warn_if_left_out(connection, list).await
     }
 
-    /// With a full frontier, says so when a URL of the list was left out.
+    /// Adds a warning if the frontier is full and a URL of the list was dropped.
     async fn warn_if_left_out(
         &mut self,
         connection: &mut SqliteConnection,
@@ -166,7 +166,7 @@ impl JobInCommit {
         Ok(())
     }
 
-    /// Admits as many spare URLs as there are places, the earliest found first.
+    /// Admits as many spare URLs as the limit allows, earliest discovered first.
     pub(super) async fn admit(
         &mut self,
         connection: &mut SqliteConnection,
@@ -188,7 +188,7 @@ impl JobInCommit {
         in_order(rows)
     }
 
-    /// Every open URL of the job, in order of discovery.
+    /// Returns every open URL of the job, in order of discovery.
     pub(super) async fn open_urls(
         &self,
         connection: &mut SqliteConnection,

@@ -1,5 +1,5 @@
-//! Cleaned HTML of the chosen content: markup without scripts, styles and handlers, addresses absolute, pictures the
-//! largest of their set. Text and values are escaped; output is bounded.
+//! Writes the selected content as cleaned HTML: without scripts, styles and event handlers, with absolute
+//! URLs and the largest image of each `srcset`. Text and values are escaped; output is bounded.
 
 use url::Url;
 
@@ -7,7 +7,7 @@ use crate::html::dom::{Attribute, Dom, NodeId, attr};
 use crate::html::links::{largest_image, resolve};
 use crate::html::tag::Tag;
 
-/// Elements that never come out, with everything in them.
+/// Returns true for elements that are removed with everything in them.
 fn is_removed(tag: Tag) -> bool {
     matches!(
         tag,
@@ -15,7 +15,7 @@ fn is_removed(tag: Tag) -> bool {
     )
 }
 
-/// Writes the subtrees one after the other, at most about `max` bytes.
+/// Writes the subtrees one after the other; stops after about `max` bytes.
 pub(crate) fn write(dom: &Dom, base: &Url, roots: &[NodeId], dropped: &[bool], max: usize) -> String {
     let mut out = String::new();
     for &root in roots {
@@ -32,7 +32,8 @@ pub(crate) fn write(dom: &Dom, base: &Url, roots: &[NodeId], dropped: &[bool], m
             }
             match tag {
                 Tag::Text => escape(&mut out, dom.text(at), false),
-                // Where it holds the page's text that stands without the element, for readers with scripts to see too.
+                // Where `noscript` holds the page's text, that is written without the element, so that
+                // readers with scripts see it too.
                 Tag::Document | Tag::Noscript => {}
                 _ => {
                     start(&mut out, dom, base, at);
@@ -78,7 +79,7 @@ fn start(out: &mut String, dom: &Dom, base: &Url, id: NodeId) {
     out.push('>');
 }
 
-/// The value to write, `None` for attributes that are left out.
+/// Returns the value to write; `None` for attributes that are removed.
 fn kept(dom: &Dom, base: &Url, attribute: &Attribute, has_source: bool) -> Option<String> {
     let name = &*dom.names[attribute.name as usize];
     let value = dom.value(attribute);

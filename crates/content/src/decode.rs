@@ -1,5 +1,6 @@
-//! Bytes to text as browsers do it: byte order mark, `Content-Type`, `meta` in the first bytes, then a statistical guess.
-//! Never fails; what cannot be decoded becomes U+FFFD, and the text never holds a NUL.
+//! Decodes bytes to text as browsers do: by byte order mark, `Content-Type`, `meta` in the first bytes, or
+//! else a statistical guess. Never fails: what cannot be decoded becomes U+FFFD, and the text never contains
+//! NUL.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252, X_USER_DEFINED};
@@ -32,8 +33,9 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>) -> Decoded {
     }
 }
 
-/// The encoding that [`decode`] finds for a body that says none: neither by its mark, nor by its `Content-Type`, nor by a
-/// `meta` at its start. `None` for one that says it, and for plain ASCII, which is the same in every encoding of a page.
+/// Returns the encoding that [`decode`] guesses for a body that does not declare one by its byte order mark,
+/// its `Content-Type` or a `meta` at its start. `None` for a body that declares it, and for plain ASCII,
+/// which is the same in every encoding used for pages.
 pub fn undeclared_charset(bytes: &[u8], content_type: Option<&str>) -> Option<&'static str> {
     let is_declared =
         bytes.is_ascii() || Encoding::for_bom(bytes).is_some() || declared(bytes, content_type).is_some();
@@ -51,7 +53,7 @@ fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
     if let Some(encoding) = declared(bytes, content_type) {
         return encoding;
     }
-    // Valid UTF-8 beyond ASCII is never an accident; ASCII decodes alike either way.
+    // Non-ASCII text that is valid UTF-8 is UTF-8; ASCII decodes the same either way.
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
     }
@@ -61,7 +63,7 @@ fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// The value of `charset=` in a `Content-Type` or `meta content` value.
+/// Returns the value of `charset=` in a `Content-Type` or `meta content` value.
 fn charset_parameter(value: &str) -> Option<&str> {
     let lower = value.to_ascii_lowercase();
     let mut from = 0;
@@ -80,7 +82,8 @@ fn charset_parameter(value: &str) -> Option<&str> {
     }
 }
 
-/// The WHATWG prescan: the first `meta` that names a charset, comments and other tags passed over.
+/// Finds the first `meta` that names a charset, skipping comments and other tags (the WHATWG prescan
+/// algorithm).
 fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     let mut at = 0;
     while at < bytes.len() {
@@ -139,7 +142,7 @@ fn meta(bytes: &[u8], mut at: usize) -> (Option<&'static Encoding>, usize) {
         Some(needed) if !needed || pragma => label.and_then(|label| Encoding::for_label(label.as_bytes())),
         _ => None,
     };
-    // A page that says UTF-16 in ASCII bytes is not UTF-16.
+    // A page that declares UTF-16 in ASCII bytes is not UTF-16.
     let encoding = encoding.map(|e| match e {
         e if e.name().starts_with("UTF-16") => UTF_8,
         e if e == X_USER_DEFINED => WINDOWS_1252,
@@ -148,7 +151,8 @@ fn meta(bytes: &[u8], mut at: usize) -> (Option<&'static Encoding>, usize) {
     (encoding, at)
 }
 
-/// One attribute of a tag, lower-case name, and where it ends; `None` at the end of the tag.
+/// Reads one attribute of a tag: lower-case name, value, and the position after it. `None` at the end of the
+/// tag.
 fn attribute(bytes: &[u8], mut at: usize) -> Option<(String, String, usize)> {
     while bytes
         .get(at)

@@ -1,5 +1,5 @@
-//! The data that a page states: objects of JSON-LD, microdata and RDFa, `meta` values, tables, lists and pairs of a
-//! label and a value. What it means to a caller is not known here; nothing is guessed from prose.
+//! The data that a page states: objects of JSON-LD, microdata and RDFa, `meta` values, tables, lists, and
+//! label-value pairs. Their meaning to the caller is not decided here, and nothing is guessed from prose.
 
 mod items;
 mod linked;
@@ -15,45 +15,46 @@ use crate::html::json_ld;
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// What a page states, each kind in document order.
+/// The facts of a page, each kind in document order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Facts {
-    /// Objects of JSON-LD, then of microdata and RDFa; those that others hold are inside them. `@type` is a list of
-    /// names without the address of their vocabulary. Values are as written, white space folded.
+    /// Objects of JSON-LD, then of microdata and RDFa. Nested objects are inside the object that holds them.
+    /// `@type` is a list of names without the URL of their vocabulary. Values are as written, with white
+    /// space collapsed.
     pub objects: Vec<Map<String, Value>>,
-    /// `meta` values by their property or name, in lower case.
+    /// `meta` values by property or name, in lower case.
     pub meta: Vec<(String, String)>,
-    /// Tables of data.
+    /// Data tables.
     pub tables: Vec<FactTable>,
-    /// Labels, without their colon, and what stands behind them.
+    /// Labels, without their colon, and their values.
     pub pairs: Vec<(String, String)>,
-    /// The items of each list that has a heading, by that heading.
+    /// Headings and the items of the list below each.
     pub lists: Vec<(String, Vec<String>)>,
-    /// The title of the page's text, else of the page.
+    /// The title of the article, else of the page.
     pub title: Option<String>,
 }
 
 /// A table with a row of column names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FactTable {
-    /// Its caption, else the heading above it; may be empty.
+    /// Its caption, or else the heading above it; may be empty.
     pub caption: String,
     /// Names of the columns; may be empty.
     pub columns: Vec<String>,
-    /// The rows, none longer than the columns.
+    /// The rows; none is longer than `columns`.
     pub rows: Vec<Vec<FactCell>>,
 }
 
 /// A cell of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FactCell {
-    /// Its text, white space folded.
+    /// Its text, with white space collapsed.
     pub text: String,
-    /// Where its first link leads, absolute.
+    /// URL of its first link, absolute.
     pub link: Option<String>,
 }
 
-/// Reads a page.
+/// Collects the facts of a page.
 pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
     let mut objects = linked::objects(dom);
     objects.extend(items::objects(dom, base));
@@ -86,14 +87,14 @@ fn meta(dom: &Dom) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text below a node, white space folded and cut where it is too long; none when there is none.
+/// Returns the text below a node, with white space collapsed and cut at the limit; `None` when it is empty.
 fn text(dom: &Dom, id: NodeId) -> Option<String> {
     let mut text = collapse(&dom.text_of(id, limits::FACT_TEXT_BYTES));
     text.truncate(text.floor_char_boundary(limits::FACT_TEXT_BYTES));
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether a node stands where a page leads elsewhere instead of saying something.
+/// Returns whether a node is in navigation, a footer, or an element that never shows text.
 fn is_around(dom: &Dom, id: NodeId) -> bool {
     dom.ancestors(id)
         .any(|up| matches!(dom.tag(up), Tag::Nav | Tag::Footer) || dom.is_never_text(dom.tag(up)))

@@ -1,9 +1,9 @@
-//! Files that are no web pages: PDF, office documents, books, tables.
+//! Files that are not web pages: PDF, office documents, books, tables.
 //!
-//! A reader turns the bytes into HTML of its own making, page by page where the file has pages; Markdown, links and
-//! pictures are then made of it like of any page. Reading needs the feature `files`; telling files apart does not.
-//! Every reader is bounded (see `limits`), but a reader may still be slow or need much memory on hostile bytes: run it
-//! where time and memory are limited.
+//! A reader converts the bytes to HTML, page by page where the file has pages. Markdown, links and images are
+//! then made from that HTML as from any page. Reading needs the feature `files`; detecting file types
+//! (`kind`) does not. Every reader is bounded (see `limits`), but may still be slow or use much memory on
+//! hostile bytes: run it where time and memory are limited.
 
 #[cfg(feature = "files")]
 mod archive;
@@ -33,26 +33,26 @@ pub use read::read;
 
 use serde::{Deserialize, Serialize};
 
-/// What is wanted of a file.
+/// How to read a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRequest {
-    /// How it is read.
+    /// Format of the file.
     pub file_type: FileType,
-    /// Pages of a PDF to read, at most; none reads all.
+    /// Maximum number of PDF pages to read; `None` reads all.
     pub max_pages: Option<u32>,
 }
 
-/// A file that was read.
+/// The content of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FileDocument {
-    /// Its text. A file without pages has one.
+    /// Its pages. A file without pages has one.
     pub pages: Vec<FilePage>,
-    /// Pages, slides or sheets that the file has; none where it does not say.
+    /// Number of pages, slides or sheets in the file; `None` when it does not say.
     pub total_pages: Option<u32>,
-    /// What the file says about itself: names as of `meta` tags (`title`, `author`, `description`, `keywords`,
+    /// Properties of the file, with the names of `meta` tags (`title`, `author`, `description`, `keywords`,
     /// `language`, `createdTime`, `modifiedTime`).
     pub properties: Vec<(String, String)>,
-    /// What the caller should know, whole sentences.
+    /// Warnings for the caller, in full sentences.
     pub warnings: Vec<String>,
 }
 
@@ -63,18 +63,18 @@ pub struct FilePage {
     pub number: u32,
     /// Its text as HTML, well-formed, without `html` and `body`.
     pub html: String,
-    /// Its first paragraph goes on with the last one of the page before.
+    /// Whether its first paragraph continues the last one of the previous page.
     pub continues: bool,
 }
 
 /// Why a file could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FileError {
-    /// A password is needed.
+    /// The file is encrypted with a password.
     Encrypted,
-    /// It is damaged, or not what it claims to be; the text says in what way.
+    /// The file is damaged or has another format; the text gives the detail.
     Damaged(String),
-    /// A bound was reached before there was anything to give; the text says which.
+    /// A limit was reached before there was any content; the text names it.
     TooLarge(String),
 }
 
@@ -90,7 +90,7 @@ impl std::fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// The properties that say something.
+/// Returns the properties that are not empty.
 #[cfg(feature = "files")]
 fn properties<const N: usize>(known: [(&str, Option<&str>); N]) -> Vec<(String, String)> {
     known
@@ -102,8 +102,8 @@ fn properties<const N: usize>(known: [(&str, Option<&str>); N]) -> Vec<(String, 
 }
 
 impl FileDocument {
-    /// The whole text as one HTML document. A paragraph or list that a page break divides is one again; where pages end
-    /// does not show.
+    /// Returns the whole text as one HTML document. Paragraphs and lists that a page break splits are joined;
+    /// page boundaries are not visible.
     pub fn html(&self) -> String {
         let mut html = String::with_capacity(self.pages.iter().map(|page| page.html.len() + 1).sum());
         for page in &self.pages {

@@ -1,4 +1,4 @@
-//! The HTML side: parsing into one arena, and what is read from it without converting.
+//! HTML: parsing into one arena (`parse`, `dom`), and everything that is read from it without converting it.
 
 pub(crate) mod attribute_storm;
 mod build;

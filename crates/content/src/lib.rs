@@ -1,8 +1,10 @@
-//! Bytes to content: decoding, HTML to Markdown, links, metadata.
+//! Converts bytes to content: charset decoding, HTML to Markdown, links, metadata, stated facts, and (feature
+//! `files`) PDF and office documents. Start with [`Page`].
 //!
-//! One parse into one arena serves everything that is asked of a page. Pure: no I/O, no clock, no randomness, and no
-//! recursion over what a page nests, so the same code runs natively and on wasm32. Work and output are bounded on any
-//! input; a page that reaches a bound is cut and says so ([`Page::truncated`]), it never fails.
+//! A page is parsed once into one arena, from which every output is made. The crate is pure: no I/O, no
+//! clock, no randomness, and no recursion over nesting in the input, so the same code runs natively and on
+//! wasm32. Work and output are bounded on any input: a page that reaches a limit is cut and marked
+//! ([`Page::truncated`]); it never fails.
 
 mod clean_html;
 mod decode;

@@ -1,5 +1,6 @@
-//! The arena to Markdown in one walk: CommonMark with GFM tables, strike-through and task lists.
-//! Nothing recurses, output is bounded, addresses are absolute. It judges nothing: what is content was chosen before.
+//! Writes the arena as Markdown in one walk: CommonMark with GFM tables, strike-through and task lists.
+//! Nothing recurses, output is bounded, URLs are absolute. What counts as content is decided before, in
+//! `main_content`. Start with `walk`.
 
 mod anchors;
 mod blocks;
@@ -19,19 +20,19 @@ use url::Url;
 use crate::html::dom::{Dom, NodeId};
 use crate::limits;
 
-/// What the walk is asked for.
+/// Input of the walk.
 pub(crate) struct Request<'a> {
     pub(crate) dom: &'a Dom,
     pub(crate) base: &'a Url,
     /// Subtrees to write, in document order, none inside another.
     pub(crate) roots: &'a [NodeId],
-    /// By node: left out with everything below.
+    /// By node: skipped with its whole subtree.
     pub(crate) dropped: &'a [bool],
-    /// Replace `data:` pictures by a placeholder.
+    /// Replace `data:` images by a placeholder.
     pub(crate) remove_base64_images: bool,
 }
 
-/// Writes the subtrees as Markdown, without a line end at the end; empty when there is nothing.
+/// Writes the subtrees as Markdown, without a trailing line end; empty when there is no content.
 pub(crate) fn write(request: &Request<'_>) -> String {
     let max = request
         .dom

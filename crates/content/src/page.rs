@@ -1,4 +1,4 @@
-//! A parsed page and what is asked of it.
+//! [`Page`], a parsed page, and [`Content`], the selected part of one: the entry points of this crate.
 
 use url::Url;
 
@@ -11,7 +11,7 @@ use crate::html::{links, metadata, parse, redirect};
 use crate::signs::{self, Signs};
 use crate::{clean_html, limits, main_content, markdown};
 
-/// A page: one parse, one arena. Bounded in time and memory on any input.
+/// A parsed page. Parsing is bounded in time and memory on any input.
 #[derive(Debug)]
 pub struct Page {
     dom: Dom,
@@ -19,20 +19,21 @@ pub struct Page {
     url: Url,
 }
 
-/// Which part of a page becomes content.
+/// Selects the part of a page that becomes content.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Leave out navigation, headers, footers, related links and the like.
+    /// Leave out navigation, headers, footers, related links and similar parts.
     pub only_main_content: bool,
-    /// Only what matches is kept, in document order; takes precedence over `only_main_content`. Empty: no such choice.
+    /// Keep only elements that match, in document order; takes precedence over `only_main_content`. Empty: no
+    /// restriction.
     pub include_tags: Vec<Selector>,
-    /// What matches is left out, after `include_tags`.
+    /// Remove elements that match, after `include_tags` was applied.
     pub exclude_tags: Vec<Selector>,
-    /// Replace `data:` pictures in the Markdown by a placeholder; pictures without alternative text vanish.
+    /// Replace `data:` images in the Markdown by a placeholder; images without alternative text are removed.
     pub remove_base64_images: bool,
 }
 
-/// The chosen part of a page.
+/// The selected part of a page.
 #[derive(Debug)]
 pub struct Content<'a> {
     page: &'a Page,
@@ -42,7 +43,7 @@ pub struct Content<'a> {
 }
 
 impl Page {
-    /// Parses a page that was loaded from `url` (after redirects).
+    /// Parses a page that was loaded from `url` (the URL after redirects).
     pub fn parse(html: &str, url: &Url) -> Page {
         let dom = parse::parse(html);
         let base = links::base_of(&dom, url);
@@ -53,47 +54,54 @@ impl Page {
         }
     }
 
-    /// True when a bound was reached and something was left out.
+    /// Returns true when a limit was reached and something was left out.
     pub fn truncated(&self) -> bool {
         self.dom.truncated
     }
 
-    /// The base for relative addresses: `base[href]`, else the page's address.
+    /// Returns the base for relative URLs: `base[href]`, else the URL of the page.
     pub fn base_url(&self) -> &Url {
         &self.base
     }
 
-    /// Every `a[href]` that is http(s): absolute, fragment removed, unique, document order.
+    /// Returns every `a[href]` with an http(s) URL: absolute, without fragment, unique, in document order.
     pub fn links(&self) -> Vec<String> {
         links::links(&self.dom, &self.base, false)
     }
 
-    /// As [`Page::links`], with fragments kept: addresses that differ only by their fragment are two.
+    /// Returns the links as [`Page::links`] does, but with fragments: URLs that differ only by fragment are
+    /// distinct.
     pub fn links_with_fragments(&self) -> Vec<String> {
         links::links(&self.dom, &self.base, true)
     }
 
-    /// Where a crawl may go on from here: `a`, `area`, `iframe` and `link` next, prev, canonical and alternate.
+    /// Returns the links that a crawl may follow: `a`, `area`, `iframe`, and `link` with rel next, prev,
+    /// canonical or alternate.
     pub fn crawl_links(&self) -> Vec<Url> {
         links::crawl_links(&self.dom, &self.base)
     }
 
-    /// Addresses of the page's pictures: absolute, unique, document order.
+    /// Returns the URLs of the page's images: absolute, unique, in document order.
     pub fn images(&self) -> Vec<String> {
         links::images(&self.dom, &self.base)
     }
 
-    /// What the page says about itself.
+    /// Returns the metadata of the page: title, description, `meta` values.
     pub fn metadata(&self) -> PageMetadata {
         metadata::metadata(&self.dom, &self.base)
     }
 
-    /// The data that the page states.
+    /// Returns the data that the page states: JSON-LD, microdata, tables, labelled values.
     pub fn facts(&self) -> Facts {
         facts::facts(&self.dom, &self.base)
     }
 
-    /// The values of an attribute on all elements that match, document order; elements without it are passed over.
+    /// Returns the values of an attribute on all matching elements, in document order; elements without it
+    /// are skipped.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the selector cannot be parsed.
     pub fn attributes(&self, selector: &str, attribute: &str) -> Result<Vec<String>, SelectorError> {
         let selector = Selector::parse(selector)?;
         let attribute = attribute.to_ascii_lowercase();
@@ -103,7 +111,7 @@ impl Page {
             .collect())
     }
 
-    /// Chooses the content once; Markdown and HTML are then written from the same choice.
+    /// Selects the content. Markdown and HTML are then both written from this selection.
     pub fn convert(&self, selection: &Selection) -> Content<'_> {
         let mut dropped = vec![false; self.dom.nodes.len()];
         let whole = self
@@ -135,13 +143,14 @@ impl Page {
         }
     }
 
-    /// Text and measures of every block with text of its own, in document order: what the choice of content is trained on.
+    /// Returns text and features of every block with text of its own, in document order. Used to train the
+    /// main-content model.
     #[doc(hidden)]
     pub fn samples(&self) -> Vec<(String, Vec<i32>)> {
         main_content::samples(&self.dom, &self.url)
     }
 
-    /// The outermost elements that match.
+    /// Returns the outermost elements that match.
     fn included(&self, selectors: &[Selector]) -> Vec<NodeId> {
         let mut roots = Vec::new();
         let mut at = 0;
@@ -156,20 +165,20 @@ impl Page {
         roots
     }
 
-    /// What the page shows without its scripts, and what says that they would show more.
+    /// Measures what the page shows without its scripts, and the signs that they would show more.
     pub fn signs(&self) -> Signs {
         signs::signs(&self.dom, &self.base, &self.url)
     }
 
-    /// Where the page sends its reader at once: an immediate `meta` refresh, or a page that is nothing but a script that
-    /// goes elsewhere. Never an address of its own.
+    /// Returns the target of a redirect in the page: an immediate `meta` refresh, or a page that consists of
+    /// one script that sets the location. Never returns the URL of the page itself.
     pub fn redirect(&self) -> Option<Url> {
         redirect::redirect(&self.dom, &self.base, &self.url)
     }
 }
 
 impl Content<'_> {
-    /// The content as Markdown (CommonMark with GFM tables), empty when there is none.
+    /// Returns the content as Markdown (CommonMark with GFM tables); empty when there is none.
     pub fn markdown(&self) -> String {
         markdown::write(&markdown::Request {
             dom: &self.page.dom,
@@ -180,7 +189,8 @@ impl Content<'_> {
         })
     }
 
-    /// The content as cleaned HTML: no scripts, styles or event handlers, addresses absolute, pictures the largest of their set.
+    /// Returns the content as cleaned HTML: without scripts, styles and event handlers, with absolute URLs,
+    /// and with the largest image of each `srcset`.
     pub fn html(&self) -> String {
         let max = self
             .page

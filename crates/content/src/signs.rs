@@ -1,6 +1,6 @@
-//! What a page shows without its scripts, and what says that its scripts would show more. Measures only: whether a
-//! browser is worth its time is decided by the caller. Start at [`signs`]; scripts are judged in `scripts`, loaders,
-//! skeletons and challenges in `placeholder`.
+//! Measures what a page shows without its scripts, and the signs that they would show more. The caller
+//! decides whether rendering it in the browser is worthwhile. Start with [`signs`]; `scripts` classifies
+//! scripts, and `placeholder` detects loaders, skeletons and challenges.
 
 mod placeholder;
 mod scripts;
@@ -14,14 +14,15 @@ use crate::html::tag::Tag;
 
 pub use scripts::Scripts;
 
-/// Weight of what a mount may hold and still be empty.
+/// Weight below which a mount counts as empty.
 const EMPTY_WEIGHT: usize = 2;
-/// Weight of the hints that a mount may show beside a loader.
+/// Weight of hints that a mount may show beside a loader.
 const HINTS_WEIGHT: usize = 400;
-/// Pictures and form fields from which a block without text is content.
+/// Number of images and form fields from which a block without text counts as content.
 const MANY: usize = 3;
 
-/// Measures of a page. Weights count characters other than white space; an ideograph, kana or hangul counts three.
+/// Measures of a page. A weight is the number of characters other than white space, where an ideograph, kana
+/// or hangul counts three.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Weight of the text outside navigation, footers, dialogs, consent walls and loaders.
@@ -30,35 +31,35 @@ pub struct Signs {
     pub headings: usize,
     /// Weight of its paragraphs, list items, cells and the like.
     pub prose: usize,
-    /// Pictures outside navigation and footers.
+    /// Images outside navigation and footers.
     pub pictures: usize,
     /// Form fields outside navigation and footers.
     pub fields: usize,
-    /// Frames with documents of its own host, and of hosts above and below it.
+    /// Frames whose document is on the page's host or on a host above or below it.
     pub frames: usize,
-    /// What scripts it has.
+    /// Its scripts.
     pub scripts: Scripts,
-    /// The element that scripts would most likely fill.
+    /// The empty element that scripts would most likely fill.
     pub mount: Option<Mount>,
-    /// Its main text asks its reader to turn JavaScript on.
+    /// Whether its main text asks the reader to turn on JavaScript.
     pub asks_in_text: bool,
-    /// A `noscript` does.
+    /// Whether a `noscript` asks for it.
     pub asks_in_noscript: bool,
     /// Spinners and texts such as `Loading...`.
     pub loaders: usize,
-    /// Grey boxes that stand in for content.
+    /// Grey boxes in place of content.
     pub skeletons: usize,
-    /// Template expressions such as `{{ title }}` that nothing has filled in.
+    /// Unfilled template expressions such as `{{ title }}`.
     pub templates: usize,
-    /// It checks its visitor before it shows anything.
+    /// Whether it is a bot challenge that is shown before the page.
     pub challenge: bool,
     /// The start of the main text.
     pub text: String,
 }
 
 impl Signs {
-    /// Makes them those of a page as it stands in a browser: its scripts have run, also one that removed itself, and
-    /// nobody sees its `noscript`.
+    /// Adjusts the measures for a page as rendered in a browser: its scripts have run, including any that
+    /// removed itself, and `noscript` is not shown.
     pub fn after_scripts(&mut self) {
         self.asks_in_noscript = false;
         self.scripts.running = self.scripts.running.max(1);
@@ -66,12 +67,12 @@ impl Signs {
     }
 }
 
-/// An element without content, surest kind first.
+/// Kind of an empty element, most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mount {
-    /// Has a name that frameworks give to their root.
+    /// Has a name that frameworks use for their root.
     Root,
-    /// Is named by a script of the page that writes.
+    /// Is named by an inline script that writes to the page.
     Target,
     /// Is the page's `main`.
     Main,
@@ -81,7 +82,7 @@ pub enum Mount {
     Element,
 }
 
-/// Names that frameworks give to the element they fill.
+/// Names that frameworks use for the element they fill.
 const ROOT_IDS: &[&str] = &[
     "___gatsby",
     "__docusaurus",
@@ -108,9 +109,9 @@ const ROOT_IDS: &[&str] = &[
     "svelte",
     "vue-app",
 ];
-/// Names of a page's main part.
+/// Names of the page's main part.
 const MAIN_IDS: &[&str] = &["content", "main", "main-content", "page-content"];
-/// Words in names of custom elements that are no content when they are full.
+/// Words in names of custom elements that are not content even when filled.
 const SIDE_ELEMENTS: &[&str] = &[
     "analytics",
     "banner",
@@ -133,7 +134,7 @@ const SIDE_ELEMENTS: &[&str] = &[
     "topbar",
 ];
 
-/// Parts of names of elements that show something only when their reader asks for it.
+/// Substrings of names of elements that are shown only on user action.
 const WAITING: &[&str] = &[
     "alert",
     "autocomplete",
@@ -153,10 +154,10 @@ const WAITING: &[&str] = &[
     "toast",
     "tooltip",
 ];
-/// Elements whose names are looked at for them: the element and those around it.
+/// Number of elements checked for such names: the element and its ancestors.
 const WAITING_LEVELS: usize = 4;
 
-/// Measures a page that was loaded from `url` and whose addresses are relative to `base`.
+/// Measures a page that was loaded from `url` and whose URLs are relative to `base`.
 pub(crate) fn signs(dom: &Dom, base: &Url, url: &Url) -> Signs {
     let mut signs = Signs {
         scripts: scripts::scripts(dom),
@@ -175,7 +176,8 @@ pub(crate) fn signs(dom: &Dom, base: &Url, url: &Url) -> Signs {
     signs
 }
 
-/// Frames that a reader with scripts sees, of the page's host and of those above and below it.
+/// Counts the frames visible to readers with scripts that are on the page's host or on a host above or below
+/// it.
 fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
     let mut hidden = 0;
     let is_frame = |&id: &NodeId| {
@@ -209,7 +211,7 @@ fn is_related(one: &Url, other: &Url) -> bool {
     is_below(&one, &other) || is_below(&other, &one)
 }
 
-/// The surest of these elements that has no content.
+/// Returns the most certain of these elements that has no content.
 fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &walk::Sums, signs: &Signs) -> Option<Mount> {
     let is_empty = |&(id, kind): &(NodeId, Mount)| {
         let most = match kind {
@@ -221,8 +223,8 @@ fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &walk::Sums, signs: &Sig
     mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
 }
 
-/// What kind of mount the element would be if it were empty. What waits for its reader, such as the results of a search
-/// box, is none.
+/// Returns the kind of mount that the element would be if it were empty. Elements that wait for user action,
+/// such as the results of a search box, are none.
 fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
     let kind = kind_by_name(dom, id, scripts)?;
     let waits = |id: NodeId| {

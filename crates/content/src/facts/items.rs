@@ -1,4 +1,4 @@
-//! Microdata and RDFa: one pass over the elements, with the items that are open at each.
+//! Reads microdata and RDFa in one pass over the elements, with a stack of the items open at each.
 
 use serde_json::{Map, Value};
 use url::Url;
@@ -9,17 +9,17 @@ use crate::html::links::{image_source, resolve};
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// An item while it is read.
+/// An item being read.
 struct Item {
     object: Map<String, Value>,
-    /// The item that holds it, and under which names.
+    /// Index of the item that contains it, and the property names.
     holder: Option<(usize, Vec<String>)>,
 }
 
-/// Items of a page, outermost ones; what they hold is inside them.
+/// Returns the outermost items of a page, with nested ones inside them.
 pub(super) fn objects(dom: &Dom, base: &Url) -> Vec<Map<String, Value>> {
     let mut items: Vec<Item> = Vec::new();
-    // The items that are open: their index and where they end.
+    // Open items: index, and the node at which the item ends.
     let mut open: Vec<(usize, NodeId)> = Vec::new();
     for id in 0..dom.len() {
         while open.last().is_some_and(|&(_, end)| id >= end) {
@@ -52,7 +52,8 @@ pub(super) fn objects(dom: &Dom, base: &Url) -> Vec<Map<String, Value>> {
             }
         }
     }
-    // An item comes before those that it holds: from the last one, each is whole when it is put into its holder.
+    // Items precede those nested in them: processed from the last one, each is complete when it is inserted
+    // into its parent.
     let mut outermost = Vec::new();
     while let Some(Item { object, holder }) = items.pop() {
         match holder {
@@ -69,7 +70,7 @@ pub(super) fn objects(dom: &Dom, base: &Url) -> Vec<Map<String, Value>> {
     outermost
 }
 
-/// A type without the address of its vocabulary.
+/// Returns a type without the URL of its vocabulary.
 pub(super) fn short_type(name: &str) -> Value {
     let name = name.trim().trim_end_matches('/');
     name.rsplit(['/', '#', ':']).next().unwrap_or(name).into()
@@ -79,7 +80,7 @@ fn is_item(dom: &Dom, id: NodeId) -> bool {
     dom.attr_named(id, "itemscope").is_some() || dom.attr_named(id, "typeof").is_some()
 }
 
-/// Names of the properties that an element states, without prefixes.
+/// Returns the names of the properties that an element states, without prefixes.
 fn property_names(dom: &Dom, id: NodeId) -> Vec<String> {
     let names = dom
         .attr(id, attr::ITEMPROP)
@@ -91,7 +92,8 @@ fn property_names(dom: &Dom, id: NodeId) -> Vec<String> {
         .collect()
 }
 
-/// What an element states, as HTML says for microdata; `content` counts everywhere, as in RDFa.
+/// Returns the value of an element as HTML defines it for microdata; `content` takes precedence everywhere,
+/// as in RDFa.
 fn value(dom: &Dom, base: &Url, id: NodeId) -> Option<String> {
     let address = |href: &str| resolve(base, href).map(String::from);
     if let Some(content) = dom.attr(id, attr::CONTENT) {
@@ -110,7 +112,7 @@ fn value(dom: &Dom, base: &Url, id: NodeId) -> Option<String> {
     stated.or_else(|| text(dom, id))
 }
 
-/// Adds a value; several of one name are a list.
+/// Adds a value; several values of one name become a list.
 fn put(object: &mut Map<String, Value>, name: String, value: Value) {
     match object.get_mut(&name) {
         None => {
@@ -122,7 +124,7 @@ fn put(object: &mut Map<String, Value>, name: String, value: Value) {
     }
 }
 
-/// The same at the front, for values that come from the last to the first.
+/// Adds a value at the front, for values that arrive in reverse order.
 fn put_first(object: &mut Map<String, Value>, name: String, value: Value) {
     match object.get_mut(&name) {
         None => {

@@ -1,4 +1,4 @@
-//! JSON-LD: the objects of all blocks, with references between them filled in.
+//! Reads the objects of all JSON-LD blocks and resolves references between them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::html::dom::{Dom, collapse};
 use crate::html::json_ld;
 use crate::limits;
 
-/// Every object of a block, of a list, of `@graph` and of `mainEntity`.
+/// Returns every object of a block, of a list, of `@graph` and of `mainEntity`.
 pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
     let blocks: Vec<Value> = json_ld::blocks(dom)
         .take(limits::FACT_BLOCKS)
@@ -18,7 +18,7 @@ pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
     let mut found: Vec<Map<String, Value>> = Vec::new();
     for value in blocks.iter().flat_map(json_ld::objects) {
         let Value::Object(object) = value else { continue };
-        // A graph is a bag of objects, a reference names one: neither is one itself.
+        // A graph contains objects, and a reference names one: neither is an object itself.
         let says = object.keys().any(|key| !key.starts_with('@'));
         if says && found.len() < limits::FACT_OBJECTS {
             found.push(clean_object(object));
@@ -36,7 +36,7 @@ pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
     for object in &mut found {
         let own = object.get("@id").cloned();
         for (key, value) in object.iter_mut().filter(|(key, _)| !key.starts_with('@')) {
-            // What an object is the main thing of leads back to where it came from.
+            // These properties point back to the page that contains the object.
             if key != "mainEntityOfPage" && key != "isPartOf" {
                 refer(value, &by_id, own.as_ref(), &mut budget);
             }
@@ -45,7 +45,7 @@ pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
     found
 }
 
-/// Puts objects where nothing but their id stands: in a property or a list, not deeper.
+/// Replaces references (objects with only an `@id`) in a property or a list of it, not deeper.
 fn refer(value: &mut Value, by_id: &HashMap<String, Value>, own: Option<&Value>, budget: &mut usize) {
     match value {
         Value::Array(list) => {
@@ -66,7 +66,7 @@ fn refer(value: &mut Value, by_id: &HashMap<String, Value>, own: Option<&Value>,
     }
 }
 
-/// Texts folded and without entities, types by their short names. The reader of JSON bounds the depth.
+/// Collapses white space, decodes entities, and shortens type names. The JSON parser limits the depth.
 fn clean(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(collapse(&json_ld::unescape(text))),

@@ -1,5 +1,5 @@
-//! Pairs of a label and a value outside of tables: definition lists, `Label: value` in a block of its own, and blocks
-//! of two parts of which the first is called a label.
+//! Label-value pairs outside of tables: definition lists, `Label: value` in a block of its own, and blocks of
+//! two parts of which the first is marked as a label.
 
 use super::table::label_of;
 use super::{is_around, text};
@@ -7,7 +7,7 @@ use crate::html::dom::{Dom, NodeId, collapse};
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// Parts of class names that call a part a label.
+/// Substrings of class names that mark a label.
 const LABEL_CLASSES: &[&str] = &[
     "label",
     "key",
@@ -19,7 +19,7 @@ const LABEL_CLASSES: &[&str] = &[
     "heading",
 ];
 
-/// All pairs of a page.
+/// Returns all pairs of a page.
 pub(super) fn pairs(dom: &Dom) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for id in 0..dom.len() {
@@ -37,7 +37,7 @@ pub(super) fn pairs(dom: &Dom) -> Vec<(String, String)> {
     found
 }
 
-/// Each term with what is said about it, joined. Lists inside a list come on their own.
+/// Adds each term with its definitions, joined. Nested lists are read on their own.
 fn definitions(dom: &Dom, list: NodeId, found: &mut Vec<(String, String)>) {
     let mut terms: Vec<String> = Vec::new();
     let mut said: Vec<String> = Vec::new();
@@ -69,13 +69,13 @@ fn definitions(dom: &Dom, list: NodeId, found: &mut Vec<(String, String)>) {
     close(&mut terms, &mut said);
 }
 
-/// Whether a node is small enough to be one pair, and holds no other block but such as have one line.
+/// Returns whether a node is small enough to be one pair.
 fn is_small(dom: &Dom, id: NodeId) -> bool {
     let size = dom.end(id) - id;
     size > 1 && size <= limits::FACT_PAIR_NODES
 }
 
-/// `Label: value`, where the label has an element of its own or the block is nothing else.
+/// Reads `Label: value` from a block without nested blocks.
 fn line(dom: &Dom, id: NodeId) -> Option<(String, String)> {
     let blocks = dom.below(id).any(|below| dom.tag(below).is_block());
     if blocks || dom.tag(id) == Tag::Span {
@@ -84,13 +84,13 @@ fn line(dom: &Dom, id: NodeId) -> Option<(String, String)> {
     let whole = text(dom, id)?;
     let (label, value) = whole.split_once([':', '：'])?;
     let value = collapse(value);
-    // An address or a time of day is no pair.
+    // A URL or a time of day is not a pair.
     let apart = !value.starts_with("//") && !(label.ends_with(|c: char| c.is_ascii_digit()));
     (apart && !value.is_empty()).then_some(())?;
     Some((label_of(label)?, value))
 }
 
-/// Two parts, the first of which is called a label.
+/// Reads a block of two parts, the first of which is marked as a label.
 fn parts(dom: &Dom, id: NodeId) -> Option<(String, String)> {
     let mut children = dom
         .children(id)

@@ -1,4 +1,4 @@
-//! Lists below a heading: ingredients, features, steps.
+//! Lists below a heading, for example ingredients, features, steps.
 
 use super::table::label_of;
 use super::{is_around, text};
@@ -6,7 +6,7 @@ use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// The items of each list by the nearest heading before it.
+/// Returns the items of each list, with the nearest heading before it.
 pub(super) fn lists(dom: &Dom) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut heading: Option<String> = None;

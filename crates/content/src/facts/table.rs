@@ -1,4 +1,5 @@
-//! Tables of data: rows under the names of their columns. A table of two columns without such names is pairs.
+//! Data tables: rows under column names. A table of two columns without column names is read as label-value
+//! pairs.
 
 use url::Url;
 
@@ -9,7 +10,7 @@ use crate::html::tag::Tag;
 use crate::limits;
 use crate::markdown::table::{cells, rows};
 
-/// The tables of a page, and what stands in those that are pairs.
+/// Returns the data tables of a page, and the pairs of two-column tables.
 pub(super) fn tables(dom: &Dom, base: &Url) -> (Vec<FactTable>, Vec<(String, String)>) {
     let (mut tables, mut pairs) = (Vec::new(), Vec::new());
     let mut budget = limits::FACT_CELLS;
@@ -86,7 +87,7 @@ fn cell(dom: &Dom, base: &Url, id: NodeId) -> FactCell {
     }
 }
 
-/// A text as a label: short, without its colon.
+/// Returns a text as a label, without its colon, if it is short enough.
 pub(super) fn label_of(text: &str) -> Option<String> {
     let label = text.trim().trim_end_matches([':', '：']).trim();
     let fits = !label.is_empty()

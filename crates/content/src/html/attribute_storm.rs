@@ -1,25 +1,27 @@
-//! Keeps surplus attributes from the tokenizer, because it compares each new attribute name with all earlier ones of
-//! its tag. Ordinary pages pass untouched.
+//! Drops surplus attributes before they reach the tokenizer, which compares each new attribute name with all
+//! earlier ones of its tag (quadratic time). Ordinary pages pass unchanged.
 //!
-//! Whatever a tokenizer is in (text, script, comment, quoted value), it comes back to plain text only at a `>`. So a tag
-//! is looked for once after every `>`, and a tag is followed over a `>` only inside quotes: a handful of possible tags
-//! are followed at a time and the work is linear. Some of them are no tags at all (scripts compare with `<` too); one
-//! that reaches the bound is checked by feeding the tokenizer up to there: inside a real tag it emits nothing.
+//! In any state (text, script, comment, quoted value), a tokenizer returns to plain text only at a `>`. So
+//! one possible tag is searched for after each `>`, and a tag continues past a `>` only inside quotes: few
+//! possible tags are tracked at a time, and the work is linear. Some of them are not tags (scripts compare
+//! with `<` too). When one reaches the limit, the tokenizer is fed up to that point: inside a real tag it
+//! emits nothing.
 
 use crate::limits::ATTRIBUTES_PER_TAG;
 
-/// Length between two `>` below which a tag without quotes cannot be a storm; most of a page is passed over by it.
+/// Length between two `>` below which a tag without quotes cannot exceed the limit; most of a page is skipped
+/// by this check.
 const QUIET_BYTES: usize = ATTRIBUTES_PER_TAG;
-/// Bytes fed at a time while nothing is suspicious.
+/// Bytes fed at a time while no tag is tracked.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Where the page goes.
+/// Receives the page.
 pub(super) trait Feed {
-    /// Takes the next piece of the page.
+    /// Receives the next piece of the page.
     fn feed(&mut self, piece: &str);
-    /// Tokens emitted so far, errors not counted.
+    /// Returns the number of tokens emitted so far, without errors.
     fn emitted(&self) -> usize;
-    /// True when no more of the page is wanted.
+    /// Returns true when the rest of the page is not needed.
     fn is_full(&self) -> bool;
 }
 
@@ -38,14 +40,14 @@ enum State {
 struct Followed {
     state: State,
     attributes: usize,
-    /// If this is a tag, nothing has been emitted from here on.
+    /// If this is a tag, the tokenizer has emitted nothing since this position.
     since: usize,
-    /// Where a surplus attribute begins that was not looked at yet.
+    /// Start of a surplus attribute that is not verified yet.
     surplus: Option<usize>,
 }
 
 impl Followed {
-    /// One byte on; never a `>`.
+    /// Advances by one byte, which is never a `>`.
     fn step(&mut self, byte: u8, at: usize) {
         let space = matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
         match self.state {
@@ -79,11 +81,11 @@ impl Followed {
         }
     }
 
-    /// A piece between two `>` on.
+    /// Advances by a segment between two `>`.
     fn advance(&mut self, segment: &[u8], at: usize) {
         let mut offset = 0;
         while offset < segment.len() {
-            // Inside quotes nothing but the quote matters.
+            // Inside quotes only the closing quote matters.
             if let State::Quoted(quote) = self.state {
                 match memchr::memchr(quote, &segment[offset..]) {
                     Some(n) => offset += n,
@@ -96,7 +98,7 @@ impl Followed {
     }
 }
 
-/// Feeds the page without surplus attributes. True when something was left out.
+/// Feeds the page without surplus attributes. Returns true when something was left out.
 pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
     let bytes = html.as_bytes();
     let mut followed: Vec<Followed> = Vec::new();
@@ -127,7 +129,7 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
             followed.clear();
             continue;
         }
-        // The `>` itself: only quoted values go on.
+        // At the `>` only quoted values continue.
         followed.retain(|tag| matches!(tag.state, State::Quoted(_)));
         merge(&mut followed);
         at = close + 1;
@@ -150,7 +152,8 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
     left_out || fed < bytes.len()
 }
 
-/// The followed tag that has surplus attributes and is one as far as can be told; the page is fed up to its surplus.
+/// Returns a tracked tag with surplus attributes that the tokenizer confirms; the page is fed up to its
+/// surplus.
 fn verified(
     html: &str,
     followed: &mut Vec<Followed>,
@@ -165,7 +168,7 @@ fn verified(
         let surplus = tag.surplus.unwrap_or(*fed);
         let since = tag.since.max(*fed);
         if since >= surplus {
-            // Nothing to go by yet; its next attribute is looked at.
+            // Nothing was fed since, so nothing can be verified yet; wait for its next attribute.
             (followed[index].surplus, followed[index].since) = (None, since);
             continue;
         }
@@ -180,7 +183,8 @@ fn verified(
     }
 }
 
-/// Where a tag with surplus ends, given that it was followed up to the `>` at `close`: what to look at and feed next.
+/// Returns where a tag with surplus attributes ends: the positions from which to continue scanning and
+/// feeding. The tag was tracked up to the `>` at `close`.
 fn end_of(bytes: &[u8], mut tag: Followed, mut close: usize) -> (usize, usize) {
     while let State::Quoted(_) = tag.state {
         if close >= bytes.len() {
@@ -193,7 +197,7 @@ fn end_of(bytes: &[u8], mut tag: Followed, mut close: usize) -> (usize, usize) {
     ((close + 1).min(bytes.len()), close)
 }
 
-/// Where a tag's name starts if the segment is plain text at its start.
+/// Returns where a tag's name starts, assuming that the segment starts in plain text.
 fn tag_start(segment: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'<', segment).find_map(|n| {
         let mut next = n + 1;
@@ -211,7 +215,7 @@ fn has_quote(segment: &[u8]) -> bool {
     memchr::memchr2(b'"', b'\'', segment).is_some()
 }
 
-/// Keeps one tag a state: with the most attributes and the weakest claim of those it stands for.
+/// Keeps one tag per state: with the most attributes and the latest `since` of those it replaces.
 fn merge(followed: &mut Vec<Followed>) {
     let mut kept: Vec<Followed> = Vec::new();
     for tag in followed.drain(..) {

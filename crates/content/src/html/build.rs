@@ -1,5 +1,5 @@
-//! html5ever's tree sink, writing straight into a linked arena that is put into document order at the end.
-//! Never grows beyond its budgets: it says when they are used up and then takes no more.
+//! html5ever's tree sink. Writes into a linked arena, which is put into document order at the end. Never
+//! grows beyond its budgets: it reports when they are used up and ignores further nodes.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -24,7 +24,7 @@ pub(super) struct Built {
     pub(super) next: u32,
     start: u32,
     stop: u32,
-    /// Index of the name in the table; the qualified name is in `qualified` for elements.
+    /// Index in the name table; the qualified name of an element is in `qualified`.
     name: u32,
     qualified: u32,
     pub(super) tag: Tag,
@@ -45,7 +45,7 @@ pub(super) struct Arena {
     moved: usize,
 }
 
-/// The sink. Interior mutability because the trait takes `&self`.
+/// The sink. Uses interior mutability because the trait takes `&self`.
 pub(super) struct Sink {
     arena: RefCell<Arena>,
     created: Cell<usize>,
@@ -54,7 +54,7 @@ pub(super) struct Sink {
     input_bytes: usize,
 }
 
-/// An element's name, owned: a table entry may move while the tree builder looks at it.
+/// The name of an element. Owned, because a table entry may move while the tree builder uses it.
 #[derive(Debug)]
 pub(super) struct Name(QualName);
 
@@ -68,7 +68,8 @@ impl ElemName for Name {
     }
 }
 
-/// True for the elements that HTML reopens in later blocks while they stay unclosed; `a` is kept apart because links matter.
+/// Returns true for elements that HTML reopens in later blocks while they stay unclosed. Without `a`, because
+/// links matter.
 pub(super) fn is_formatting(tag: Tag) -> bool {
     use Tag::*;
     matches!(
@@ -99,28 +100,28 @@ impl Sink {
         }
     }
 
-    /// Elements created so far.
+    /// Returns the number of elements created so far.
     pub(super) fn created(&self) -> usize {
         self.created.get()
     }
 
-    /// Formatting elements created so far, copies included.
+    /// Returns the number of formatting elements created so far, including copies.
     pub(super) fn formatting_created(&self) -> usize {
         self.formatting_created.get()
     }
 
-    /// What the element is.
+    /// Returns the tag of an element.
     pub(super) fn tag(&self, handle: u32) -> Tag {
         self.arena.borrow().nodes[handle as usize].tag
     }
 
-    /// True when a budget is used up.
+    /// Returns true when a budget is used up.
     pub(super) fn is_full(&self) -> bool {
         let arena = self.arena.borrow();
         arena.nodes.len() >= limits::NODES || arena.moved >= limits::MOVED_NODES
     }
 
-    /// Remembers that something was left out.
+    /// Marks the page as truncated.
     pub(super) fn mark_truncated(&self) {
         self.truncated.set(true);
     }
@@ -154,7 +155,7 @@ impl Arena {
         index
     }
 
-    /// Copies a value into the buffer; beyond the budget the value is empty.
+    /// Copies a value into the buffer. Beyond the budget the value is empty, and the flag is false.
     fn keep(&mut self, value: &str) -> (u32, u32, bool) {
         let start = self.text.len() as u32;
         if self.text.len() + value.len() > self.max_text {
@@ -164,7 +165,7 @@ impl Arena {
         (start, self.text.len() as u32, true)
     }
 
-    /// The value of an attribute of an element.
+    /// Returns the value of an attribute of an element.
     pub(super) fn attr(&self, id: u32, name: &str) -> Option<&str> {
         let node = &self.nodes[id as usize];
         if matches!(node.tag, Tag::Text | Tag::Document) {
@@ -177,7 +178,7 @@ impl Arena {
         Some(&self.text[found.start as usize..found.stop as usize])
     }
 
-    /// White space between elements.
+    /// Returns true for a text node of white space only.
     pub(super) fn is_blank(&self, id: u32) -> bool {
         let node = &self.nodes[id as usize];
         node.tag == Tag::Text
@@ -186,7 +187,7 @@ impl Arena {
                 .is_empty()
     }
 
-    /// Whether the node is a declarative shadow root.
+    /// Returns whether the node is a declarative shadow root.
     pub(super) fn is_shadow(&self, id: u32) -> bool {
         self.shadows.binary_search(&id).is_ok()
     }
@@ -241,7 +242,8 @@ impl Arena {
         (node.parent, node.previous, node.next) = (parent, previous, sibling);
     }
 
-    /// Adds text to `neighbour` when that is the text written last, else makes a node of it.
+    /// Appends text to `neighbour` if that was the text written last; else creates a text node and returns
+    /// it.
     fn text_node(&mut self, neighbour: u32, text: &str) -> Option<u32> {
         let at_end = neighbour != NONE && {
             let node = &self.nodes[neighbour as usize];
@@ -258,7 +260,7 @@ impl Arena {
         Some(self.nodes.len() as u32 - 1)
     }
 
-    /// The arena in document order. Walks by the links, so depth costs nothing.
+    /// Returns the arena in document order. Follows the links, so depth costs nothing.
     fn freeze(self, truncated: bool, input_bytes: usize) -> Dom {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let (mut at, mut parent) = (0u32, 0u32);
@@ -316,7 +318,7 @@ impl TreeSink for Sink {
 
     fn finish(self) -> Dom {
         let mut arena = self.arena.into_inner();
-        // Of several shadow roots of one host the first counts.
+        // The first shadow root of a host counts.
         let mut hosts = HashSet::new();
         for shadow in arena.shadows.clone() {
             if hosts.insert(arena.nodes[shadow as usize].parent) {
@@ -371,7 +373,7 @@ impl TreeSink for Sink {
         arena.nodes.push(node);
         let id = arena.nodes.len() as u32 - 1;
         if tag == Tag::Template && arena.attr(id, "shadowrootmode").is_some() {
-            // What is shown is what the template holds.
+            // The contents of the template are shown.
             let name = arena.name(&LocalName::from("div"));
             let node = &mut arena.nodes[id as usize];
             (node.tag, node.name) = (Tag::Div, name);
@@ -385,7 +387,7 @@ impl TreeSink for Sink {
     }
 
     fn create_comment(&self, _text: StrTendril) -> u32 {
-        // Comments are nothing to us; an empty text node stands in so that handles stay valid.
+        // Comments are not kept; an empty text node takes their place so that handles stay valid.
         let mut arena = self.arena.borrow_mut();
         arena.nodes.push(Built::new(Tag::Text));
         arena.nodes.len() as u32 - 1
@@ -448,7 +450,7 @@ impl TreeSink for Sink {
             let node = &arena.nodes[*target as usize];
             (node.start as usize, node.stop as usize)
         };
-        // Only `html` and `body` come here, with a handful of attributes: write the joined list at the end.
+        // Only `html` and `body` get here, with few attributes: write the joined list at the end.
         if stop - start + attributes.len() > limits::ATTRIBUTES_PER_TAG {
             self.truncated.set(true);
             return;

@@ -1,11 +1,11 @@
-//! The arena of one page: nodes in document order, each knowing where its subtree ends, so that walking is counting up.
-//! Text and attribute values are ranges of one buffer. Nothing here recurses or allocates per node.
+//! The arena of one page: nodes in document order. Each node knows where its subtree ends, so that a walk is
+//! a count. Text and attribute values are ranges of one buffer. Nothing here recurses or allocates per node.
 
 use std::ops::Range;
 
 use super::tag::Tag;
 
-/// Bytes of text in `noscript` from which it may be the page's.
+/// Bytes of text in `noscript` above which it may be the page's content.
 const NOSCRIPT_TEXT_BYTES: usize = 400;
 
 /// Index of a node in document order; 0 is the document itself.
@@ -17,7 +17,7 @@ pub(crate) struct Node {
     pub(crate) parent: NodeId,
     /// One past the last node of the subtree.
     pub(crate) end: NodeId,
-    /// Text: its range in the buffer. Element: its range in the attribute list.
+    /// Text: start of its range in the buffer. Element: start of its range in the attribute list.
     pub(crate) start: u32,
     pub(crate) stop: u32,
     /// Index of the element's name in the name table.
@@ -42,20 +42,20 @@ pub(crate) struct Dom {
     /// Names of elements and attributes; attribute names of `attr` come first.
     pub(crate) names: Vec<Box<str>>,
     pub(crate) truncated: bool,
-    /// The page's text stands in `noscript`: what scripts would show came without them.
+    /// The content of the page is in `noscript`, so that is read like the rest.
     pub(crate) shows_noscript: bool,
-    /// Bytes of the input, for bounds that depend on it.
+    /// Bytes of the input, for limits that depend on it.
     pub(crate) input_bytes: usize,
 }
 
 macro_rules! attribute_names {
     ($($constant:ident $name:literal),* $(,)?) => {
-        /// Table indices of the attribute names that the crate asks for.
+        /// Table indices of the attribute names that this crate looks up.
         pub(crate) mod attr {
             #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
             enum Order { $($constant),* }
             $(pub(crate) const $constant: u32 = Order::$constant as u32;)*
-            /// The names, in order of their indices.
+            /// The names, in the order of their indices.
             pub(crate) const NAMES: &[&str] = &[$($name),*];
         }
     };
@@ -74,32 +74,32 @@ attribute_names! {
 }
 
 impl Dom {
-    /// The node at `id`.
+    /// Returns the node at `id`.
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
-    /// What the node is.
+    /// Returns the tag of a node.
     pub(crate) fn tag(&self, id: NodeId) -> Tag {
         self.nodes[id as usize].tag
     }
 
-    /// One past the last node of the subtree of `id`.
+    /// Returns one past the last node of the subtree of `id`.
     pub(crate) fn end(&self, id: NodeId) -> NodeId {
         self.nodes[id as usize].end
     }
 
-    /// The parent; the document is its own.
+    /// Returns the parent; the document is its own parent.
     pub(crate) fn parent(&self, id: NodeId) -> NodeId {
         self.nodes[id as usize].parent
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub(crate) fn len(&self) -> NodeId {
         self.nodes.len() as NodeId
     }
 
-    /// The text of a text node, empty for others.
+    /// Returns the text of a text node; empty for others.
     pub(crate) fn text(&self, id: NodeId) -> &str {
         let node = self.node(id);
         match node.tag {
@@ -108,12 +108,12 @@ impl Dom {
         }
     }
 
-    /// The name of an element.
+    /// Returns the name of an element.
     pub(crate) fn name(&self, id: NodeId) -> &str {
         &self.names[self.node(id).name as usize]
     }
 
-    /// The attributes of a node, in order.
+    /// Returns the attributes of a node, in order.
     pub(crate) fn attributes(&self, id: NodeId) -> &[Attribute] {
         let node = self.node(id);
         match node.tag {
@@ -122,12 +122,12 @@ impl Dom {
         }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(crate) fn value(&self, attribute: &Attribute) -> &str {
         &self.text[attribute.start as usize..attribute.stop as usize]
     }
 
-    /// The value of the attribute with this table index (of [`attr`]).
+    /// Returns the value of the attribute with this table index (see [`attr`]).
     pub(crate) fn attr(&self, id: NodeId, name: u32) -> Option<&str> {
         self.attributes(id)
             .iter()
@@ -135,7 +135,7 @@ impl Dom {
             .map(|a| self.value(a))
     }
 
-    /// The value of an attribute by any name.
+    /// Returns the value of an attribute by name.
     pub(crate) fn attr_named(&self, id: NodeId, name: &str) -> Option<&str> {
         self.attributes(id)
             .iter()
@@ -143,17 +143,17 @@ impl Dom {
             .map(|a| self.value(a))
     }
 
-    /// True when the `class` attribute has this token, whatever the case of its letters.
+    /// Returns true when the `class` attribute has this token, ignoring case.
     pub(crate) fn has_class(&self, id: NodeId, class: &str) -> bool {
         self.classes(id).any(|c| c.eq_ignore_ascii_case(class))
     }
 
-    /// The tokens of the `class` attribute.
+    /// Returns the tokens of the `class` attribute.
     pub(crate) fn classes(&self, id: NodeId) -> impl Iterator<Item = &str> {
         self.attr(id, attr::CLASS).unwrap_or("").split_ascii_whitespace()
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
         Children {
             dom: self,
@@ -162,12 +162,12 @@ impl Dom {
         }
     }
 
-    /// All nodes below `id`, in document order.
+    /// Returns all nodes below `id`, in document order.
     pub(crate) fn below(&self, id: NodeId) -> Range<NodeId> {
         id + 1..self.end(id)
     }
 
-    /// The ancestors of `id`, nearest first, without the document.
+    /// Returns the ancestors of `id`, nearest first, without the document.
     pub(crate) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let mut at = id;
         std::iter::from_fn(move || {
@@ -176,17 +176,17 @@ impl Dom {
         })
     }
 
-    /// The first element with this tag below `id`.
+    /// Returns the first element with this tag below `id`.
     pub(crate) fn first(&self, id: NodeId, tag: Tag) -> Option<NodeId> {
         self.below(id).find(|&n| self.tag(n) == tag)
     }
 
-    /// True for elements whose contents are no text of this page.
+    /// Returns true for elements whose content is not text of this page.
     pub(crate) fn is_never_text(&self, tag: Tag) -> bool {
         tag.is_never_text() || (tag == Tag::Noscript && !self.shows_noscript)
     }
 
-    /// Looks where the text is: sets `shows_noscript` when nearly all of it stands there.
+    /// Sets `shows_noscript` when nearly all text of the page is in `noscript`.
     pub(crate) fn look_at_noscript(&mut self) {
         let (mut plain, mut inside) = (0usize, 0usize);
         let mut end = 0;
@@ -211,7 +211,7 @@ impl Dom {
         self.shows_noscript = inside > NOSCRIPT_TEXT_BYTES && inside > plain * 3;
     }
 
-    /// All text below `id` as it stands, scripts and styles left out, at most about `max` bytes.
+    /// Returns all text below `id` unchanged, without scripts and styles; stops after about `max` bytes.
     pub(crate) fn text_of(&self, id: NodeId, max: usize) -> String {
         let mut out = String::new();
         let mut at = id;

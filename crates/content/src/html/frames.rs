@@ -1,5 +1,5 @@
-//! Documents of frames, put where the page shows them: the page's source with each `iframe` or `frame` replaced. Works on
-//! the text of the page, so that everything else of it stays as it was received.
+//! Replaces each `iframe` or `frame` in the page's source by its document. Works on text, so that the rest of
+//! the page stays as it was received.
 
 use std::ops::Range;
 
@@ -10,18 +10,19 @@ use super::links::resolve;
 /// One `iframe` or `frame` of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameTag {
-    /// Where its document is.
+    /// URL of its document.
     pub url: Url,
-    /// Its place in the source, with what stands between its tags.
+    /// Its range in the source, including its content and end tag.
     range: Range<usize>,
 }
 
-/// Elements whose content holds no elements of the page.
+/// Elements whose content is not markup of the page.
 const OPAQUE: &[&str] = &[
     "script", "style", "noscript", "template", "textarea", "title", "xmp", "noembed", "svg",
 ];
 
-/// The frames of a page with an http(s) address, in order, at most `max`.
+/// Returns the frames of a page with an http(s) URL, in document order, at most `max`. Frames with a width or
+/// height of 0 or 1 are skipped.
 pub fn frame_tags(html: &str, base: &Url, max: usize) -> Vec<FrameTag> {
     let mut frames = Vec::new();
     let mut scanner = Scanner { html, at: 0 };
@@ -51,7 +52,7 @@ pub fn frame_tags(html: &str, base: &Url, max: usize) -> Vec<FrameTag> {
     frames
 }
 
-/// The page with documents in the places of their frames, in order of the frames. A frameset becomes a block.
+/// Returns the page with the frames replaced by their documents. A frameset becomes a block.
 pub fn with_frames(html: &str, documents: &[(FrameTag, String)]) -> String {
     let mut out =
         String::with_capacity(html.len() + documents.iter().map(|(_, text)| text.len()).sum::<usize>());
@@ -67,7 +68,7 @@ pub fn with_frames(html: &str, documents: &[(FrameTag, String)]) -> String {
     out
 }
 
-/// Copies source, framesets as blocks and without what they say to browsers that have no frames.
+/// Copies source; a frameset becomes a block, and `noframes` is dropped.
 fn push_without_framesets(out: &mut String, html: &str) {
     let mut scanner = Scanner { html, at: 0 };
     let mut at = 0;
@@ -86,12 +87,12 @@ fn push_without_framesets(out: &mut String, html: &str) {
 }
 
 struct Tag {
-    /// In lower case, with a slash before it for an end tag.
+    /// In lower case, with a leading slash for an end tag.
     name: String,
     range: Range<usize>,
 }
 
-/// Goes from tag to tag; passes over comments and what is no markup.
+/// Iterates over tags; skips comments and text that is not markup.
 struct Scanner<'h> {
     html: &'h str,
     at: usize,
@@ -130,7 +131,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Goes behind the end tag of an element; to the end of the page without one.
+    /// Moves past the end tag of an element, or to the end of the page if there is none.
     fn skip_to_end_of(&mut self, name: &str) -> usize {
         let mut at = self.at;
         self.at = loop {
@@ -147,7 +148,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Length of a tag up to and with its `>`, which may stand in quotes before.
+/// Returns the length of a tag including its `>`; a `>` inside quotes does not count.
 fn tag_length(tag: &str) -> usize {
     let mut quote = None;
     for (at, byte) in tag.bytes().enumerate() {
@@ -163,7 +164,7 @@ fn tag_length(tag: &str) -> usize {
     tag.len()
 }
 
-/// The value of an attribute of a start tag, with its character references resolved where an address has them.
+/// Returns the value of an attribute of a start tag, with `&amp;` resolved.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let lower = tag.to_ascii_lowercase();
     let mut from = 0;

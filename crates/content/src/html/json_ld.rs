@@ -1,4 +1,4 @@
-//! Title, author and date of a page's text, from JSON-LD, `meta` and the markup, in this order of trust.
+//! Title, author and date of an article, from JSON-LD, `meta` and the markup, in this order of precedence.
 //! Reads what the page states; guesses nothing from prose.
 
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::dom::{Dom, NodeId, attr, collapse};
 use super::tag::Tag;
 use crate::limits;
 
-/// Types whose fields speak of the page's text.
+/// Types that describe the article.
 const TEXT_TYPES: &[&str] = &[
     "Article",
     "NewsArticle",
@@ -30,7 +30,7 @@ const TEXT_TYPES: &[&str] = &[
     "QAPage",
     "Question",
 ];
-/// Types that speak of the page when no text type does.
+/// Types that describe the page, used when there is no article type.
 const PAGE_TYPES: &[&str] = &[
     "WebPage",
     "CollectionPage",
@@ -41,19 +41,19 @@ const PAGE_TYPES: &[&str] = &[
     "FAQPage",
 ];
 
-/// What was found; absent values are `None`.
+/// Title, author and date of an article.
 #[derive(Debug, Default)]
 pub(crate) struct Stated {
     pub(crate) title: Option<String>,
-    /// Of JSON-LD.
+    /// From JSON-LD.
     pub(crate) author: Option<String>,
-    /// Of the markup, for pages without the former.
+    /// From the markup, for pages without JSON-LD author.
     pub(crate) marked_author: Option<String>,
-    /// As written in the page.
+    /// A day as `2024-01-31`.
     pub(crate) published: Option<String>,
 }
 
-/// Reads the page.
+/// Reads title, author and date.
 pub(crate) fn stated(dom: &Dom) -> Stated {
     let mut out = Stated::default();
     let mut page = Stated::default();
@@ -140,7 +140,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
     out
 }
 
-/// The texts of all blocks that are not too long.
+/// Returns the texts of all JSON-LD blocks that are not too long.
 pub(crate) fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
     (0..dom.len())
         .filter(|&id| {
@@ -158,12 +158,13 @@ pub(crate) fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
                 .trim_start_matches("//<![CDATA[")
                 .trim_end_matches("-->")
                 .trim_end_matches("//]]>");
-            // Line ends inside strings are common and not JSON.
+            // Line ends inside strings are common, but not valid JSON.
             text.replace(['\n', '\r', '\t'], " ")
         })
 }
 
-/// The objects of a block: itself, those of a list, of `@graph` and of `mainEntity`. The reader of JSON bounds its depth.
+/// Returns the objects of a block: itself, and those of a list, of `@graph` and of `mainEntity`. The JSON
+/// parser limits the depth.
 pub(crate) fn objects(value: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut open = vec![value];
@@ -219,7 +220,7 @@ fn fill(out: &mut Stated, object: &Value, all: &[&Value]) {
     }
 }
 
-/// Names of one or several people, joined with `, `.
+/// Returns the names of one or several people, joined with `, `.
 fn names(value: &Value, all: &[&Value]) -> Option<String> {
     let list: Vec<&Value> = match value {
         Value::Array(list) => list.iter().take(20).collect(),
@@ -251,7 +252,7 @@ fn names(value: &Value, all: &[&Value]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// A text without the entities that are often left in JSON-LD.
+/// Decodes the entities that are often left in JSON-LD.
 pub(crate) fn unescape(text: &str) -> String {
     text.replace("&amp;", "&")
         .replace("&#39;", "'")
@@ -259,7 +260,7 @@ pub(crate) fn unescape(text: &str) -> String {
         .replace("&quot;", "\"")
 }
 
-/// An author that the markup names: `rel=author`, `itemprop=author`, or a class that says so.
+/// Returns an author marked up with `rel=author`, `itemprop=author` or a known class.
 fn byline(dom: &Dom) -> Option<String> {
     let marked = |id: NodeId| {
         dom.attr(id, attr::REL)
@@ -290,7 +291,7 @@ fn byline(dom: &Dom) -> Option<String> {
     (text.len() > 2 && text.len() < 80).then(|| text.to_owned())
 }
 
-/// A date that the markup marks as the page's: `itemprop=datePublished`, the first `time`, or a class that says so.
+/// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
 fn marked_time(dom: &Dom) -> Option<String> {
     let value = |id: NodeId| {
         let text = dom
@@ -337,7 +338,8 @@ fn marked_time(dom: &Dom) -> Option<String> {
         .or_else(|| date_below_heading(dom))
 }
 
-/// A date that stands alone, or nearly, among the first texts below the heading; not the text of a link.
+/// Returns a date that is (nearly) the whole text of one of the first text nodes below the heading. Link
+/// texts do not count.
 fn date_below_heading(dom: &Dom) -> Option<String> {
     const TEXTS: usize = 40;
     const BYTES: usize = 40;
@@ -355,7 +357,8 @@ fn date_below_heading(dom: &Dom) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The day of an ISO time, `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and `31 Jan 2024`.
+/// Returns the day of an ISO time as `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and
+/// `31 Jan 2024`.
 pub fn day(text: &str) -> Option<String> {
     let text = text.trim();
     let digits: Vec<&str> = text
@@ -377,7 +380,7 @@ pub fn day(text: &str) -> Option<String> {
     plausible.then(|| format!("{year}-{month:02}-{day:02}"))
 }
 
-/// Year, month and day of a date with an English month name.
+/// Returns year, month and day of a date with an English month name.
 fn written_day(text: &str) -> Option<(&str, u8, &str)> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -427,7 +430,7 @@ fn written_day(text: &str) -> Option<(&str, u8, &str)> {
     })
 }
 
-/// The one `h1`, or of several the one that `title` repeats.
+/// Returns the only `h1`, or, of several, the one that `title` repeats.
 fn heading(dom: &Dom) -> Option<String> {
     let headings: Vec<String> = (0..dom.len())
         .filter(|&id| dom.tag(id) == Tag::H1)
@@ -454,7 +457,7 @@ fn heading(dom: &Dom) -> Option<String> {
         .cloned()
 }
 
-/// A title without the name of the site behind the last separator.
+/// Returns a title without the site name after the last separator.
 fn without_site(title: &str) -> String {
     for separator in [" | ", " - ", " – ", " — ", " :: ", " · ", " » "] {
         if let Some(at) = title.rfind(separator)

@@ -1,4 +1,4 @@
-//! Links, images and attribute values of a page, absolute by its base. Reads the arena only.
+//! Links and images of a page as absolute URLs. Only reads the arena.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::dom::{Dom, NodeId, attr};
 use super::tag::Tag;
 use crate::limits;
 
-/// The base for relative addresses: the first usable `base[href]`, else the page's own address.
+/// Returns the base for relative URLs: the first usable `base[href]`, else the URL of the page.
 pub(crate) fn base_of(dom: &Dom, url: &Url) -> Url {
     (0..dom.len())
         .filter(|&id| dom.tag(id) == Tag::Base)
@@ -18,7 +18,7 @@ pub(crate) fn base_of(dom: &Dom, url: &Url) -> Url {
         .unwrap_or_else(|| url.clone())
 }
 
-/// An address of the page, absolute; `None` for what is no address or too long.
+/// Resolves a URL of the page; `None` when it is invalid or too long.
 pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     let href = href.trim();
     if href.len() > limits::URL_BYTES {
@@ -27,7 +27,7 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     base.join(href).ok()
 }
 
-/// False for what leads to a place on the same page.
+/// Returns false for links to a place on the same page.
 fn leads_on(href: &str) -> bool {
     let href = href.trim();
     !href.is_empty() && !href.starts_with('#')
@@ -37,10 +37,10 @@ fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// `a[href]` of the whole page: http(s), absolute, unique, document order, no fragment-only links. Fragments are removed
-/// (before looking for repeats) unless they are asked for.
+/// Returns `a[href]` of the whole page: http(s), absolute, unique, in document order, without fragment-only
+/// links. Unless `keep_fragments` is set, fragments are removed before duplicates are.
 pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> {
-    // What stands in `noscript` or `template` is not there for a reader with scripts.
+    // Readers with scripts do not see `noscript` and `template`.
     let mut hidden = 0;
     let hrefs = (0..dom.len()).filter_map(|id| {
         if matches!(dom.tag(id), Tag::Noscript | Tag::Template) && id >= hidden {
@@ -62,7 +62,7 @@ pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> 
     .collect()
 }
 
-/// Where a crawl goes on from this page (contract section 5 rule 2).
+/// Returns the links that a crawl may follow (contract section 5 rule 2).
 pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
     let target = |id: NodeId| match dom.tag(id) {
         Tag::A | Tag::Area => dom.attr(id, attr::HREF),
@@ -110,7 +110,8 @@ fn unique(urls: impl Iterator<Item = Url>, keep_fragments: bool) -> Vec<Url> {
     .collect()
 }
 
-/// Addresses of the page's pictures: absolute, unique, document order; the picture that a reader would see of each.
+/// Returns the URLs of the page's images: absolute, unique, in document order. Of each image, the one that a
+/// reader would see.
 pub(crate) fn images(dom: &Dom, base: &Url) -> Vec<String> {
     let mut seen = HashSet::new();
     (0..dom.len())
@@ -123,7 +124,8 @@ pub(crate) fn images(dom: &Dom, base: &Url) -> Vec<String> {
         .collect()
 }
 
-/// Where the picture of an `img` really is: `src`, or what lazy loading puts there later. May be a `data:` address.
+/// Returns the URL of the image that an `img` shows: `src`, or what lazy loading sets later. May be a `data:`
+/// URL.
 pub(crate) fn image_source(dom: &Dom, id: NodeId) -> Option<&str> {
     let plain = dom
         .attr(id, attr::SRC)
@@ -156,7 +158,7 @@ pub(crate) fn image_source(dom: &Dom, id: NodeId) -> Option<&str> {
     from_set.or_else(|| picture_source(dom, id)).or(plain)
 }
 
-/// The largest picture of an `img`, for the cleaned HTML.
+/// Returns the largest image of an `img`, for the cleaned HTML.
 pub(crate) fn largest_image(dom: &Dom, id: NodeId) -> Option<&str> {
     [attr::DATA_SRCSET, attr::DATA_LAZY_SRCSET, attr::SRCSET]
         .into_iter()
@@ -165,7 +167,7 @@ pub(crate) fn largest_image(dom: &Dom, id: NodeId) -> Option<&str> {
         .or_else(|| image_source(dom, id))
 }
 
-/// The picture of the `source` elements beside an `img` in a `picture`.
+/// Returns the image of the `source` elements beside an `img` in a `picture`.
 fn picture_source(dom: &Dom, id: NodeId) -> Option<&str> {
     let parent = dom.parent(id);
     if dom.tag(parent) != Tag::Picture {
@@ -188,7 +190,7 @@ fn is_address(text: &str) -> bool {
         && !is_placeholder(text)
 }
 
-/// True for what stands in for a picture until a script loads it.
+/// Returns true for an image that lazy loading replaces later.
 pub(crate) fn is_placeholder(src: &str) -> bool {
     let lower = src.get(..src.len().min(200)).unwrap_or(src).to_ascii_lowercase();
     lower.starts_with("data:")
@@ -208,7 +210,7 @@ pub(crate) fn is_placeholder(src: &str) -> bool {
         .any(|name| lower.ends_with(name))
 }
 
-/// The address with the largest width or density of a `srcset`.
+/// Returns the URL with the largest width or density of a `srcset`.
 pub(crate) fn largest_of_set(set: &str) -> Option<&str> {
     let mut best: Option<(&str, f64)> = None;
     let mut rest = set;

@@ -1,5 +1,5 @@
-//! What a page says about itself: title, description, language, Open Graph and the other `meta` values, favicon.
-//! Reads the arena only; never invents a value.
+//! Metadata of a page: title, description, language, Open Graph and other `meta` values, favicon. Only reads
+//! the arena; never invents a value.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::limits;
 /// One value of a metadata key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataValue {
-    /// A single value; several equal names are joined with `, `.
+    /// A single value; several values of one name are joined with `, `.
     Text(String),
-    /// Several values of a key that is a list by contract.
+    /// Several values of a key that the contract defines as a list.
     List(Vec<String>),
 }
 
@@ -31,11 +31,11 @@ pub struct PageMetadata {
     pub language: Option<String>,
     /// Every `og:locale:alternate`, in document order.
     pub og_locale_alternate: Vec<String>,
-    /// All other values by their key: the contract's names for the usual ones, else the name in the page.
+    /// All other values by key: the contract's names for common ones, else the name in the page.
     pub other: BTreeMap<String, MetadataValue>,
 }
 
-/// Page names and the contract's keys for them. Of these the first value with content counts.
+/// Names in pages and the contract's keys for them. The first non-empty value counts.
 const RENAMED: &[(&str, &str)] = &[
     ("keywords", "keywords"),
     ("robots", "robots"),
@@ -63,7 +63,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("dcterms.keywords", "dcTermsKeywords"),
 ];
 
-/// Keys of the document that the server fills; a page cannot set them.
+/// Keys that the server sets; a page cannot set them.
 const RESERVED: &[&str] = &[
     "title",
     "description",
@@ -144,7 +144,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
     out
 }
 
-/// Files one `meta` value under its key.
+/// Stores one `meta` value under its key.
 fn take(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &str) {
     let lower = name.to_ascii_lowercase();
     match lower.as_str() {
@@ -187,8 +187,8 @@ fn take(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &st
     }
 }
 
-/// Adds what the page says of its text: title, author, day. An author of JSON-LD is worth more than a `meta` value, that
-/// more than one of the markup; a `meta` value that is an address names nobody.
+/// Adds title, author and day of the article. An author from JSON-LD takes precedence over a `meta` value,
+/// and that over one from the markup; a `meta` value that is a URL is not a name.
 fn take_stated(out: &mut PageMetadata, stated: json_ld::Stated) {
     let named =
         matches!(out.other.get("author"), Some(MetadataValue::Text(text)) if !text.starts_with("http"));
@@ -216,7 +216,8 @@ fn language(dom: &Dom) -> Option<String> {
     Some(dom.attr(html, attr::LANG)?.trim().to_owned()).filter(|lang| !lang.is_empty())
 }
 
-/// The first `link` whose rel has the word `icon`, else the first that has it inside a word (`apple-touch-icon`).
+/// Returns the first `link` whose rel has the word `icon`, else the first with a word that contains it
+/// (`apple-touch-icon`).
 fn favicon(dom: &Dom, base: &Url) -> Option<String> {
     let links: Vec<(NodeId, String)> = (0..dom.len())
         .filter(|&id| {

@@ -1,5 +1,6 @@
-//! Text to arena: html5ever's tokenizer, a gate that caps what reaches the tree builder, and the tree builder.
-//! Work is bounded on any input, because the tree builder's is only while few elements are open.
+//! Parses text into the arena: html5ever's tokenizer, a gate that limits what reaches the tree builder, and
+//! the tree builder. The gate bounds the work on any input, because the tree builder is only fast while few
+//! elements are open.
 
 use std::cell::{Cell, RefCell};
 
@@ -17,7 +18,7 @@ use super::dom::Dom;
 use super::tag::Tag;
 use crate::limits;
 
-/// Parses a page. Never fails: what cannot be kept is left out and the arena says so.
+/// Parses a page. Never fails: what exceeds a limit is left out and the arena is marked truncated.
 pub(crate) fn parse(html: &str) -> Dom {
     let mut cut = false;
     let mut html = html;
@@ -56,7 +57,8 @@ pub(crate) fn parse(html: &str) -> Dom {
     dom
 }
 
-/// A count that was exact when `created` elements existed; every element made since may have added one.
+/// An upper bound of a count that was exact when `created` elements existed; every later element may have
+/// added one.
 #[derive(Default)]
 struct Counted {
     exact: Cell<usize>,
@@ -74,7 +76,7 @@ impl Counted {
     }
 }
 
-/// The tokenizer with the gate behind it.
+/// The tokenizer and its input queue.
 struct Feeder {
     tokenizer: Tokenizer<Gate>,
     queue: BufferQueue,
@@ -105,7 +107,7 @@ struct Gate {
     formatting: Counted,
 }
 
-/// Collects the handles that the tree builder holds: open elements and formatting elements to be reopened.
+/// Collects the handles that the tree builder holds: open elements, and formatting elements to be reopened.
 struct Held<'a> {
     sink: &'a Sink,
     all: RefCell<Vec<u32>>,
@@ -124,7 +126,7 @@ impl Tracer for Held<'_> {
 }
 
 impl Gate {
-    /// Asks the tree builder what it holds and makes both counts exact.
+    /// Counts the handles that the tree builder holds, which makes both counts exact.
     fn recount(&self) {
         let sink = &self.builder.sink;
         let held = Held {
@@ -144,9 +146,9 @@ impl Gate {
             .set(distinct(held.formatting), sink.formatting_created());
     }
 
-    /// True when a start tag must not reach the tree builder.
+    /// Returns true when a start tag must not reach the tree builder.
     fn is_refused(&self, tag: Tag) -> bool {
-        // Dropping these would turn scripts into text; they hold no elements, so they do not nest.
+        // Dropping these would turn scripts into text; they contain no elements, so they do not nest.
         if tag.is_void()
             || matches!(
                 tag,
@@ -192,7 +194,7 @@ impl TokenSink for Gate {
                     return TokenSinkResult::Continue;
                 }
             }
-            // Comments make no nodes.
+            // Comments create no nodes.
             Token::CommentToken(_) => return TokenSinkResult::Continue,
             Token::CharacterTokens(_) if sink.is_full() => {
                 sink.mark_truncated();

@@ -1,5 +1,5 @@
-//! Pages that are redirects: an immediate `meta` refresh (HTML section 4.2.5.3), or nothing but a script that sets the
-//! location. Reads the arena only.
+//! Detects pages that are redirects: an immediate `meta` refresh (HTML section 4.2.5.3), or a page that
+//! consists of one script that sets the location. Only reads the arena.
 
 use url::Url;
 
@@ -8,12 +8,12 @@ use super::links::resolve;
 use super::tag::Tag;
 use crate::limits;
 
-/// Longest delay of a refresh that is a redirect, in seconds.
+/// Maximum delay of a refresh that counts as a redirect, in seconds.
 const DELAY_MAX_S: f64 = 1.0;
-/// Characters of text that a page may show beside a script that leaves it.
+/// Characters of text that a page may show beside a redirecting script.
 const STUB_CHARS: usize = 400;
 
-/// Where the page sends its reader at once. `None` for an address of its own and for what is not http(s).
+/// Returns the redirect target. `None` for the page's own URL and for URLs that are not http(s).
 pub(crate) fn redirect(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
     let target = by_meta(dom, base).or_else(|| by_script(dom, base, url))?;
     let is_here = {
@@ -25,7 +25,7 @@ pub(crate) fn redirect(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
     (matches!(target.scheme(), "http" | "https") && !is_here).then_some(target)
 }
 
-/// The first `meta` refresh outside `noscript` decides.
+/// Returns the target of the first `meta` refresh outside `noscript`.
 fn by_meta(dom: &Dom, base: &Url) -> Option<Url> {
     let mut hidden = 0;
     let refresh = (0..dom.len()).find(|&id| {
@@ -42,7 +42,7 @@ fn by_meta(dom: &Dom, base: &Url) -> Option<Url> {
     (delay <= DELAY_MAX_S).then(|| resolve(base, target)).flatten()
 }
 
-/// Delay in seconds and address of `0;URL=...`.
+/// Parses delay in seconds and URL from `0;URL=...`.
 fn refresh_value(value: &str) -> Option<(f64, &str)> {
     let value = value.trim();
     let digits = value
@@ -67,7 +67,7 @@ fn refresh_value(value: &str) -> Option<(f64, &str)> {
     (!target.is_empty()).then_some((delay, target))
 }
 
-/// The target of a page whose only script is one assignment of the location.
+/// Returns the target of a page whose only script is one assignment of the location.
 fn by_script(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
     let mut scripts = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Script && !is_below_hidden(dom, id));
     let (script, None) = (scripts.next()?, scripts.next()) else {
@@ -100,15 +100,15 @@ fn is_below_hidden(dom: &Dom, id: NodeId) -> bool {
         .any(|above| matches!(dom.tag(above), Tag::Noscript | Tag::Template))
 }
 
-/// What a script sets the location to.
+/// The target that a script assigns to the location.
 struct Assignment {
     target: String,
-    /// The page's own query is appended.
+    /// Whether the page's own query is appended.
     with_query: bool,
 }
 
-/// Reads code that is one assignment of the location and nothing else: `location = "x"`, `window.location.href = "x"`,
-/// `location.replace("x" + location.search)`.
+/// Parses code that consists of one assignment of the location: `location = "x"`, `window.location.href =
+/// "x"`, `location.replace("x" + location.search)`.
 fn assignment(code: &str) -> Option<Assignment> {
     let code = code
         .trim()

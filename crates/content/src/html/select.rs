@@ -1,5 +1,6 @@
-//! A small CSS selector matcher for `includeTags`, `excludeTags` and `attributes`: names, `.class`, `#id`, attributes,
-//! descendants and children, comma lists. No pseudo classes, no siblings; selectors are bounded, matching does not recurse.
+//! A small CSS selector matcher for `includeTags`, `excludeTags` and `attributes`: names, `.class`, `#id`,
+//! attributes, descendants and children, comma lists. No pseudo-classes, no siblings. Selectors are bounded;
+//! matching does not recurse.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ pub struct Selector {
     alternatives: Vec<Vec<Part>>,
 }
 
-/// Why a selector was not understood; a sentence for the caller.
+/// A selector that cannot be parsed; the message is for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectorError(String);
 
@@ -25,7 +26,7 @@ impl fmt::Display for SelectorError {
 
 impl std::error::Error for SelectorError {}
 
-/// One compound selector and how it hangs on the part before it.
+/// One compound selector, and whether it must be a child of the part before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     child: bool,
@@ -58,7 +59,11 @@ enum Relation {
 }
 
 impl Selector {
-    /// Parses a selector list. Errors name what is not understood.
+    /// Parses a selector list.
+    ///
+    /// # Errors
+    ///
+    /// The message names the part that is not supported or not valid.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
         let fail = |reason: String| Err(SelectorError(format!("Selector `{}`: {reason}", shortened(text))));
         if text.chars().count() > limits::SELECTOR_CHARS {
@@ -84,7 +89,7 @@ impl Selector {
         }
     }
 
-    /// True when the element matches. Text never does.
+    /// Returns true when the element matches. Text never does.
     pub(crate) fn matches(&self, dom: &Dom, id: NodeId) -> bool {
         !matches!(dom.tag(id), Tag::Text | Tag::Document)
             && self
@@ -102,13 +107,13 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Matches right to left. `reach[i]` says that the first `i` parts matched on the way; one pass over the ancestors.
+/// Matches from right to left in one pass over the ancestors.
 fn matches_parts(dom: &Dom, id: NodeId, parts: &[Part]) -> bool {
     let last = parts.len() - 1;
     if !parts[last].tests.iter().all(|test| test.matches(dom, id)) {
         return false;
     }
-    // `wanted` holds the parts that may match at an ancestor: true = any ancestor, by index; `next` only the parent.
+    // Parts still to match: `anywhere` at any further ancestor, `here` at the next one only.
     let mut anywhere = [false; limits::SELECTOR_PARTS];
     let mut here = [false; limits::SELECTOR_PARTS];
     let want = |part: usize, anywhere: &mut [bool], here: &mut [bool]| match parts[part].child {
@@ -206,7 +211,7 @@ impl Reader<'_> {
         skipped
     }
 
-    /// Compound parts up to a comma or the end.
+    /// Reads compound parts up to a comma or the end.
     fn complex(&mut self) -> Result<Vec<Part>, String> {
         let mut parts = Vec::new();
         let mut child = false;
@@ -257,7 +262,7 @@ impl Reader<'_> {
                     self.skip(1);
                     self.attribute()?
                 }
-                Some(':') => return Err("pseudo classes such as `:first-child` are not supported".to_owned()),
+                Some(':') => return Err("pseudo-classes such as `:first-child` are not supported".to_owned()),
                 Some(c) if tests.is_empty() && is_name(c) => Test::Name(self.name()?),
                 Some(c) if tests.is_empty() => return Err(format!("unexpected `{c}`")),
                 None if tests.is_empty() => return Err("a part is missing".to_owned()),
@@ -293,7 +298,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The inside of `[...]` and its closing bracket.
+    /// Reads the inside of `[...]` and its closing bracket.
     fn attribute(&mut self) -> Result<Test, String> {
         self.skip_space();
         let name = self.name()?.to_ascii_lowercase();

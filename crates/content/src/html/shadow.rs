@@ -1,12 +1,14 @@
-//! Declarative shadow roots (HTML section 4.12.3.1): a host's own children go where the slots of its shadow tree show them.
+//! Declarative shadow roots (HTML section 4.12.3.1): moves the children of a host into the slots of its
+//! shadow tree.
 
 use std::collections::HashMap;
 
 use super::build::{Arena, NONE};
 use super::tag::Tag;
 
-/// Moves the children of the host of `shadow`, its only one, into the slots that name them. A slot that gets none keeps its own
-/// content; a child without a slot stays behind the shadow tree, so that no text is lost.
+/// Moves the children of the host of `shadow` into the slots that name them. `shadow` must be the host's only
+/// shadow root. A slot without children keeps its default content; a child without a slot stays after the
+/// shadow tree, so that no text is lost.
 pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
     let host = arena.nodes[shadow as usize].parent;
     if host == NONE {
@@ -18,7 +20,7 @@ pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
     while child != NONE {
         let next = arena.nodes[child as usize].next;
         let wanted = arena.attr(child, "slot").unwrap_or("").trim();
-        // White space between elements is no reason to lose what a slot shows by default.
+        // White space alone does not replace the default content of a slot.
         if child != shadow
             && let Some(&(slot, index)) = slots.get(wanted)
             && (filled[index] || !arena.is_blank(child))
@@ -32,7 +34,8 @@ pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
     }
 }
 
-/// The first slot of each name in a shadow tree with its number, without those of shadow trees within it.
+/// Returns the first slot of each name in a shadow tree, with its number. Nested shadow trees are not
+/// searched.
 fn slots(arena: &Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
     let mut slots = HashMap::new();
     let mut at = arena.nodes[shadow as usize].first;

@@ -1,22 +1,22 @@
-//! Element names that the crate reasons about, as one byte. All others are `Tag::Other`.
+//! Element names that this crate distinguishes, as one byte. All others are `Tag::Other`.
 
 macro_rules! tags {
     ($($variant:ident $name:literal),* $(,)?) => {
-        /// What a node is: the document, text, or an element by its name.
+        /// Kind of a node: the document, text, or an element by its name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub(crate) enum Tag {
             /// The root of the arena.
             Document,
-            /// A run of text.
+            /// A text node.
             Text,
-            /// An element of a name not listed here.
+            /// An element with a name not listed here.
             Other,
             $(#[allow(missing_docs)] $variant,)*
         }
 
         impl Tag {
-            /// The tag of an element with this (lower-case) name.
+            /// Returns the tag of an element with this (lower-case) name.
             pub(crate) fn of(name: &str) -> Tag {
                 match name {
                     $($name => Tag::$variant,)*
@@ -47,7 +47,7 @@ tags! {
 }
 
 impl Tag {
-    /// True for elements that start a block of their own in the page's flow.
+    /// Returns true for elements that start a new block.
     pub(crate) fn is_block(self) -> bool {
         use Tag::*;
         matches!(
@@ -108,7 +108,7 @@ impl Tag {
         )
     }
 
-    /// 1 to 6 for `h1` to `h6`.
+    /// Returns 1 to 6 for `h1` to `h6`.
     pub(crate) fn heading_level(self) -> Option<u8> {
         match self {
             Tag::H1 => Some(1),
@@ -121,7 +121,7 @@ impl Tag {
         }
     }
 
-    /// True for elements that cannot have children.
+    /// Returns true for elements that cannot have children.
     pub(crate) fn is_void(self) -> bool {
         use Tag::*;
         matches!(
@@ -130,7 +130,7 @@ impl Tag {
         )
     }
 
-    /// True for elements whose contents are never shown as text of the page.
+    /// Returns true for elements whose content is never shown as text of the page.
     pub(crate) fn is_never_text(self) -> bool {
         use Tag::*;
         matches!(

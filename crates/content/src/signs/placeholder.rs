@@ -1,19 +1,19 @@
-//! What stands in for content until scripts bring it: loaders, skeletons, requests to turn JavaScript on, checks of
-//! the visitor, templates.
+//! Detects what a page shows in place of content that scripts add later: loaders, skeletons, requests to turn
+//! on JavaScript, bot challenges, unfilled templates.
 
 use super::Signs;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// Characters of a text that tells to wait.
+/// Maximum characters of a loading text.
 const LOADING_CHARS: usize = 400;
-/// The same of one that only begins like it.
+/// Maximum characters of a text that only starts with a loading word.
 const SHORT_LOADING_CHARS: usize = 80;
-/// Characters around the word JavaScript in which the request for it stands.
+/// Characters around the word JavaScript that are searched for a request.
 const REQUEST_CHARS: usize = 160;
 
-/// Whole texts of loaders, and their first words.
+/// Loading texts, and the first words of longer ones.
 const LOADING: &[&str] = &[
     "loading",
     "please wait",
@@ -63,7 +63,7 @@ const LOADER_NAMES: &[&str] = &[
 /// Words in the names of skeletons.
 const SKELETON_NAMES: &[&str] = &["skeleton", "skeletons", "shimmer", "skel", "contentloader"];
 
-/// What asks for JavaScript, in the languages of many pages.
+/// Words that, near "JavaScript", ask the reader to turn it on, in several languages.
 const REQUESTS: &[&str] = &[
     "enable",
     "required",
@@ -103,7 +103,7 @@ const REQUESTS: &[&str] = &[
     "활성화",
 ];
 
-/// Starts of titles of checks.
+/// Prefixes of titles of bot challenges.
 const CHECK_TITLES: &[&str] = &[
     "just a moment",
     "attention required! | cloudflare",
@@ -122,9 +122,9 @@ const CHECK_TITLES: &[&str] = &[
     "vercel security checkpoint",
 ];
 
-/// True for a text that only says that something is on its way.
+/// Returns true for a text that only says that the page is loading.
 pub(super) fn is_loading_text(text: &str) -> bool {
-    // Long texts are looked at no further than they can matter.
+    // A longer text cannot match, so skip the work.
     if text.len() > LOADING_CHARS * 4 {
         return false;
     }
@@ -141,7 +141,7 @@ pub(super) fn is_loading_text(text: &str) -> bool {
         })
 }
 
-/// Whether a word of class or id is in the list.
+/// Returns whether a word of `class` or `id` is in the list.
 fn is_named(dom: &Dom, id: NodeId, names: &[&str]) -> bool {
     let values = [attr::CLASS, attr::ID]
         .into_iter()
@@ -155,7 +155,7 @@ fn is_named(dom: &Dom, id: NodeId, names: &[&str]) -> bool {
         })
 }
 
-/// True for a spinner or a block that waits, by its names and attributes.
+/// Returns true for a spinner or another loader, by names and attributes.
 pub(super) fn is_loader(dom: &Dom, id: NodeId) -> bool {
     if dom.attributes(id).is_empty()
         || matches!(dom.tag(id), Tag::Body | Tag::Html | Tag::Main | Tag::Img | Tag::A)
@@ -167,7 +167,7 @@ pub(super) fn is_loader(dom: &Dom, id: NodeId) -> bool {
         || dom.attr_named(id, "aria-busy") == Some("true")
 }
 
-/// True for a grey box, by its names.
+/// Returns true for a skeleton box, by its names.
 pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
     if dom.attributes(id).is_empty() || matches!(dom.tag(id), Tag::Body | Tag::Html) {
         return false;
@@ -181,7 +181,7 @@ pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
             .any(|class| class.to_ascii_lowercase().contains("skeleton"))
 }
 
-/// Whether a `noscript` of the page asks its reader to turn JavaScript on.
+/// Returns whether a `noscript` of the page asks the reader to turn on JavaScript.
 pub(super) fn asks_in_noscript(dom: &Dom, body: NodeId) -> bool {
     let mut end = 0;
     dom.below(body).any(|id| {
@@ -193,7 +193,7 @@ pub(super) fn asks_in_noscript(dom: &Dom, body: NodeId) -> bool {
     })
 }
 
-/// Whether a text asks its reader to turn JavaScript on.
+/// Returns whether a text asks the reader to turn on JavaScript.
 pub(super) fn is_request(text: &str) -> bool {
     let text = text.to_lowercase().replace("java script", "javascript");
     let word = "javascript";
@@ -210,7 +210,7 @@ pub(super) fn is_request(text: &str) -> bool {
     })
 }
 
-/// Whether the page checks its visitor before it shows anything.
+/// Returns whether the page is a bot challenge.
 pub(super) fn is_challenge(dom: &Dom, signs: &Signs) -> bool {
     let title = dom
         .first(0, Tag::Title)
@@ -220,7 +220,7 @@ pub(super) fn is_challenge(dom: &Dom, signs: &Signs) -> bool {
         || title.is_some_and(|title| CHECK_TITLES.iter().any(|known| title.starts_with(known)))
 }
 
-/// Template expressions that nothing has filled in.
+/// Counts unfilled template expressions.
 pub(super) fn templates(text: &str) -> usize {
     text.split("{{")
         .skip(1)

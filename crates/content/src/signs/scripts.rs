@@ -1,4 +1,4 @@
-//! What the scripts of a page are there for: data, measuring of visitors, decoration, or the page itself.
+//! Classifies the scripts of a page: data, analytics, decoration, or code that writes the page.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use crate::limits;
 /// The scripts of a page by their purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scripts {
-    /// All that a browser runs.
+    /// Number of scripts that a browser runs.
     pub running: usize,
-    /// Those that may write the page.
+    /// Number of scripts that may write to the page.
     pub writing: usize,
-    /// The page carries the state of a framework, from which its scripts build it.
+    /// Whether the page contains the state of a framework, from which its scripts build it.
     pub state: bool,
-    /// A script stores a cookie and loads the page again.
+    /// Whether a script stores a cookie and reloads the page.
     pub(super) reloads: bool,
-    /// A script belongs to a known check of visitors.
+    /// Whether a script belongs to a known bot challenge.
     pub(super) checks: bool,
-    /// Names of elements in the inline scripts that write.
+    /// Element names in the inline scripts that write.
     names: BTreeSet<String>,
 }
 
 impl Scripts {
-    /// Whether an inline script that writes names this element.
+    /// Returns whether an inline script that writes names this element.
     pub(super) fn fills(&self, id: &str) -> bool {
         self.names.contains(id)
     }
 }
 
-/// Hosts that measure visitors, show advertisements, chats or consent dialogs, with all below them.
+/// Hosts of analytics, advertisements, chats and consent dialogs; subdomains are included.
 const SIDE_HOSTS: &[&str] = &[
     "2mdn.net",
     "ads-twitter.com",
@@ -104,7 +104,7 @@ const SIDE_HOSTS: &[&str] = &[
     "zdassets.com",
 ];
 
-/// File names of the same, wherever they are served.
+/// File names of the same kinds of scripts, on any host.
 const SIDE_FILES: &[&str] = &[
     "analytics",
     "beacon",
@@ -133,7 +133,7 @@ const SIDE_FILES: &[&str] = &[
     "wp-emoji-release",
 ];
 
-/// File names of libraries that decorate what is there.
+/// File names of libraries that decorate existing content.
 const LIBRARY_FILES: &[&str] = &[
     "aos",
     "bootstrap",
@@ -162,7 +162,7 @@ const LIBRARY_FILES: &[&str] = &[
     "turbolinks",
 ];
 
-/// What inline code of trackers, tag managers, chats and consent dialogs holds.
+/// Code found in inline trackers, tag managers, chats and consent dialogs.
 const SIDE_CODE: &[&str] = &[
     "GoogleAnalyticsObject",
     "googletagmanager.com",
@@ -205,10 +205,10 @@ const SIDE_CODE: &[&str] = &[
     "wpemoji",
 ];
 
-/// Inline code with such a word and at most so many bytes does nothing else.
+/// Maximum size of inline code that contains [`SIDE_CODE`] and is assumed to do nothing else.
 const SIDE_CODE_BYTES: usize = 6 * 1024;
 
-/// By which inline code writes a page.
+/// Code with which inline scripts write to a page.
 const WRITING_CODE: &[&str] = &[
     "innerHTML",
     "insertAdjacent",
@@ -244,7 +244,7 @@ const WRITING_CODE: &[&str] = &[
     "atob(",
 ];
 
-/// What carries the state of a framework.
+/// Code that holds the state of a framework.
 const STATE_CODE: &[&str] = &[
     "__NEXT_DATA__",
     "__next_f",
@@ -269,7 +269,7 @@ const STATE_IDS: &[&str] = &[
     "__UNIVERSAL_DATA_FOR_REHYDRATION__",
 ];
 
-/// What belongs to checks of visitors.
+/// Code of bot challenges.
 const CHECK_CODE: &[&str] = &[
     "_cf_chl_opt",
     "cf_chl_",
@@ -290,7 +290,7 @@ const CHECK_CODE: &[&str] = &[
     "hcaptcha.com/captcha/challenge",
 ];
 
-/// Looks at every script of the page.
+/// Classifies every script of the page.
 pub(super) fn scripts(dom: &Dom) -> Scripts {
     let mut found = Scripts::default();
     let mut hidden = 0;
@@ -334,17 +334,17 @@ fn look_at(dom: &Dom, id: NodeId, found: &mut Scripts) {
     }
 }
 
-/// Whether a browser runs a script of this type; the others are data.
+/// Returns whether a browser runs a script of this type; other types are data.
 fn is_run(kind: Option<&str>) -> bool {
     let Some(kind) = kind else { return true };
     let kind = kind.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     matches!(kind.as_str(), "" | "module" | "text/javascript" | "application/javascript" | "text/ecmascript")
         || kind.ends_with("javascript") && kind.contains('/')
-        // A placeholder type by which a proxy starts the script later.
+        // A placeholder type: a proxy starts the script later.
         || kind.ends_with("-text/javascript")
 }
 
-/// Whether the file at this address has nothing to do with what the page says.
+/// Returns whether the file at this URL does not contribute to the page's content.
 fn is_side_file(src: &str) -> bool {
     let src = src.trim();
     let plain = src.split(['?', '#']).next().unwrap_or(src);
@@ -368,13 +368,13 @@ fn is_side_file(src: &str) -> bool {
     let stem = file.split(".js").next().unwrap_or(&file).trim_end_matches(".min");
     SIDE_FILES.contains(&stem)
         || LIBRARY_FILES.iter().any(|library| {
-            // `jquery-3.7.1`, `bootstrap.bundle`.
+            // For example `jquery-3.7.1`, `bootstrap.bundle`.
             stem.strip_prefix(library)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
         })
 }
 
-/// Notes the names of elements that code looks up: `getElementById("x")`, `querySelector("#x")`, `$("#x")`.
+/// Collects the element names that code looks up: `getElementById("x")`, `querySelector("#x")`, `$("#x")`.
 fn note_names(code: &str, names: &mut BTreeSet<String>) {
     let mut add = |rest: &str| {
         let end = rest

@@ -1,4 +1,4 @@
-//! One pass over the body of a page: what of it is main text, and what stands in for it.
+//! One pass over the body of a page that separates main text from placeholders.
 
 use super::{MANY, Mount, Signs, kind_of_mount, placeholder};
 use crate::html::dom::{Dom, NodeId, attr};
@@ -7,31 +7,32 @@ use crate::html::tag::Tag;
 use crate::limits;
 use crate::main_content::{self, Aside};
 
-/// What one character of a script without spaces between words weighs: about as much as half an English word.
+/// Weight of a character in scripts without spaces between words: about half an English word.
 const IDEOGRAPH_WEIGHT: u32 = 3;
-/// A block that only its name calls boilerplate is content when it holds this much of the page's text, in percent.
+/// A block that only its name marks as boilerplate counts as content when it holds this share of the page's
+/// text, in percent.
 const MUCH_PERCENT: usize = 60;
-/// The same of a block that asks for consent: a page that is nothing else.
+/// The same share for a consent dialog: the page consists of nothing else.
 const CONSENT_PERCENT: usize = 95;
-/// Weight of a text that a loader may show.
+/// Maximum weight of the text in a loader.
 const LOADER_WEIGHT: usize = 400;
 
-/// Sums by node: what a subtree holds is the difference of two of them ([`within`]).
+/// Running sums by node: the sum of a subtree is the difference of two of them ([`within`]).
 pub(super) struct Sums {
     /// Weight of all text.
     text: Vec<u32>,
     /// Weight of the main text.
     pub(super) main: Vec<u32>,
-    /// Pictures, form fields, and more for what is embedded.
+    /// Images and form fields; embedded media count [`MANY`].
     pub(super) things: Vec<u32>,
 }
 
-/// What the subtree of a node holds.
+/// Returns the sum of a subtree.
 pub(super) fn within(sums: &[u32], dom: &Dom, id: NodeId) -> usize {
     (sums[dom.end(id) as usize] - sums[id as usize]) as usize
 }
 
-/// What a text weighs.
+/// Returns the weight of a text.
 fn weight(text: &str) -> u32 {
     let weigh = |c: char| match c {
         _ if c.is_whitespace() => 0,
@@ -44,7 +45,7 @@ fn weight(text: &str) -> u32 {
     text.chars().map(weigh).sum()
 }
 
-/// Counts what the body holds. Returns sums, and the elements that would be mounts if they were empty.
+/// Measures the body. Returns the sums, and the elements that would be mounts if they were empty.
 pub(super) fn walk(dom: &Dom, body: NodeId, signs: &mut Signs) -> (Sums, Vec<(NodeId, Mount)>) {
     let nodes = dom.nodes.len() + 1;
     let mut walk = Walk {
@@ -85,7 +86,7 @@ fn is_passed(dom: &Dom, tag: Tag) -> bool {
     dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea)
 }
 
-/// Sums of the weight of all text of the body.
+/// Returns the running weight of all text in the body.
 fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
     let mut sums = vec![0; dom.nodes.len() + 1];
     let (mut sum, mut passed) = (0u32, 0);
@@ -112,12 +113,12 @@ struct Walk<'d> {
     whole: usize,
     main: u32,
     things: u32,
-    /// Ends of what is passed over, and of the elements that are open.
+    /// First node after the skipped element, and after the open elements of each kind.
     passed: NodeId,
     main_end: NodeId,
     heading_end: NodeId,
     prose_end: NodeId,
-    /// For the names of one element.
+    /// Buffer for the names of one element.
     words: Vec<String>,
 }
 
@@ -148,7 +149,7 @@ impl Walk<'_> {
         keep_text(&mut self.signs.text, text);
     }
 
-    /// What holds no text of the page.
+    /// Counts a skipped element, which holds no text of the page.
     fn passed_over(&mut self, id: NodeId, tag: Tag) {
         self.passed = self.dom.end(id);
         match tag {
@@ -197,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an element that holds text of this weight stands beside the content.
+    /// Returns whether an element with text of this weight is beside the main content.
     fn is_aside(&mut self, id: NodeId, held: usize) -> bool {
         let is_much = |percent: usize| held * 100 >= self.whole * percent;
         match main_content::aside(self.dom, id, &mut self.words) {
@@ -210,7 +211,7 @@ impl Walk<'_> {
     }
 }
 
-/// Keeps the start of the main text.
+/// Appends to the kept start of the main text.
 fn keep_text(kept: &mut String, text: &str) {
     let mut end = text.len().min(limits::MAIN_TEXT_BYTES.saturating_sub(kept.len()));
     while !text.is_char_boundary(end) {

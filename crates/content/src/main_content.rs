@@ -1,8 +1,10 @@
-//! Which part of a page is its content. Chooses roots and marks what is left out inside them; never changes the page.
+//! Finds the main content of a page. Returns roots and marks what is dropped inside them; never changes the
+//! page.
 //!
-//! Names give hints, weights decide: what is called boilerplate goes unless much of the page's text hangs on it; then the
-//! walk goes down from `body` as long as one child holds nearly all of the weight; then what leads away is pruned. The
-//! outcome of these rules is one of the things by which `judge` then decides on every block.
+//! First, rules choose a part: elements with boilerplate names are dropped unless they hold much of the
+//! page's text; then the search descends from `body` as long as one child holds nearly all of the weight;
+//! then blocks of outgoing links are pruned. The result of these rules is one of the features by which the
+//! model in `judge` then decides on every block. Start with [`choose`].
 
 mod features;
 mod hints;
@@ -24,23 +26,24 @@ use self::names::Names;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// A block called boilerplate stays when it holds this much of the page's weight, in percent.
+/// A block with a boilerplate name is kept when it holds this share of the page's weight, in percent.
 const MUCH_PERCENT: u64 = 35;
-/// The walk goes down into a child that holds this much of the weight, in percent.
+/// The search descends into a child that holds this share of the weight, in percent.
 const DESCEND_PERCENT: u64 = 80;
-/// The same where the content is many blocks, so that the first of them is not lost.
+/// The same where the content may be a list of blocks, so that its first blocks are not lost.
 const DESCEND_LIST_PERCENT: u64 = 92;
-/// A page of which this much was written by readers is a forum, in percent.
+/// A page with this share of text written by readers is a forum, in percent.
 const TALK_PERCENT: u64 = 70;
-/// A `main` or `article` is believed when it holds this much of the weight, in percent.
+/// A `main` or `article` is trusted when it holds this share of the weight, in percent.
 const BELIEVED_PERCENT: u64 = 45;
-/// Bytes of chosen text under which the choice is doubted.
+/// Chosen text below this size, in bytes, is checked against the whole page.
 const LITTLE_TEXT_BYTES: u32 = 250;
 
-/// Words of judged content under which the rules' choice stands.
+/// If the model keeps fewer words than this, the choice of the rules is used.
 const LITTLE_WORDS: i64 = 12;
 
-/// The roots of the main content in document order; marks what is left out inside them in `dropped`.
+/// Returns the roots of the main content in document order, and marks what is dropped inside them in
+/// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let names = names::read(dom);
@@ -57,7 +60,8 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         .map(|block| block.id)
         .filter(|&id| !title::names_site(dom, id));
     for (chance, block) in chances.iter_mut().zip(&blocks) {
-        // Few words, so the cut hardly weighs them; whether the page's title belongs to its text is asked by itself.
+        // A heading has few words, so the cut hardly counts it; whether it belongs to the content is decided
+        // separately.
         if Some(block.id) == repeated {
             *chance = 0;
         } else if Some(block.id) == title {
@@ -88,22 +92,22 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     }
 }
 
-/// Whether an element stands beside the content.
+/// Whether an element is beside the main content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aside {
-    /// It does not.
+    /// It is not.
     No,
-    /// Navigation, a footer, a dialog, or what no reader sees.
+    /// Navigation, a footer, a dialog, or a hidden element.
     Always,
-    /// Asks for consent.
+    /// A consent dialog.
     Consent,
-    /// By its name alone.
+    /// Only its name says so.
     Named,
-    /// A `header`, which is the page's unless it is an article's.
+    /// A `header`: that of the page, unless it is inside an article.
     Header,
 }
 
-/// Whether the names of an element put it beside the content. `buffer` is for its words.
+/// Returns whether the names of an element put it beside the main content. `buffer` is reused for its words.
 pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
     hints::words(dom, id, buffer);
     match (hints::hint(dom, id, buffer), dom.tag(id)) {
@@ -116,7 +120,7 @@ pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
     }
 }
 
-/// What is measured of each block, with the block's text: what the judge's trees are grown from.
+/// Returns the text and the features of each block, from which the trees of the model are trained.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut dropped = vec![false; dom.nodes.len()];
     let names = names::read(dom);
@@ -144,7 +148,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
         .collect()
 }
 
-/// By node: whether the rules' choice holds it.
+/// Returns by node whether the choice of the rules contains it.
 fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
     let mut kept = vec![false; dom.nodes.len()];
     for &root in roots {
@@ -161,7 +165,7 @@ fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
     kept
 }
 
-/// The choice by names and weights alone.
+/// Chooses the content by names and weights alone.
 fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec<NodeId>, Kind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut kind = kind::kind(dom, url);
@@ -187,7 +191,7 @@ fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec
     mass.sum(dom, dropped);
     let chosen = mass.text[root as usize];
     if chosen < LITTLE_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
-        // Too little: everything that is not plainly furniture.
+        // Too little text: keep everything that is not clearly boilerplate.
         dropped.fill(false);
         for id in dom.below(body) {
             dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
@@ -209,7 +213,7 @@ fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec
     (roots, kind)
 }
 
-/// Share of the page's weight in what readers wrote.
+/// Returns the share of the page's weight in text written by readers, in percent.
 fn comments_percent(dom: &Dom, body: NodeId, names: &[Names], mass: &Mass, whole: u64) -> u64 {
     let mut sum = 0;
     let mut at = body + 1;
@@ -224,7 +228,7 @@ fn comments_percent(dom: &Dom, body: NodeId, names: &[Names], mass: &Mass, whole
     sum * 100 / whole
 }
 
-/// Follows the hints of names where they cost little text.
+/// Drops elements by the hints of their names where that costs little text.
 fn mark_boilerplate(
     dom: &Dom,
     body: NodeId,
@@ -271,7 +275,7 @@ fn mark_boilerplate(
     }
 }
 
-/// A short block with a doubtful name: furniture in an article unless it holds a heading.
+/// Returns true for a short block with an ambiguous name in an article, unless it contains a heading.
 fn is_furniture(dom: &Dom, id: NodeId, mass: &Mass, kind: Kind) -> bool {
     kind == Kind::Article
         && mass.prose[id as usize] == 0
@@ -283,7 +287,7 @@ fn holds_main(dom: &Dom, id: NodeId) -> bool {
         .any(|n| dom.tag(n) == Tag::Main || dom.attr(n, attr::ROLE) == Some("main"))
 }
 
-/// Where the walk down starts: `main`, the one big `article`, or `body`.
+/// Returns where the search starts: `main`, the one large `article`, or `body`.
 fn believed(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass) -> NodeId {
     let heaviest = |is: &dyn Fn(NodeId) -> bool, within: NodeId| {
         dom.below(within)
@@ -313,7 +317,7 @@ fn believed(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass) -> NodeId {
     root
 }
 
-/// Down as long as one child holds nearly everything.
+/// Descends as long as one child holds nearly all of the weight.
 fn descend(dom: &Dom, mass: &Mass, from: NodeId, kind: Kind) -> NodeId {
     let percent = if kind == Kind::Article {
         DESCEND_PERCENT
@@ -335,7 +339,7 @@ fn descend(dom: &Dom, mass: &Mass, from: NodeId, kind: Kind) -> NodeId {
     }
 }
 
-/// Elements that may be a root; a list or table keeps its own element.
+/// Returns true for elements that may be a root; lists and tables keep their own element.
 fn is_container(tag: Tag) -> bool {
     matches!(
         tag,

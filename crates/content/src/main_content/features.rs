@@ -1,5 +1,5 @@
-//! What is measured of each block that holds text of its own, for the judge. Whole numbers only, so that every platform
-//! measures and judges alike.
+//! Features of each block with text of its own, for the model in `judge`. Integers only, so that every
+//! platform computes the same features and decisions.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use super::names::{self, GROUPS, Names};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Ancestors that one block is compared with at most.
+/// Maximum number of ancestors that a block is compared with.
 const CLIMB: usize = 40;
-/// Blocks before and after that are looked at.
+/// Blocks before and after that are included.
 const NEIGHBOURS: usize = 2;
 
 /// One block with text of its own.
@@ -22,17 +22,17 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Words in it.
+    /// Returns the number of words.
     pub(super) fn size(&self) -> i32 {
         self.features[1].max(1)
     }
 
-    /// True for an `h1` that the rules chose.
+    /// Returns true for an `h1` that the rules chose.
     pub(super) fn is_chosen_heading(&self) -> bool {
         self.features[11] == tag_code(Tag::H1) && self.features[12] == 1
     }
 
-    /// True for an `h1` that the page's title repeats.
+    /// Returns true for an `h1` whose text is in the page's title.
     pub(super) fn is_title(&self) -> bool {
         self.features[11] == tag_code(Tag::H1) && self.features[16] > 0
     }
@@ -57,7 +57,7 @@ struct Own {
     pictures: i32,
 }
 
-/// What is open around the walk.
+/// State of an open element.
 #[derive(Clone, Copy)]
 struct Around {
     end: NodeId,
@@ -67,7 +67,7 @@ struct Around {
     repeats_text: i32,
 }
 
-/// Measures all blocks in document order. `kept` says what the rules chose.
+/// Computes the features of all blocks in document order. `kept` is the choice of the rules.
 pub(crate) fn measure(
     dom: &Dom,
     body: NodeId,
@@ -172,7 +172,7 @@ pub(crate) fn measure(
             o.signs,
             o.pictures,
         ]);
-        // Place on the page.
+        // Position on the page.
         f.extend([
             (before * 1000 / total) as i32,
             index as i32,
@@ -197,7 +197,7 @@ pub(crate) fn measure(
             (kept_total * 100 / total) as i32,
             articles,
         ]);
-        // What stands beside it.
+        // Neighbouring blocks.
         for distance in 1..=NEIGHBOURS {
             for other in [index.checked_sub(distance), Some(index + distance)] {
                 match other.and_then(|i| owns.get(i)) {
@@ -212,7 +212,7 @@ pub(crate) fn measure(
                 }
             }
         }
-        // Share kept among the nearest blocks.
+        // The nearest blocks, averaged.
         let (mut near, mut near_bytes, mut near_linked) = (0, 0, 0);
         let range = index.saturating_sub(6)..(index + 7).min(owns.len());
         let n = range.len() as i32;
@@ -222,7 +222,7 @@ pub(crate) fn measure(
             near_linked += o.linked.min(2000);
         }
         f.extend([near * 100 / n, near_bytes / n, percent(near_linked, near_bytes)]);
-        // What holds it: ancestors that hold more than the one below.
+        // Ancestors that contain clearly more text than the one below.
         let mut text = mass.text[o.id as usize].max(1);
         let mut found = 0;
         let mut last = o.id;
@@ -316,7 +316,7 @@ fn holder(dom: &Dom, mass: &Mass, id: NodeId, text: u32, total: i64, kept: &[u32
     ]
 }
 
-/// By node: bytes below it that the rules kept.
+/// Returns by node the bytes below it that the rules kept.
 fn kept_bytes(dom: &Dom, owns: &[Own]) -> Vec<u32> {
     let mut sums = vec![0u32; dom.nodes.len()];
     for o in owns.iter().filter(|o| o.kept) {
@@ -354,12 +354,12 @@ fn tag_code(tag: Tag) -> i32 {
     }
 }
 
-/// True for elements whose text is none of the page's.
+/// Returns true for elements whose text is not content of the page.
 pub(super) fn is_passed(dom: &Dom, tag: Tag) -> bool {
     dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button)
 }
 
-/// Text by block.
+/// Collects the text of each block.
 fn own(dom: &Dom, mass: &Mass, kept: &[bool]) -> Vec<Own> {
     let mut index = vec![u32::MAX; dom.nodes.len()];
     let mut owns: Vec<Own> = Vec::new();
@@ -448,7 +448,7 @@ fn add(own: &mut Own, text: &str, linked: bool) {
     );
 }
 
-/// Bits of the telling signs in a text: money, copyright, separators.
+/// Returns bits for significant characters in a text: currency, copyright, separators.
 fn sign(text: &str, byte: u8) -> i32 {
     if byte == b'$' {
         return 1;
@@ -457,7 +457,7 @@ fn sign(text: &str, byte: u8) -> i32 {
     has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
 }
 
-/// By node: how many children of its parent look like it (tag and first class).
+/// Returns by node how many children of its parent have the same tag and first class.
 fn repeats(dom: &Dom, mass: &Mass) -> Vec<u16> {
     let mut out = vec![0u16; dom.nodes.len()];
     let mut counts: HashMap<(Tag, &str), u16> = HashMap::new();

@@ -1,34 +1,34 @@
-//! What the names that authors give to blocks say about them: words of `class`, `id`, `role` and the element itself.
-//! Names only hint; whether a hint is followed is decided by how much text hangs on it.
+//! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
+//! Names only hint; how much text an element holds decides whether a hint is followed.
 
 use super::words::{AWAY, BOILERPLATE, BYLINE, CALLOUT, COMMENTS, CONSENT, FOLDED, SCRAPS, WEAK};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// How sure a name is.
+/// What the names of an element suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hint {
-    /// Nothing against it.
+    /// No hint.
     None,
-    /// Boilerplate unless it holds much of the page's text.
+    /// Boilerplate, unless it holds much of the page's text.
     Boilerplate,
-    /// Boilerplate when it is mostly links or very short.
+    /// Boilerplate when it is very short or mostly links.
     Weak,
-    /// A form: boilerplate when little hangs on it.
+    /// A form: boilerplate when it holds little text.
     Form,
-    /// Consent dialogs.
+    /// A consent dialog.
     Consent,
-    /// What buyers wrote: no content of a product page.
+    /// Customer reviews: not content of a product page.
     Reviews,
-    /// What readers wrote below: content on a forum, not elsewhere.
+    /// Reader comments: content of a forum, not of other pages.
     Comments,
-    /// About an author: no content except on a forum post.
+    /// About the author: not content, except in a forum.
     Byline,
-    /// Never shown to a reader as it stands.
+    /// Not visible to readers.
     Hidden,
 }
 
-/// What the element's names say.
+/// Returns the hint of an element's names.
 pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     let tag = dom.tag(id);
     if matches!(
@@ -109,12 +109,12 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     }
 }
 
-/// True for what a browser does not show: `hidden`, `display: none`, modal dialogs, text for other programs.
+/// Returns true for what a browser does not show: `hidden`, `display: none`, `aria-hidden`, modal dialogs.
 fn is_hidden(dom: &Dom, id: NodeId) -> bool {
     if dom.attributes(id).is_empty() {
         return false;
     }
-    // Streamed pages arrive in hidden pieces (`S:0`) that a script moves into place.
+    // Streamed pages arrive in hidden parts (`S:0`) that a script moves into place.
     let streamed = dom.attr(id, attr::ID).is_some_and(|name| name.starts_with("S:"));
     if matches!(dom.attr(id, attr::ROLE), Some("tabpanel")) || streamed {
         return false;
@@ -140,8 +140,8 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
     })
 }
 
-/// The words of class and id in lower case: split at separators and where a capital follows a small letter; names
-/// without separators come as they are.
+/// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.
+/// Names without separators stay whole.
 pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
     words.clear();
     if dom.attributes(id).is_empty() {
@@ -150,7 +150,7 @@ pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
     for name in [attr::CLASS, attr::ID] {
         let Some(value) = dom.attr(id, name) else { continue };
         for token in value.split_ascii_whitespace().take(24) {
-            // Style systems write rules into names (`md:hidden`, `[&_nav]:x`): they are no names.
+            // CSS frameworks encode rules in class names (`md:hidden`, `[&_nav]:x`); those are not names.
             if token.contains([':', '[', '/', '&', '=']) || token.len() > 60 {
                 continue;
             }
@@ -176,7 +176,7 @@ fn push(words: &mut Vec<String>, word: &mut String) {
     }
 }
 
-/// True when a short text is the title of something that leads away.
+/// Returns true when a short text is the heading of a block that leads to other pages.
 pub(super) fn leads_away(text: &str) -> bool {
     let lower = text
         .trim()
@@ -205,7 +205,7 @@ pub(super) fn leads_away(text: &str) -> bool {
         .any(|start| lower.starts_with(start))
 }
 
-/// True when a block's whole text is a control or a label, no content.
+/// Returns true when the whole text of a block is a control or a label, not content.
 pub(super) fn is_scrap(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '…', '»', '›', '→']).trim();
     text.len() <= 48 && SCRAPS.contains(&text.to_lowercase().as_str())

@@ -1,17 +1,19 @@
-//! Judges each block by what was measured of it: a few dozen small decision trees, grown offline over pages with known
-//! answers, and a cut that makes the expected F1 of the page the best. Whole numbers only, the same on every platform.
+//! Scores each block by its features with a few dozen small decision trees, trained offline on labelled
+//! pages, and chooses the cut with the best expected F1 for the page. Integers only, so that every platform
+//! decides the same.
 
 use std::sync::LazyLock;
 
 use super::features::Block;
 
-/// Trees: their number, then of each its number of splits, the splits (feature, left, right, threshold), the leaves.
-/// A child below zero is the leaf with that number's complement. Written by `crates/content/score/train.py`.
+/// File format, in little-endian `i32`: the number of trees; for each tree its number of splits, the splits
+/// (feature, left, right, threshold), the leaves. A negative child is the leaf with the complement (`!child`)
+/// as its index. Written by `crates/content/score/train.py`.
 const FILE: &[u8] = include_bytes!("judge.trees");
 static TREES: LazyLock<Vec<Tree>> = LazyLock::new(read);
-/// Leaf values in one unit of log-odds.
+/// Leaf value that stands for 1 in log-odds.
 const UNIT: i32 = 4096;
-/// Chance in per mille at log-odds of 0, 1/4, 1/2, ...; between these a straight line.
+/// Probability in per mille at log-odds of 0, 1/4, 1/2, ...; linear in between.
 const CHANCES: &[i32] = &[
     500, 562, 622, 679, 731, 777, 818, 852, 881, 905, 924, 940, 953, 963, 971, 977, 982, 986, 989, 991, 993,
     995, 996, 997, 998, 998, 999,
@@ -29,7 +31,7 @@ struct Tree {
     leaves: Vec<i32>,
 }
 
-/// The chance of each block to be content, in per mille.
+/// Returns the probability of each block to be content, in per mille.
 pub(super) fn chances(blocks: &[Block]) -> Vec<i32> {
     blocks
         .iter()
@@ -37,7 +39,8 @@ pub(super) fn chances(blocks: &[Block]) -> Vec<i32> {
         .collect()
 }
 
-/// The chance from which a block is kept, so that the F1 to be expected is best. `sized` are chances and sizes.
+/// Returns the probability from which blocks are kept so that the expected F1 is best. `sized` holds
+/// probabilities and sizes.
 pub(super) fn cut(sized: &mut [(i32, i64)]) -> i32 {
     sized.sort_unstable_by_key(|&(chance, _)| std::cmp::Reverse(chance));
     let wanted: i64 = sized.iter().map(|&(chance, size)| i64::from(chance) * size).sum();
@@ -86,7 +89,7 @@ fn read() -> Vec<Tree> {
     let mut words = FILE
         .chunks_exact(4)
         .map(|bytes| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-    let mut next = || words.next().expect("the file was written whole");
+    let mut next = || words.next().expect("judge.trees is complete: see the test");
     let count = next();
     (0..count)
         .map(|_| {
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cut_leaves_out_what_costs_more_than_it_brings() {
+    fn the_cut_drops_blocks_that_lower_the_expected_f1() {
         assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)]), 800);
         assert_eq!(cut(&mut [(300, 10), (10, 100)]), 300);
         assert_eq!(cut(&mut []), 1001);

@@ -1,26 +1,26 @@
-//! What sort of page it is, from its address and its own words; it decides how strictly is pruned.
+//! The kind of a page, from its URL and its metadata; decides how strictly it is pruned.
 
 use url::Url;
 
 use crate::html::dom::{Dom, attr};
 use crate::html::tag::Tag;
 
-/// Sorts of pages that are pruned differently.
+/// Kinds of pages that are pruned differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One text, such as a news story or a post.
+    /// A single text, such as a news story or a post.
     Article,
-    /// Reference or guide: lists of links in it are content.
+    /// Reference or guide: lists of links are content.
     Documentation,
-    /// People talking: posts are content.
+    /// A discussion: posts are content.
     Forum,
-    /// One thing for sale: its description is content, what buyers wrote is not.
+    /// A product for sale: its description is content, customer reviews are not.
     Product,
-    /// Anything else: lists, start pages.
+    /// Anything else, such as lists and start pages.
     Other,
 }
 
-/// Looks at address, `og:type`, generator, JSON-LD types and the classes of `body`.
+/// Detects the kind from URL, `og:type`, generator, JSON-LD types and `itemtype`.
 pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
     let host = url.host_str().unwrap_or("").to_ascii_lowercase();
     let path = url.path().to_ascii_lowercase();

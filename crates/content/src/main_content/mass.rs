@@ -1,27 +1,28 @@
-//! How much text hangs on each node, and of which sort. One sweep over the arena; the choice of content reads the sums.
+//! How much text each subtree holds, and of which kind. Computed in one pass; the search for the main content
+//! uses the sums.
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Bytes of text directly in one block from which it reads as prose.
+/// Bytes of text directly in a block from which it counts as prose.
 const PROSE_BYTES: u32 = 90;
 
-/// Sums over the subtree of every node, left-out subtrees not counted.
+/// Sums over the subtree of every node, without dropped subtrees.
 pub(super) struct Mass {
-    /// Bytes of text, white space not counted.
+    /// Bytes of text without white space.
     pub(super) text: Vec<u32>,
-    /// Of these, inside links.
+    /// Bytes of text inside links.
     pub(super) linked: Vec<u32>,
-    /// Of these, unlinked and in blocks that read as prose.
+    /// Bytes of unlinked text in prose blocks.
     pub(super) prose: Vec<u32>,
-    /// The nearest block that holds each node, itself included.
+    /// The nearest block that contains each node, or is it.
     block: Vec<NodeId>,
     own_text: Vec<u32>,
     own_linked: Vec<u32>,
 }
 
 impl Mass {
-    /// Measures the page.
+    /// Computes the sums of a page.
     pub(super) fn of(dom: &Dom, dropped: &[bool]) -> Mass {
         let length = dom.nodes.len();
         let mut mass = Mass {
@@ -37,7 +38,7 @@ impl Mass {
         mass
     }
 
-    /// Text by the block that holds it.
+    /// Adds up the text of each block.
     fn own(&mut self, dom: &Dom) {
         let mut link_end = 0;
         let mut at: NodeId = 1;
@@ -45,7 +46,7 @@ impl Mass {
             let tag = dom.tag(at);
             let index = at as usize;
             if dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button) {
-                // Nothing in here is text; its nodes still need a block for whoever asks.
+                // Nothing in here is text, but callers may ask for the block of its nodes.
                 let block = self.block[dom.parent(at) as usize];
                 for inside in at..dom.end(at) {
                     self.block[inside as usize] = block;
@@ -73,7 +74,7 @@ impl Mass {
         }
     }
 
-    /// Sums up again, without what is left out by now.
+    /// Adds up the subtrees without what is dropped by now. The sums must be cleared before.
     pub(super) fn sum(&mut self, dom: &Dom, dropped: &[bool]) {
         for id in (1..dom.len()).rev() {
             let at = id as usize;
@@ -83,7 +84,7 @@ impl Mass {
             } else {
                 0
             };
-            // The sums of children were added before, as they come later in document order.
+            // The sums of children are complete, as they come later in document order.
             self.text[at] = self.text[at].saturating_add(text);
             self.linked[at] = self.linked[at].saturating_add(linked);
             self.prose[at] = self.prose[at].saturating_add(prose);
@@ -97,19 +98,19 @@ impl Mass {
         }
     }
 
-    /// The nearest block that holds a node, itself included.
+    /// Returns the nearest block that contains a node, or is it.
     pub(super) fn block(&self, id: NodeId) -> NodeId {
         self.block[id as usize]
     }
 
-    /// Forgets the sums, to sum up again.
+    /// Clears the sums, before [`Mass::sum`].
     pub(super) fn clear(&mut self) {
         for sums in [&mut self.text, &mut self.linked, &mut self.prose] {
             sums.fill(0);
         }
     }
 
-    /// What a subtree weighs when content is looked for: prose counts double, links little.
+    /// Returns the weight of a subtree in the search for content: prose counts double, links little.
     pub(super) fn weight(&self, id: NodeId) -> u64 {
         let at = id as usize;
         let (text, linked, prose) = (
@@ -120,7 +121,7 @@ impl Mass {
         (text - linked.min(text)) * 10 + prose * 10 + linked * 3
     }
 
-    /// Share of the text that is linked, in percent.
+    /// Returns the share of text that is linked, in percent.
     pub(super) fn linked_percent(&self, id: NodeId) -> u32 {
         let at = id as usize;
         match self.text[at] {

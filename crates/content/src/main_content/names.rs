@@ -1,21 +1,21 @@
-//! The names of every element, read once: what they hint at, and which of a few dozen common words they hold.
+//! The names of every element, read once: their hint, and which groups of common words they contain.
 
 use super::hints::{self, Hint};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// What the names of one element say.
+/// Result for one element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names {
     pub(super) hint: Hint,
-    /// One bit for each group of [`group`].
+    /// One bit per word group (see [`group`]).
     pub(super) words: u32,
 }
 
 /// Number of word groups.
 pub(super) const GROUPS: usize = 26;
 
-/// Reads the names of all elements of the page.
+/// Reads the names of all elements.
 pub(super) fn read(dom: &Dom) -> Vec<Names> {
     let mut buffer = Vec::new();
     (0..dom.len())
@@ -44,7 +44,7 @@ pub(super) fn read(dom: &Dom) -> Vec<Names> {
         .collect()
 }
 
-/// The group of a word, if it is in one.
+/// Returns the group of a word, if it has one.
 fn group(word: &str) -> Option<u32> {
     Some(match word {
         "title" | "headline" | "heading" | "subtitle" => 0,
@@ -87,7 +87,7 @@ fn group(word: &str) -> Option<u32> {
     })
 }
 
-/// The words that the element and its nearest ancestors hold, `depth` of them with itself.
+/// Returns the word groups of an element and its nearest ancestors, `depth` elements in all.
 pub(super) fn around(dom: &Dom, names: &[Names], id: NodeId, depth: usize) -> u32 {
     std::iter::once(id)
         .chain(dom.ancestors(id))

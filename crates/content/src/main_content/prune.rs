@@ -1,4 +1,5 @@
-//! Pruning inside the chosen root: lists that lead away, share bars, labels of controls. How strictly depends on the page.
+//! Prunes inside the chosen root: lists of outgoing links, share bars, labels of controls. How strictly
+//! depends on the kind of page.
 
 use super::hints;
 use super::kind::Kind;
@@ -6,10 +7,10 @@ use super::mass::Mass;
 use crate::html::dom::{Dom, NodeId, collapse};
 use crate::html::tag::Tag;
 
-/// Marks what goes.
+/// Marks what is dropped.
 pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, dropped: &mut [bool]) {
     let total = mass.text[root as usize].max(1);
-    let mut before = 0u32; // text passed so far, to know how far down the page we are
+    let mut before = 0u32; // text so far: the position on the page
     let mut at = root + 1;
     while at < dom.end(root) {
         let tag = dom.tag(at);
@@ -65,7 +66,7 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, droppe
     }
 }
 
-/// In an article, a block that is nearly all links and not small print of a sentence.
+/// Returns true for a block of an article that consists nearly of links only.
 fn leads_away_by_links(dom: &Dom, id: NodeId, mass: &Mass, total: u32, late: bool) -> bool {
     let at = id as usize;
     let tag = dom.tag(id);
@@ -84,8 +85,8 @@ fn leads_away_by_links(dom: &Dom, id: NodeId, mass: &Mass, total: u32, late: boo
     }
 }
 
-/// Leaves out the title of a block that leads away and what follows it, up to the next heading of its rank. False when
-/// too much text would go.
+/// Drops the title of a block of outgoing links and what follows it, up to the next heading of the same or
+/// higher rank. Returns false when that would drop too much text.
 fn drop_section(
     dom: &Dom,
     root: NodeId,
@@ -94,7 +95,7 @@ fn drop_section(
     dropped: &mut [bool],
     late: bool,
 ) -> bool {
-    // Climb while the title is the first thing in its parent: the section is then the parent.
+    // While the title comes first in its parent, the parent is the section.
     let mut top = title;
     while dom.parent(top) != root && dom.parent(top) != 0 {
         let parent = dom.parent(top);
@@ -134,7 +135,7 @@ fn drop_section(
     if sum > budget {
         return false;
     }
-    // Only the title and no links after it: it may be a heading of the text.
+    // A title without links after it may be a heading of the text.
     let linked = section.iter().skip(1).any(|&n| mass.linked_percent(n) >= 40);
     let has_more = late && section.len() > 1;
     if !(linked || has_more) {

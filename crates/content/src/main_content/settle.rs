@@ -1,13 +1,14 @@
-//! Turns the judgement of blocks into what is left out of the tree: text by text, elements with nothing left in them,
-//! table rows only whole.
+//! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
+//! table rows only as a whole.
 
 use super::features::{Block, is_passed};
 use super::mass::Mass;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
 
-/// Marks in `dropped` what goes below the body. `kept` says what the rules kept; blocks come in document order.
-/// False, and nothing marked, when no text would stay: a table row may weigh less than its best cell.
+/// Marks in `dropped` what is dropped below the body. `kept` is the choice of the rules; blocks are in
+/// document order. Returns false, and marks nothing, when no text would be left: a whole table row may score
+/// lower than its best cell.
 pub(super) fn settle(
     dom: &Dom,
     mass: &Mass,
@@ -21,7 +22,7 @@ pub(super) fn settle(
     let mut keep = vec![false; dom.nodes.len()];
     let mut at = 0;
     while at < blocks.len() {
-        // Cells of one row stay or go together.
+        // Cells of one row are kept or dropped together.
         let row = row_of(dom, blocks[at].id);
         let mut end = at + 1;
         while row.is_some() && end < blocks.len() && row_of(dom, blocks[end].id) == row {
@@ -36,7 +37,7 @@ pub(super) fn settle(
         }
         at = end;
     }
-    // By node: whether text below it stays, whether text below it goes.
+    // By node: whether text below it is kept, and whether text below it is dropped.
     let mut stays = vec![false; dom.nodes.len()];
     let mut goes = vec![false; dom.nodes.len()];
     let (mut first, mut last) = (NodeId::MAX, 0);
@@ -64,7 +65,7 @@ pub(super) fn settle(
         stays[parent] |= stays[id as usize];
         goes[parent] |= goes[id as usize];
     }
-    // A code block of which a line stays is whole.
+    // A code block is kept whole when one of its lines is.
     let mut at = body + 1;
     while at < dom.end(body) {
         let end = dom.end(at);
@@ -76,7 +77,7 @@ pub(super) fn settle(
             at += 1;
         }
     }
-    // A picture before the first text or after the last stays where nothing beside it goes.
+    // An image before the first or after the last text is kept when nothing beside it is dropped.
     let whole = |id: NodeId| {
         let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
         up.last().unwrap_or(id)
@@ -100,8 +101,8 @@ mod tests {
     use super::*;
     use crate::html::parse::parse;
 
-    /// Settles a page whose blocks with one of `words` have a chance of nothing and all others one of 600, at a cut of
-    /// 500. What is left of its text, `None` where nothing stays.
+    /// Applies chances to a page: 0 for blocks with one of `words`, 600 for all others, with a cut of 500.
+    /// Returns the text that is left; `None` when nothing is.
     fn left(html: &str, words: &[&str]) -> Option<String> {
         let dom = parse(html);
         let body = dom.first(0, Tag::Body).unwrap();
@@ -128,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn a_code_block_stays_whole_or_goes_whole() {
+    fn a_code_block_is_kept_or_dropped_whole() {
         let page = "<p>Words</p><pre><div>1</div><div>one</div></pre>";
         assert_eq!(left(page, &["1"]).unwrap(), "Words1one");
         assert_eq!(left(page, &["1", "one"]).unwrap(), "Words");
     }
 
     #[test]
-    fn nothing_is_marked_where_nothing_would_stay() {
+    fn nothing_is_marked_when_nothing_would_be_left() {
         let row = "<table><tr><td>name</td><td>words of a long cell that go on</td></tr></table>";
         assert_eq!(left(row, &["long"]), None);
         assert_eq!(left(row, &[]).unwrap(), "namewords of a long cell that go on");

@@ -1,5 +1,6 @@
-//! The heading that is the page's title: found where it stands outside the text, left out where an article's text begins
-//! below it, since the metadata gives it. Never left out where little else is there, nor in manuals and lists.
+//! Finds the heading that is the page's title, also outside the content. Drops it where an article's text
+//! follows, because the metadata has it. Never drops it where little else is there, nor in documentation and
+//! lists.
 
 use super::is_dropped;
 use super::kind::Kind;
@@ -7,11 +8,11 @@ use super::mass::Mass;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
-/// Bytes of unlinked text from which an article can do without the heading that repeats its title.
+/// Bytes of unlinked text from which an article does not need the heading that repeats its title.
 const UNTITLED_TEXT_BYTES: u32 = 200;
-/// Signs between what a page is called and its site.
+/// Separators between the name of a page and the name of its site.
 const SEPARATORS: [char; 12] = ['|', '-', '–', '—', '·', '•', ':', '«', '»', '/', '<', '>'];
-/// Words in the title of a page of a manual.
+/// Words in titles of documentation pages.
 const MANUAL: [&str; 7] = [
     "api",
     "docs",
@@ -22,19 +23,19 @@ const MANUAL: [&str; 7] = [
     "reference",
 ];
 
-/// The text of `title`, lower case.
+/// Returns the text of `title` in lower case.
 pub(super) fn of_page(dom: &Dom) -> String {
     let title = (0..dom.len()).find(|&n| dom.tag(n) == Tag::Title);
     title.map(|n| of_heading(dom, n)).unwrap_or_default()
 }
 
-/// The text of a heading, lower case.
+/// Returns the text of a heading in lower case.
 pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
     collapse(&dom.text_of(id, 1000)).to_lowercase()
 }
 
-/// The first `h1` of an article when it says what `title` says, and the text can do without. An article here is what
-/// stands in an `article` element, or what the page dates as one.
+/// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An
+/// article is an `article` element, or a page with a publication date.
 pub(super) fn repeated(dom: &Dom, root: NodeId, kind: Kind, mass: &Mass) -> Option<NodeId> {
     if kind != Kind::Other || !stands_alone(mass, root) {
         return None;
@@ -53,13 +54,14 @@ pub(super) fn repeated(dom: &Dom, root: NodeId, kind: Kind, mass: &Mass) -> Opti
     (0..dom.len()).find(|&n| dom.tag(n) == Tag::H1 && is_name(&title, &of_heading(dom, n)))
 }
 
-/// True when the page says when it was published, as articles do.
+/// Returns true when the page states a publication date, as articles do.
 fn is_dated(dom: &Dom) -> bool {
     let published = |n: NodeId| dom.attr(n, attr::PROPERTY) == Some("article:published_time");
     (0..dom.len()).any(|n| dom.tag(n) == Tag::Meta && published(n))
 }
 
-/// True for a heading that says only what site this is: it ends `title`, and another heading says what comes before.
+/// Returns true for a heading that only names the site: `title` ends with it, and another heading has the
+/// rest of `title`.
 pub(super) fn names_site(dom: &Dom, heading: NodeId) -> bool {
     let (title, text) = (of_page(dom), of_heading(dom, heading));
     let Some(own) = title.strip_suffix(&text).map(bare).filter(|own| !own.is_empty()) else {
@@ -69,12 +71,12 @@ pub(super) fn names_site(dom: &Dom, heading: NodeId) -> bool {
     (0..dom.len()).any(|n| is_heading(n) && bare(&of_heading(dom, n)) == own)
 }
 
-/// A text without the signs at its end.
+/// Returns a text without punctuation at its end.
 fn bare(text: &str) -> &str {
     text.trim_end_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// True when a title is this text, with or without the site's name beside it.
+/// Returns true when a title is this text, with or without the site name beside it.
 fn is_name(title: &str, text: &str) -> bool {
     let text = bare(text);
     let parts = |rest: &str| rest.is_empty() || rest.trim_start().starts_with(SEPARATORS);
@@ -83,13 +85,14 @@ fn is_name(title: &str, text: &str) -> bool {
         && (title.strip_prefix(text).is_some_and(parts) || title.strip_suffix(text).is_some_and(ends))
 }
 
-/// True for text enough to be read without a title.
+/// Returns true for a text long enough to be read without a title.
 fn stands_alone(mass: &Mass, root: NodeId) -> bool {
     let (text, linked) = (mass.text[root as usize], mass.linked[root as usize]);
     text.saturating_sub(linked) >= UNTITLED_TEXT_BYTES && linked <= text / 2
 }
 
-/// Leaves out the first `h1` of an article when the page's title has it and the text can do without.
+/// Drops the first `h1` of an article when the page's title contains it and the text is long enough without
+/// it.
 pub(super) fn drop_repeated(dom: &Dom, root: NodeId, mass: &Mass, dropped: &mut [bool]) {
     if !stands_alone(mass, root) {
         return;
@@ -103,7 +106,8 @@ pub(super) fn drop_repeated(dom: &Dom, root: NodeId, mass: &Mass, dropped: &mut 
     }
 }
 
-/// The page's title heading when it stands outside the root: the `h1` that the title repeats, else the first before it.
+/// Returns the title heading when it is outside the root: the `h1` that the page's title contains, else the
+/// first before the root.
 pub(super) fn outside(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bool]) -> Option<NodeId> {
     let is_inside = |n: NodeId| n >= root && n < dom.end(root) && !is_dropped(dom, root, n, dropped);
     let headings: Vec<NodeId> = dom

@@ -1,6 +1,6 @@
-//! The words by which names and short texts are judged. Only lists; what they mean is decided in `hints`.
+//! Word lists for names and short texts. Their meaning is decided in `hints`.
 
-/// Words that stand alone or between separators in names of boilerplate.
+/// Words in names of boilerplate, alone or between separators.
 pub(super) const BOILERPLATE: &[&str] = &[
     "ad",
     "ads",
@@ -89,7 +89,8 @@ pub(super) const BOILERPLATE: &[&str] = &[
     "sociable",
 ];
 
-/// Words of blocks that may be either; they count only against link lists and scraps.
+/// Words in names of blocks that may be content or not; they count only against link lists and very short
+/// blocks.
 pub(super) const WEAK: &[&str] = &[
     "toc",
     "widget",
@@ -134,7 +135,7 @@ pub(super) const WEAK: &[&str] = &[
     "follow",
 ];
 
-/// Words of consent managers: however much they write, it is never the page's.
+/// Words of consent managers: however much text they have, it is never content.
 pub(super) const CONSENT: &[&str] = &[
     "consent",
     "cookie",
@@ -209,7 +210,7 @@ pub(super) const BYLINE: &[&str] = &[
     "avatar",
 ];
 
-/// Words that make an `aside` part of the text.
+/// Words that make an `aside` part of the content.
 pub(super) const CALLOUT: &[&str] = &[
     "admonition",
     "alert",
@@ -231,7 +232,7 @@ pub(super) const CALLOUT: &[&str] = &[
     "warning",
 ];
 
-/// Headings of blocks that lead away from the page.
+/// Headings of blocks that lead to other pages.
 pub(super) const AWAY: &[&str] = &[
     "related",
     "related articles",
@@ -342,7 +343,7 @@ pub(super) const AWAY: &[&str] = &[
     "あわせて読みたい",
 ];
 
-/// Whole texts of blocks that are no content wherever they stand.
+/// Texts that are not content when they are the whole text of a block.
 pub(super) const SCRAPS: &[&str] = &[
     "advertisement",
     "advertisements",

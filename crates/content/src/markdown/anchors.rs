@@ -1,9 +1,9 @@
-//! Links that point at the place they stand in, and API signatures, which carry such links.
+//! Links that point to their own position, and API signatures, which contain such links.
 
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
-/// The text of an API signature without its permalink and source link.
+/// Returns the text of an API signature without its permalink and source link.
 pub(super) fn signature(dom: &Dom, id: NodeId) -> String {
     let mut out = String::new();
     let mut at = id + 1;
@@ -22,18 +22,18 @@ pub(super) fn signature(dom: &Dom, id: NodeId) -> String {
     collapse(&out)
 }
 
-/// What a link has to do with the heading it stands in.
+/// Relation of a link to the heading around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pointer {
-    /// It is all that the heading says, and leads to it.
+    /// It is the whole heading, and points to it.
     Whole,
-    /// It stands beside what the heading says, to point at it.
+    /// A sign beside the heading that points to it.
     Sign,
-    /// Nothing: it leads elsewhere.
+    /// None: it leads elsewhere.
     None,
 }
 
-/// Elements around a link, and beside it, among which its target is looked for.
+/// Ancestors, and siblings, of a link among which its target is searched.
 const AROUND: usize = 8;
 
 const SIGN_CLASSES: &[&str] = &[
@@ -52,7 +52,7 @@ const SIGN_CLASSES: &[&str] = &[
     "direct-link",
 ];
 
-/// Looks whether a link points at the place that it stands in.
+/// Detects whether a link points to its own position.
 pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
     let heading = dom
         .ancestors(id)
@@ -88,7 +88,7 @@ pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
     }
 }
 
-/// True when a link leads to an element around it or beside it, as those do that say "Section titled ...".
+/// Returns true when a link points to an ancestor or sibling, as links like "Section titled ..." do.
 fn stands_at_target(dom: &Dom, id: NodeId, href: &str) -> bool {
     let Some((_, fragment)) = href.rsplit_once('#') else {
         return false;

@@ -1,9 +1,9 @@
-//! Block-level Markdown output: paragraphs, headings, fences and tables inside quotes and list items.
-//! Writes the prefixes of open containers and the blank lines between blocks; never writes more than its budget.
+//! Block-level Markdown output: paragraphs, headings, fences and tables inside quotes and list items. Writes
+//! the prefixes of open containers and the blank lines between blocks; never exceeds its budget.
 
 use crate::limits;
 
-/// What must stand between the last block and the next.
+/// Separator before the next block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Gap {
     /// A line end.
@@ -15,7 +15,7 @@ pub(super) enum Gap {
 #[derive(Clone, Debug)]
 enum Container {
     Quote,
-    /// The marker is written with the first line, spaces of its width before later ones.
+    /// The marker is written with the first line; later lines are indented by its width.
     Item {
         marker: String,
         started: bool,
@@ -26,7 +26,7 @@ enum Container {
 pub(super) struct Blocks {
     text: String,
     containers: Vec<Container>,
-    /// Containers that the last block and the next share.
+    /// Number of containers that the last block and the next share.
     shared: usize,
     gap: Gap,
     max: usize,
@@ -43,22 +43,22 @@ impl Blocks {
         }
     }
 
-    /// True when the budget is used up; blocks are no longer taken.
+    /// Returns true when the budget is used up; further blocks are ignored.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= self.max
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Opens a quote. False (and nothing to close) when nested too deep.
+    /// Opens a quote. Returns false, with nothing to close, when nested too deep.
     pub(super) fn open_quote(&mut self) -> bool {
         self.open(Container::Quote)
     }
 
-    /// Opens a list item. False (and nothing to close) when nested too deep.
+    /// Opens a list item. Returns false, with nothing to close, when nested too deep.
     pub(super) fn open_item(&mut self, marker: String) -> bool {
         self.open(Container::Item {
             marker,
@@ -66,7 +66,7 @@ impl Blocks {
         })
     }
 
-    /// Opens a place that continues the item written before, for lists that hang in a list without an item.
+    /// Opens a container that continues the previous item, for lists directly inside a list.
     pub(super) fn open_continued_item(&mut self, width: usize) -> bool {
         self.open(Container::Item {
             marker: " ".repeat(width),
@@ -88,12 +88,12 @@ impl Blocks {
         self.shared = self.shared.min(self.containers.len());
     }
 
-    /// Sets what must stand before the next block, if that is less than a blank line.
+    /// Sets the separator before the next block, if it is not a blank line.
     pub(super) fn set_gap(&mut self, gap: Gap) {
         self.gap = gap;
     }
 
-    /// True when the innermost container is a list item in which nothing was written yet.
+    /// Returns true when the innermost container is a list item with nothing written yet.
     pub(super) fn is_at_item_start(&self) -> bool {
         matches!(
             self.containers.last(),
@@ -126,7 +126,7 @@ impl Blocks {
         let mut prefix = String::new();
         for (number, line) in lines.split('\n').enumerate() {
             if number < 2 {
-                // The first line shows markers, all later ones the same spaces.
+                // The first line has markers; all later ones have the same indentation.
                 prefix.clear();
                 for container in &mut self.containers {
                     match container {
@@ -161,7 +161,7 @@ impl Blocks {
         self.shared = self.containers.len();
     }
 
-    /// The finished text, cut to the budget.
+    /// Returns the text, cut to the budget.
     pub(super) fn finish(mut self) -> String {
         if self.text.len() > self.max {
             let mut at = self.max;

@@ -1,15 +1,15 @@
-//! Callouts (notes, warnings, tips) as GitHub writes them: a quote that begins with `[!NOTE]`.
+//! Callouts (notes, warnings, tips) in GitHub's form: a quote that starts with `[!NOTE]`.
 
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
-/// A callout: its kind as GitHub names it, and its title when that says no more than the kind.
+/// A callout: its kind in GitHub's terms, and its title if that only repeats the kind.
 pub(super) struct Callout {
     pub(super) kind: &'static str,
     pub(super) title: Option<NodeId>,
 }
 
-/// Reads an element as a callout by its classes.
+/// Reads a callout from an element's classes.
 pub(super) fn of(dom: &Dom, id: NodeId) -> Option<Callout> {
     if !matches!(
         dom.tag(id),

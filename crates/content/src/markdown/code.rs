@@ -1,10 +1,11 @@
-//! Code: the text of a `pre` without line-number gutters, its language, fences and inline delimiters of the right length.
+//! Code: the text of a `pre` without line-number gutters, its language, and fences and inline delimiters of
+//! sufficient length.
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// Class tokens of elements beside code that are no code: line numbers, copy buttons, prompts for the eye.
+/// Class tokens of elements beside code that are not code: line numbers, copy buttons, prompts.
 const GUTTER_CLASSES: &[&str] = &[
     "lineno",
     "linenos",
@@ -42,7 +43,7 @@ const GUTTER_CLASSES: &[&str] = &[
     "prompt-marker",
 ];
 
-/// True for an element inside or beside code that shows line numbers or a button.
+/// Returns true for an element inside or beside code that shows line numbers or a button.
 pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     let tag = dom.tag(id);
     if matches!(
@@ -51,7 +52,7 @@ pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     ) {
         return true;
     }
-    // A `pre` or `code` may wear the class to ask for numbers; it is no gutter then.
+    // On `pre` and `code` these classes ask for line numbers; the element is not a gutter.
     if matches!(tag, Tag::Pre | Tag::Code | Tag::Text) {
         return false;
     }
@@ -69,13 +70,13 @@ pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
         || dom.has_class(id, "copy")
         || dom.has_class(id, "toolbar")
     {
-        // Short names that others use too: only when they hold digits or a button's word.
+        // Short names with other uses: they count only with digits or a button's label.
         true => is_numbers(dom, id) || dom.text_of(id, 32).trim().len() < 8,
         false => true,
     }
 }
 
-/// True when the subtree holds nothing but digits and white space, and not too much of it.
+/// Returns true when the subtree contains only digits and white space, and at least one digit.
 fn is_numbers(dom: &Dom, id: NodeId) -> bool {
     let mut digits = false;
     dom.below(id).all(|n| {
@@ -86,11 +87,12 @@ fn is_numbers(dom: &Dom, id: NodeId) -> bool {
     }) && digits
 }
 
-/// The text of a code block as a reader would copy it: line ends kept, gutters left out, one trailing line end removed.
+/// Returns the text of a code block as a reader would copy it: with line ends, without gutters and trailing
+/// white space.
 pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
     let mut out = String::new();
     let mut at = id + 1;
-    // Ends of block elements inside, where a line must end if it has not.
+    // Ends of nested block elements, at which a line ends.
     let mut ends: Vec<NodeId> = Vec::new();
     while at < dom.end(id) {
         while ends.last().is_some_and(|&end| end <= at) {
@@ -129,7 +131,8 @@ pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
     text[from.min(text.len())..].to_owned()
 }
 
-/// One `code` or `span.line` per line, with no line end between: the style sheet makes lines of them.
+/// Returns true for one of several adjacent `code` or `span.line` elements without line ends between them,
+/// which the style sheet shows as lines.
 fn is_line_of_its_own(dom: &Dom, id: NodeId) -> bool {
     if !matches!(dom.tag(id), Tag::Span | Tag::Code) {
         return false;
@@ -145,7 +148,7 @@ fn is_line_of_its_own(dom: &Dom, id: NodeId) -> bool {
     if !is_line(id) || dom.classes(id).any(|c| c == "cl") {
         return false;
     }
-    // Only when the next sibling is such a line too, right after this one.
+    // Only when an adjacent sibling is such a line, too.
     let next = dom.end(id);
     let parent = dom.parent(id);
     let neighbour = next < dom.end(parent) && dom.tag(next) == dom.tag(id) && is_line(next);
@@ -163,7 +166,7 @@ fn end_line(out: &mut String) {
     }
 }
 
-/// Words that say "no language" or are the highlighter's own.
+/// Words that mean "no language", or belong to the highlighter.
 const NO_LANGUAGE: &[&str] = &[
     "none",
     "text",
@@ -195,7 +198,7 @@ const NO_LANGUAGE: &[&str] = &[
     "sample",
 ];
 
-/// The language of a code block: from the block, the `code` in it, or up to three elements around it.
+/// Returns the language of a code block: from the `code` in it, the block, or the elements around it.
 pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
     let mut places = vec![pre];
     let code: Vec<NodeId> = dom
@@ -217,7 +220,7 @@ pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
         {
             break;
         }
-        // An element around several code blocks speaks for none of them.
+        // The class of an element around several code blocks applies to none of them.
         if dom
             .below(parent)
             .filter(|&n| dom.tag(n) == Tag::Pre)
@@ -266,7 +269,8 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
     ];
     for class in &classes {
         for prefix in prefixes {
-            // `code-block`, `code-wrapper` and such name no language; these prefixes only count on code itself.
+            // `code-block`, `code-wrapper` and the like are not languages; these prefixes count only on
+            // `code` itself.
             let weak = matches!(prefix, "code-" | "syntax-");
             if weak && !matches!(dom.tag(id), Tag::Code) {
                 continue;
@@ -284,7 +288,8 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
             }
         }
     }
-    // `brush: java`, `hljs java`, `sourceCode java`, `prettyprint lang`, `src src-java`, `highlight java`.
+    // For example `brush: java`, `hljs java`, `sourceCode java`, `prettyprint lang`, `src src-java`,
+    // `highlight java`.
     for (at, class) in classes.iter().enumerate() {
         let lower = class.to_ascii_lowercase();
         if lower == "brush:" {
@@ -316,7 +321,7 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
     None
 }
 
-/// Languages that are taken from a bare class name.
+/// Returns true for languages that are accepted as a bare class name.
 fn is_common(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "ada",
@@ -418,7 +423,7 @@ fn is_common(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok() || NAMES.contains(&name)
 }
 
-/// A language name in the form that stands after a fence, `None` for words that name none.
+/// Normalises a language name for a fence; `None` for words that are not a language.
 fn known(name: &str) -> Option<String> {
     let name = name
         .trim()
@@ -438,7 +443,7 @@ fn known(name: &str) -> Option<String> {
     })
 }
 
-/// A fenced block around code.
+/// Returns a fenced code block.
 pub(super) fn fenced(code: &str, language: &str) -> String {
     let mut longest = 2;
     for line in code.lines() {
@@ -449,7 +454,8 @@ pub(super) fn fenced(code: &str, language: &str) -> String {
     format!("{fence}{language}\n{code}\n{fence}")
 }
 
-/// Inline code with delimiters that its own backticks cannot close. Line ends and runs of spaces become one space.
+/// Returns inline code with delimiters that its own backticks cannot close. Line ends and runs of spaces
+/// become one space.
 pub(super) fn span(code: &str, cell: bool) -> String {
     let (mut longest, mut run) = (0usize, 0usize);
     for byte in code.bytes() {

@@ -1,6 +1,7 @@
-//! Escaping of text for CommonMark and GFM, only where a reader would otherwise see markup.
+//! Escapes text for CommonMark and GFM, only where it would otherwise be read as markup.
 
-/// Appends a character of page text; `next` is what follows it in the same run. The caller says what stands around.
+/// Appends a character of page text. `next` follows it in the same run, `rest` is the run from this character
+/// on, and `place` is the context.
 pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &str, place: Place) {
     let before = out.chars().next_back();
     let after_space = before.is_none_or(char::is_whitespace);
@@ -9,7 +10,7 @@ pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &st
         '_' => {
             let inside_word =
                 before.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric);
-            // A run of underscores stands alone only as a blank to fill in.
+            // A separate run of underscores is a blank to fill in.
             !inside_word
                 && !(next.is_none_or(|n| n.is_whitespace() || n == '_')
                     && (after_space || before == Some('_')))
@@ -30,7 +31,7 @@ pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &st
     out.push(c);
 }
 
-/// Where text goes, as far as escaping depends on it.
+/// Context of a text, as far as escaping depends on it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place {
     /// Inside link text.
@@ -39,7 +40,7 @@ pub(super) struct Place {
     pub(super) cell: bool,
 }
 
-/// True when the text (from its `&` on) reads as a character reference.
+/// Returns true when the text, from its `&` on, reads as a character reference.
 fn is_entity(rest: &str) -> bool {
     let bytes = rest.as_bytes();
     let mut at = 1;
@@ -53,7 +54,7 @@ fn is_entity(rest: &str) -> bool {
     at > start && bytes.get(at) == Some(&b';')
 }
 
-/// Escapes what would start a block at the start of each line of a paragraph.
+/// Escapes what would start a block, at the start of each line of a paragraph.
 pub(super) fn line_starts(paragraph: &str) -> String {
     let mut out = String::with_capacity(paragraph.len() + 2);
     for (number, line) in paragraph.split('\n').enumerate() {
@@ -72,7 +73,7 @@ pub(super) fn line_starts(paragraph: &str) -> String {
     out
 }
 
-/// Where a backslash must go so that the line is text and not a block of another kind.
+/// Returns where a backslash must be inserted so that the line does not start a block.
 fn block_start(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let ends_word = |at: usize| bytes.get(at).is_none_or(|b| b.is_ascii_whitespace());
@@ -94,7 +95,7 @@ fn block_start(line: &str) -> Option<usize> {
     }
 }
 
-/// A link or picture address in the form that stands inside `(...)`.
+/// Returns a link or image URL in the form for `(...)`.
 pub(super) fn destination(url: &str, cell: bool) -> String {
     let mut out = String::with_capacity(url.len());
     let balanced = {

@@ -1,25 +1,25 @@
-//! Footnotes: which links are marks, which blocks are their notes, and what of a note is only the way back.
-//! Found before the walk; a mark without a note stays the link it is.
+//! Footnotes: detects which links are references, which blocks are their notes, and which links in a note
+//! lead back. Runs before the walk; a reference without a note stays an ordinary link.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Bytes of text of one note; a longer target is a section and not a note.
+/// Maximum bytes of text of a note; a longer target is a section.
 const NOTE_BYTES: usize = 4000;
 
-/// What the ids of notes begin with that no link leads to; a number follows.
+/// Prefixes of the ids of notes that no link leads to; a number follows.
 const BARE_NOTES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:", "note-"];
 
 /// The footnotes of a page.
 #[derive(Default)]
 pub(super) struct Footnotes {
-    /// Marks, by their `a` or `sup`, with the number of their note from 1.
+    /// References, by their `a` or `sup`, with the number of their note from 1.
     marks: HashMap<NodeId, usize>,
-    /// The blocks that hold the notes with the labels that the page gives them, by number.
+    /// Blocks of the notes with the labels that the page gives them, by number.
     notes: Vec<(NodeId, String)>,
-    /// What the walk passes over: notes in place, their labels, ways back, the title of their section.
+    /// Nodes that the walk skips: notes in place, their labels, back links, the title of their section.
     passed: HashSet<NodeId>,
 }
 
@@ -45,7 +45,7 @@ impl Footnotes {
                 }
             }
         }
-        // Word names no targets: a note is where a link leads back from.
+        // Word does not name targets: the note is where a link leads back from.
         let backs: HashMap<&str, NodeId> = (0..dom.len())
             .filter(|&id| dom.tag(id) == Tag::A)
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
@@ -88,22 +88,22 @@ impl Footnotes {
         out
     }
 
-    /// The number of the note that an element marks.
+    /// Returns the number of the note that an element refers to.
     pub(super) fn mark(&self, id: NodeId) -> Option<usize> {
         self.marks.get(&id).copied()
     }
 
-    /// True when a mark is below the element.
+    /// Returns true when a reference is below the element.
     pub(super) fn has_mark(&self, dom: &Dom, id: NodeId) -> bool {
         !self.marks.is_empty() && dom.below(id).take(8).any(|n| self.marks.contains_key(&n))
     }
 
-    /// True for what the walk passes over.
+    /// Returns true for nodes that the walk skips.
     pub(super) fn is_passed(&self, id: NodeId) -> bool {
         !self.passed.is_empty() && self.passed.contains(&id)
     }
 
-    /// The label of the note with this number.
+    /// Returns the label of the note with this number.
     pub(super) fn label(&self, number: usize) -> &str {
         number
             .checked_sub(1)
@@ -111,17 +111,17 @@ impl Footnotes {
             .map_or("", |(_, label)| label)
     }
 
-    /// The numbers of all notes.
+    /// Returns the numbers of all notes.
     pub(super) fn numbers(&self) -> std::ops::RangeInclusive<usize> {
         1..=self.notes.len()
     }
 
-    /// The block of the note with this number.
+    /// Returns the block of the note with this number.
     pub(super) fn note(&self, number: usize) -> Option<NodeId> {
         self.notes.get(number.checked_sub(1)?).map(|(note, _)| *note)
     }
 
-    /// Passes over sections that hold nothing but notes and a title.
+    /// Skips sections that contain only notes and a title.
     fn pass_sections(&mut self, dom: &Dom) {
         let Some(&(first, _)) = self.notes.first() else {
             return;
@@ -147,7 +147,7 @@ impl Footnotes {
             self.passed.insert(parent);
             at = parent;
         }
-        // A title right before the notes belongs to them.
+        // A title directly before the notes belongs to them.
         let parent = dom.parent(at);
         let before = dom
             .children(parent)
@@ -165,13 +165,13 @@ impl Footnotes {
     }
 }
 
-/// What a link points at in a page; that it is this page is told by the target being there.
+/// Returns the fragment of a link. That it points to this page follows from the target being found.
 fn fragment(dom: &Dom, id: NodeId) -> Option<&str> {
     let (_, fragment) = dom.attr(id, attr::HREF)?.trim().rsplit_once('#')?;
     Some(fragment).filter(|fragment| !fragment.is_empty())
 }
 
-/// The number in Word's `_ftn1`, or with the infix `ref` in `_ftnref1`.
+/// Returns the number in Word's `_ftn1`, or with the infix `ref` in `_ftnref1`.
 fn word_number<'a>(fragment: &'a str, infix: &str) -> Option<&'a str> {
     let rest = fragment
         .strip_prefix("_ftn")
@@ -180,7 +180,7 @@ fn word_number<'a>(fragment: &'a str, infix: &str) -> Option<&'a str> {
     (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(number)
 }
 
-/// A mark's or label's text without its brackets.
+/// Returns the text of a reference or label without its brackets.
 fn label(dom: &Dom, id: NodeId) -> String {
     let text = dom.text_of(id, 64);
     text.trim()
@@ -188,7 +188,8 @@ fn label(dom: &Dom, id: NodeId) -> String {
         .to_owned()
 }
 
-/// A short link within the page that looks like a footnote mark by its place, class, role or target.
+/// Returns true for a short link within the page that looks like a footnote reference by its position, class,
+/// role or target.
 fn is_mark(dom: &Dom, id: NodeId) -> bool {
     let Some(fragment) = fragment(dom, id) else {
         return false;
@@ -234,7 +235,7 @@ fn is_mark(dom: &Dom, id: NodeId) -> bool {
     classed || raised || (named && (bracketed || text.chars().all(|c| c.is_ascii_digit())))
 }
 
-/// A raised number that scripts, not links, lead to its note.
+/// Returns true for a superscript number without a link; such pages open the note by script.
 fn is_bare_mark(dom: &Dom, id: NodeId) -> bool {
     let text = label(dom, id);
     (1..=3).contains(&text.len())
@@ -244,7 +245,7 @@ fn is_bare_mark(dom: &Dom, id: NodeId) -> bool {
             .any(|n| dom.tag(n) == Tag::A && fragment(dom, n).is_some())
 }
 
-/// The block that a target stands for: itself, or the nearest block around an anchor.
+/// Returns the block of a target: itself, or the nearest block around an anchor.
 fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
     let is_note = |id: NodeId| {
         matches!(
@@ -275,7 +276,7 @@ fn holds(dom: &Dom, node: NodeId, inside: NodeId) -> bool {
     inside >= node && inside < dom.end(node)
 }
 
-/// True for a link in a note that leads back to its mark.
+/// Returns true for a link in a note that leads back to its reference.
 pub(super) fn is_way_back(dom: &Dom, id: NodeId) -> bool {
     let classed = dom.classes(id).any(|class| {
         matches!(
@@ -314,7 +315,7 @@ pub(super) fn is_way_back(dom: &Dom, id: NodeId) -> bool {
     matches!(text, "↩" | "↩︎" | "↑" | "↵" | "⏎" | "^" | "⤴" | "🔙") || (back && text.len() <= 8)
 }
 
-/// Passes over the label at the start of a note and over the ways back in it.
+/// Skips the label at the start of a note, and the back links in it.
 fn pass_label(dom: &Dom, note: NodeId, mark: &str, passed: &mut HashSet<NodeId>) {
     for id in dom.below(note) {
         if dom.tag(id) == Tag::A && is_way_back(dom, id) {

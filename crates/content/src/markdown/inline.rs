@@ -1,9 +1,9 @@
-//! The inline content of one paragraph under construction: collapsed white space, emphasis and links opened only when
-//! content comes, so that spaces stay outside and empty markup vanishes.
+//! The inline content of the current paragraph. Collapses white space, and opens emphasis and links only when
+//! content follows, so that spaces stay outside and empty markup disappears.
 
 use super::escape::{self, Place};
 
-/// Inline markup that is open.
+/// An inline mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Strong,
@@ -17,32 +17,32 @@ pub(super) enum Mark {
 #[derive(Debug)]
 struct OpenMark {
     mark: Mark,
-    /// Its opening stands, since content has come.
+    /// Its opening delimiter is written, because content followed.
     written: bool,
     /// Written only in the first block that it covers.
     once: bool,
-    /// It was, and is no longer written; it stays so that closing stays in step.
+    /// Written once, and not again; kept so that closing stays balanced.
     spent: bool,
 }
 
-/// One paragraph's text so far.
+/// The text of one paragraph so far.
 #[derive(Default)]
 pub(super) struct Inline {
     text: String,
     space: bool,
     breaks: usize,
-    /// Something that is not written stands after the text.
+    /// An element that is not written follows the text.
     apart: bool,
-    /// The last character, if it was of the page's text.
+    /// The last character, if it is page text.
     last: Option<char>,
     marks: Vec<OpenMark>,
-    /// End of the text when it ends in a closing mark, with that mark.
+    /// Length of the text after the last closing delimiter, with its mark.
     closed: Option<(usize, Mark)>,
-    /// End of the text after the last code span.
+    /// Length of the text after the last code span.
     after_code: Option<usize>,
-    /// Inside a table cell: pipes are escaped and line breaks are `<br>`.
+    /// Inside a table cell: pipes are escaped, and line breaks are `<br>`.
     pub(super) cell: bool,
-    /// Line breaks are spaces (headings, link texts).
+    /// Nesting of places where line breaks become spaces (headings, link texts).
     pub(super) one_line: usize,
 }
 
@@ -59,7 +59,8 @@ fn is_word(c: char) -> bool {
     !c.is_whitespace() && !is_punctuation(c)
 }
 
-/// Punctuation as CommonMark's emphasis rules see it, near enough: neither letter, digit, mark nor space.
+/// Returns true for punctuation, approximately as CommonMark's emphasis rules define it: no letter, digit,
+/// combining mark or space.
 fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation()
         || (!c.is_ascii()
@@ -69,24 +70,24 @@ fn is_punctuation(c: char) -> bool {
 }
 
 impl Inline {
-    /// True when nothing would be written.
+    /// Returns true when there is no text.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// True when a mark of this kind is open.
+    /// Returns true when a mark of this kind is open.
     pub(super) fn is_open(&self, mark: &Mark) -> bool {
         self.marks.iter().any(|open| open.mark == *mark)
     }
 
-    /// True inside a link.
+    /// Returns true inside a link.
     pub(super) fn in_link(&self) -> bool {
         self.marks
             .iter()
             .any(|open| matches!(open.mark, Mark::Link(_)) && !open.spent)
     }
 
-    /// Text of the page: white space collapses, markup characters are escaped.
+    /// Adds page text: white space collapses, markup characters are escaped.
     pub(super) fn text(&mut self, text: &str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -94,7 +95,7 @@ impl Inline {
             if is_collapsible(c) {
                 self.space = true;
             } else if c == '\u{200B}' || c == '\u{FEFF}' || c == '\u{AD}' || (c.is_control() && c != '\n') {
-                // Invisible: nothing to read.
+                // Invisible character.
             } else {
                 self.prepare(c);
                 if matches!(c, '(' | ':') && self.text.ends_with(']') && !self.text.ends_with("\\]") {
@@ -107,7 +108,7 @@ impl Inline {
                     link: self.in_link(),
                     cell: self.cell,
                 };
-                // A character seen alone at the start of a run would look as if it followed a space.
+                // `rest` starts with this character, so that the escape rules see what follows it.
                 escape::push_char(&mut self.text, c, after.chars().next(), rest, place);
                 self.last = Some(c);
             }
@@ -115,7 +116,7 @@ impl Inline {
         }
     }
 
-    /// Markup made by us (code spans, pictures, footnote marks), written as it is.
+    /// Adds generated markup (code spans, images, footnote references) as it is.
     pub(super) fn raw(&mut self, markup: &str) {
         if let Some(first) = markup.chars().next() {
             self.prepare(first);
@@ -124,24 +125,24 @@ impl Inline {
         }
     }
 
-    /// An inline code span: two of them cannot touch.
+    /// Adds an inline code span. Two spans must not touch.
     pub(super) fn code(&mut self, span: &str) {
         self.space |= self.after_code == Some(self.text.len());
         self.raw(span);
         self.after_code = Some(self.text.len());
     }
 
-    /// White space between two pieces.
+    /// Adds white space.
     pub(super) fn space(&mut self) {
         self.space = true;
     }
 
-    /// A picture or control that is not written: words beside it stay two.
+    /// Records an image or control that is not written, so that the words around it stay separate.
     pub(super) fn part(&mut self) {
         self.apart = true;
     }
 
-    /// A `br`.
+    /// Adds a line break.
     pub(super) fn line_break(&mut self) {
         match self.one_line {
             0 => self.breaks += 1,
@@ -149,12 +150,13 @@ impl Inline {
         }
     }
 
-    /// Breaks that wait for content; two make a new paragraph.
+    /// Returns the number of pending line breaks; two start a new paragraph.
     pub(super) fn breaks(&self) -> usize {
         self.breaks
     }
 
-    /// An image cannot follow `!`, and so on: everything that must happen before content that starts with `first`.
+    /// Writes what must precede content that starts with `first`: line breaks, spaces, opening delimiters,
+    /// escapes.
     fn prepare(&mut self, first: char) {
         let breaks = std::mem::take(&mut self.breaks);
         let mut space = std::mem::take(&mut self.space);
@@ -174,7 +176,7 @@ impl Inline {
             && !space
         {
             let length = delimiter(&mark).len();
-            // `**a****b**` is one emphasis.
+            // `**a****b**` becomes one emphasis.
             if let Some(index) = pending
                 && self.marks[index].mark == mark
             {
@@ -182,7 +184,7 @@ impl Inline {
                 self.marks[index].written = true;
                 return self.open_pending();
             }
-            // `**a:**b` would not close: a space after punctuation changes no word.
+            // `**a:**b` would not close; a space after punctuation changes no word.
             let inner = self.text[..end - length].chars().next_back();
             if pending.is_none() && is_word(first) && inner.is_some_and(is_punctuation) {
                 space = true;
@@ -260,7 +262,8 @@ impl Inline {
         self.closed = Some((self.text.len(), open.mark.clone()));
     }
 
-    /// Ends the paragraph: what was written, with open marks closed. They open again in the next one.
+    /// Ends the paragraph and returns its text, with open marks closed. They open again in the next
+    /// paragraph.
     pub(super) fn take(&mut self) -> String {
         let mut marks = std::mem::take(&mut self.marks);
         for open in marks.iter().rev() {
@@ -280,7 +283,8 @@ impl Inline {
     }
 }
 
-/// White space that HTML collapses; a no-break space becomes a plain one, as readers of Markdown expect.
+/// Returns true for white space that HTML collapses, and for the no-break space, which becomes a plain one,
+/// as Markdown readers expect.
 fn is_collapsible(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\u{A0}')
 }

@@ -1,5 +1,5 @@
-//! One sweep over the arena that tells of each subtree what the Markdown walk must know before it enters: whether
-//! it holds blocks, tables, headings, pictures, links, and how much text.
+//! One pass over the arena that records what the walk must know of a subtree before it enters it: whether it
+//! contains blocks, tables, headings, images or links, and how much text.
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -13,7 +13,7 @@ pub(super) const PRE: u16 = 32;
 pub(super) const LIST: u16 = 64;
 pub(super) const CHECKBOX: u16 = 128;
 
-/// What the subtrees of a page hold, themselves included.
+/// What each subtree contains, including its root.
 pub(super) struct Shape {
     flags: Vec<u16>,
     text: Vec<u32>,
@@ -45,17 +45,17 @@ impl Shape {
         shape
     }
 
-    /// True when the subtree holds one of these, the element itself included.
+    /// Returns true when the subtree contains one of these, or the element is one.
     pub(super) fn has(&self, id: NodeId, flags: u16) -> bool {
         self.flags[id as usize] & flags != 0
     }
 
-    /// True when something below the element is one of these.
+    /// Returns true when something below the element is one of these.
     pub(super) fn has_below(&self, dom: &Dom, id: NodeId, flags: u16) -> bool {
         dom.children(id).any(|child| self.has(child, flags))
     }
 
-    /// Bytes of text in the subtree, white space not counted.
+    /// Returns the bytes of text in the subtree, without white space.
     pub(super) fn text(&self, id: NodeId) -> u32 {
         self.text[id as usize]
     }

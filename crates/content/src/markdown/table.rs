@@ -1,11 +1,11 @@
-//! GFM tables: which tables can be one, and writing the collected cells. Layout tables become blocks.
+//! GFM tables: decides which tables can be one, and writes the collected cells. Layout tables become blocks.
 
 use super::shape::{self, Shape};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// Text of one cell beyond which a cell with blocks makes its table a layout.
+/// Bytes of text above which a cell with blocks makes its table a layout table.
 const BLOCK_CELL_BYTES: u32 = 1200;
 
 /// How a table is written.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Layout,
 }
 
-/// Rows of a table that are its own, not those of tables inside.
+/// Returns the rows of a table, without those of nested tables.
 pub(crate) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
     let mut rows = Vec::new();
     for child in dom.children(table) {
@@ -32,7 +32,7 @@ pub(crate) fn rows(dom: &Dom, table: NodeId) -> Vec<NodeId> {
     rows
 }
 
-/// Cells of a row.
+/// Returns the cells of a row.
 pub(crate) fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
     dom.children(row)
         .filter(|&n| matches!(dom.tag(n), Tag::Td | Tag::Th))
@@ -67,7 +67,7 @@ pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
         widest = widest.max(count);
         used += usize::from(count > 0);
     }
-    // One column or one row without headers is a box around something, not a table.
+    // One column, or one row without headers, is a box around something, not a table.
     if widest <= 1 && (!header || used <= 1) || filled <= 1 {
         return Kind::Layout;
     }
@@ -77,11 +77,11 @@ pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
     Kind::Data
 }
 
-/// The one code block of a table that highlighters make of line numbers and code.
+/// Returns the code of a table that a syntax highlighter made of line numbers and code.
 pub(super) fn gutter_table(dom: &Dom, table: NodeId) -> Option<NodeId> {
     let rows = rows(dom, table);
     let [row] = rows.as_slice() else {
-        // One row a line: number cell and code cell.
+        // One row per line: a number cell and a code cell.
         let is_line = |row: &NodeId| {
             let cells: Vec<NodeId> = dom.children(*row).filter(|&n| dom.tag(n) == Tag::Td).collect();
             cells.len() == 2 && super::code::is_gutter(dom, cells[0])
@@ -103,7 +103,7 @@ pub(super) fn gutter_table(dom: &Dom, table: NodeId) -> Option<NodeId> {
     (numbers || super::code::is_gutter(dom, *gutter)).then_some(pre)
 }
 
-/// True when the first rows of a table are its head.
+/// Returns true for a header row.
 fn is_head(dom: &Dom, row: NodeId) -> bool {
     dom.tag(dom.parent(row)) == Tag::Thead || {
         let mut any = false;
@@ -114,11 +114,11 @@ fn is_head(dom: &Dom, row: NodeId) -> bool {
     }
 }
 
-/// Collected cells of the table that is being walked.
+/// Collected cells of the current table.
 #[derive(Default)]
 pub(super) struct Grid {
     rows: Vec<Vec<Option<String>>>,
-    /// Rows still to be covered from above, by column.
+    /// Number of further rows that a cell above covers, by column.
     covered: Vec<usize>,
     head: bool,
     size: usize,
@@ -134,7 +134,7 @@ impl Grid {
         self.cover();
     }
 
-    /// Fills columns that a cell above reaches into.
+    /// Fills columns that a cell above extends into.
     fn cover(&mut self) {
         let Grid {
             rows, covered, size, ..
@@ -179,13 +179,13 @@ impl Grid {
         }
     }
 
-    /// The table as Markdown, empty when no cell has text.
+    /// Returns the table as Markdown; empty when no cell has text.
     pub(super) fn write(mut self) -> String {
         self.rows.retain(|row| {
             row.iter()
                 .any(|cell| cell.as_ref().is_some_and(|text| !text.is_empty()))
         });
-        // Columns at the end that no row fills (spans across a whole table) are left out.
+        // Trailing columns that no row fills (spans across a whole table) are dropped.
         let filled = |row: &Vec<Option<String>>| {
             row.iter()
                 .rposition(|cell| cell.as_ref().is_some_and(|text| !text.is_empty()))

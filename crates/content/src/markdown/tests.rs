@@ -1,4 +1,4 @@
-//! Tables of HTML and the Markdown that comes of it.
+//! HTML inputs and the Markdown that they must produce.
 
 use expect_test::{Expect, expect};
 use url::Url;

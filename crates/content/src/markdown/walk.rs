@@ -1,4 +1,5 @@
-//! The walk itself: enters and leaves elements in document order with a stack of its own and says what each one means.
+//! The walk: enters and leaves elements in document order, with its own stack, and decides how each is
+//! written.
 
 mod controls;
 mod formula;
@@ -19,13 +20,13 @@ use crate::html::links::resolve;
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// What happens when an element ends.
+/// What to do when an element ends.
 #[derive(Debug)]
 enum Leave {
     Block,
     Heading(u8),
     Marks(usize),
-    /// A block whose text is one line (a flat link, a heading inside a cell).
+    /// A block written on one line (a short link, a heading inside a cell).
     OneLine {
         marks: usize,
         block: bool,
@@ -71,17 +72,17 @@ pub(super) struct Walk<'a> {
     lists: Vec<List>,
     grid: Option<Grid>,
     footnotes: Footnotes,
-    /// Numbers of the notes whose marks were written, in order.
+    /// Numbers of the notes whose references were written, in order.
     marked: Vec<usize>,
-    /// The title of a callout that says no more than its kind.
+    /// The title of a callout that only repeats its kind; skipped.
     passed: Option<NodeId>,
-    /// The check box at the start of an item that waits for the item's text.
+    /// The task marker of an item, until its text is written.
     task: Option<&'static str>,
-    /// Open elements whose text is inline code.
+    /// Number of open elements whose text is inline code.
     code: usize,
-    /// The link that waits for the heading inside it.
+    /// A link to be written inside the heading that it contains.
     heading_link: Option<(NodeId, String)>,
-    /// Kind and delimiter of the list that ended last, and the output length there.
+    /// Output length at the end of the last list, whether it was ordered, and its marker.
     last_list: Option<(usize, bool, char)>,
 }
 
@@ -106,12 +107,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks one subtree, its root included.
+    /// Walks one subtree, including its root.
     pub(super) fn subtree(&mut self, root: NodeId) {
         self.range(root, self.dom.end(root));
     }
 
-    /// Walks the nodes from `at` to `end`, which must be whole subtrees.
+    /// Walks the nodes from `at` to `end`, which must be complete subtrees.
     fn range(&mut self, mut at: NodeId, end: NodeId) {
         while at < end && !self.blocks.is_full() {
             while self.open.last().is_some_and(|(end, _)| *end <= at) {
@@ -130,9 +131,9 @@ impl<'a> Walk<'a> {
         self.flush();
     }
 
-    /// Writes the notes whose marks were written and ends the text.
+    /// Writes the notes whose references were written, and returns the text.
     pub(super) fn finish(mut self) -> String {
-        // A note whose mark was left out, but which itself was to be written, comes last.
+        // A note that is content, but whose reference was dropped, comes last.
         for number in self.footnotes.numbers() {
             let chosen = self
                 .footnotes
@@ -143,7 +144,7 @@ impl<'a> Walk<'a> {
             }
         }
         let mut next = 0;
-        // Notes may hold marks of further notes.
+        // Notes may contain references to further notes.
         while let Some(&number) = self.marked.get(next) {
             next += 1;
             let Some(note) = self.footnotes.note(number) else {
@@ -163,7 +164,7 @@ impl<'a> Walk<'a> {
         self.blocks.finish()
     }
 
-    /// True for a node that the walk would have come to.
+    /// Returns true for a node that is part of the content.
     fn is_chosen(&self, id: NodeId) -> bool {
         let dropped = |n: NodeId| self.request.dropped[n as usize];
         self.request.roots.iter().any(|&root| {
@@ -201,7 +202,7 @@ impl<'a> Walk<'a> {
         self.blocks.block(&text);
     }
 
-    /// Enters a node. False: nothing below it is to be walked.
+    /// Enters a node. Returns false when nothing below it is walked.
     fn enter(&mut self, id: NodeId) -> bool {
         let tag = self.dom.tag(id);
         match tag {
@@ -240,7 +241,7 @@ impl<'a> Walk<'a> {
             Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
             Tag::Math if self.formula(id) => return false,
-            // KaTeX draws beside the MathML what that says; Python's documentation hides prompts by a button.
+            // KaTeX repeats the MathML as HTML; Python's documentation has a button that hides prompts.
             Tag::Span
                 if ["katex-html", "copybutton"]
                     .iter()
@@ -290,7 +291,7 @@ impl<'a> Walk<'a> {
                 true
             }
             Tag::Table => self.table(id),
-            // It was written before the table.
+            // The caption was written before the table.
             Tag::Caption if self.grid.is_some() => false,
             Tag::Tr if self.grid.is_some() => {
                 if let Some(grid) = &mut self.grid {
@@ -390,7 +391,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A block without a form of its own, or a callout.
+    /// Enters a callout, or a block without its own Markdown form.
     fn block(&mut self, id: NodeId, tag: Tag) -> bool {
         if self.in_flow()
             && let Some(callout) = callout::of(self.dom, id)
@@ -408,7 +409,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// True where blocks can be written, not inside a cell or a one-line place.
+    /// Returns true where blocks can be written: not in a cell or on a one-line block.
     fn in_flow(&self) -> bool {
         !self.inline.cell && self.inline.one_line == 0
     }
@@ -430,7 +431,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A mark without blocks of its own; one that is open already, or inside a heading, adds nothing.
+    /// Opens a mark. One that is already open, or bold inside a heading, adds nothing.
     fn mark(&mut self, id: NodeId, mark: Mark) -> bool {
         let in_heading = self
             .open
@@ -447,7 +448,7 @@ impl<'a> Walk<'a> {
     fn heading(&mut self, id: NodeId, level: u8) -> bool {
         self.flush();
         if !self.in_flow() {
-            // In a cell or a link a heading is text.
+            // In a cell or a link a heading is plain text.
             self.on_leave(id, Leave::Block);
             return true;
         }
@@ -470,14 +471,14 @@ impl<'a> Walk<'a> {
         let mut line = "#".repeat(level as usize);
         line.push(' ');
         line.push_str(&text.replace('\n', " "));
-        // A trailing `#` would be taken for a closing mark.
+        // A trailing `#` would be read as a closing sequence.
         if line.ends_with('#') && line.len() > level as usize + 1 {
             line.insert(line.len() - 1, '\\');
         }
         self.blocks.block(&line);
     }
 
-    /// Writes the mark of a footnote if the element is one.
+    /// Writes a footnote reference if the element is one.
     fn note_mark(&mut self, id: NodeId) -> bool {
         let Some(number) = self.footnotes.mark(id) else {
             return false;
@@ -543,7 +544,7 @@ impl<'a> Walk<'a> {
         if self.shape.has_below(self.dom, id, shape::PRE) {
             return true;
         }
-        // Several lines in a `code` without `pre` are a code block to whoever wrote them.
+        // Authors use `code` with several lines, without `pre`, as a code block.
         if self.in_flow() && self.dom.tag(id) == Tag::Code && self.inline.is_empty() {
             let breaks = self.dom.below(id).filter(|&n| self.dom.tag(n) == Tag::Br).count();
             if breaks >= 2 || self.keeps_lines(id) || self.shape.has_below(self.dom, id, shape::BLOCK) {
@@ -569,7 +570,7 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// True for a `code` that is shown as a block: by its style, or by a class of that name.
+    /// Returns true for a `code` that is shown as a block, by its style or a class.
     fn keeps_lines(&self, id: NodeId) -> bool {
         self.dom.has_class(id, "block")
             || self
@@ -581,7 +582,7 @@ impl<'a> Walk<'a> {
     fn code_block(&mut self, id: NodeId) {
         let mut text = code::text(self.dom, id);
         if self.dom.tag(id) == Tag::Code {
-            // Without a `pre` around it the first line is indented as the page's source is.
+            // Without a `pre` the first line has the indentation of the page's source.
             text = text.trim().to_owned();
         }
         if text.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! What stands in the text without being text: pictures, check boxes, buttons, and what scripts would replace.
+//! Elements in the text that are not text: images, check boxes, buttons, and `noscript` images.
 
 use super::{Leave, Walk};
 use crate::html::dom::{NodeId, attr};
@@ -60,7 +60,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A `noscript` counts only where it holds the picture that a script would load.
+    /// Returns true for a `noscript` that holds the image that a script would load.
     pub(super) fn noscript(&self, id: NodeId) -> bool {
         let beside = |n: NodeId| {
             self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some_and(|source| !is_data(source))
@@ -68,14 +68,15 @@ impl Walk<'_> {
         self.noscript_picture(id) && !self.dom.children(self.dom.parent(id)).any(beside)
     }
 
-    /// True for a `noscript` with a picture and no text.
+    /// Returns true for a `noscript` with an image and no text.
     fn noscript_picture(&self, id: NodeId) -> bool {
         self.dom.tag(id) == Tag::Noscript
             && self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img)
             && !self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty())
     }
 
-    /// Buttons are controls; only in headings and terms (accordions) is their text content.
+    /// Returns true for buttons whose text is content: those in headings and terms (accordions). Others are
+    /// controls.
     pub(super) fn button(&mut self, id: NodeId) -> bool {
         let titled = self
             .open
@@ -85,7 +86,7 @@ impl Walk<'_> {
     }
 }
 
-/// True for what a reader of the page sees between two words, whether it is written or not.
+/// Returns true for elements that separate words visibly, whether they are written or not.
 pub(super) fn is_seen(tag: Tag) -> bool {
     use Tag::*;
     matches!(

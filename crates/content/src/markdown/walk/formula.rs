@@ -1,4 +1,4 @@
-//! Formulas, as TeX where the page gives it; MathML without it is walked as characters.
+//! Formulas: written as TeX where the page provides it; other MathML is written as plain characters.
 
 use super::Walk;
 use crate::html::dom::{NodeId, attr, collapse};
@@ -6,7 +6,7 @@ use crate::html::tag::Tag;
 use crate::limits;
 
 impl Walk<'_> {
-    /// Writes a formula whose TeX the page gives. False: there is none, its characters are walked.
+    /// Writes a formula as TeX. Returns false when the page has no TeX for it.
     pub(super) fn formula(&mut self, id: NodeId) -> bool {
         let Some(tex) = self.tex(id) else { return false };
         let is_block = self.dom.attr(id, attr::DISPLAY) == Some("block");

@@ -1,4 +1,4 @@
-//! Entering what has an order of its own: lists and their items, tables, terms.
+//! Enters structured elements: lists and their items, tables, terms.
 
 use super::{Leave, List, Walk};
 use crate::html::dom::{NodeId, attr};
@@ -15,7 +15,7 @@ impl Walk<'_> {
             self.on_leave(id, Leave::Block);
             return true;
         }
-        // A list right in a list belongs to the item before it.
+        // A list directly inside a list belongs to the item before it.
         let in_list = matches!(self.open.last(), Some((_, Leave::List { .. })));
         let width = self.lists.last().map_or(2, |list| list.width);
         let continued = in_list
@@ -29,7 +29,7 @@ impl Walk<'_> {
             .attr(id, attr::START)
             .and_then(|s| s.trim().parse::<u64>().ok())
             .unwrap_or(1);
-        // Two lists one after the other would read as one: the second gets another mark.
+        // Two adjacent lists would read as one: the second gets another marker.
         let after = self
             .last_list
             .filter(|(at, kind, _)| *at == self.blocks.len() && *kind == ordered)
@@ -87,7 +87,7 @@ impl Walk<'_> {
                 return false;
             }
             if table::kind(self.dom, &self.shape, id) == table::Kind::Data {
-                // A caption stands before the table, wherever it is in it.
+                // A caption is written before the table, wherever it is in it.
                 let open = std::mem::take(&mut self.open);
                 for caption in self.dom.children(id).filter(|&n| self.dom.tag(n) == Tag::Caption) {
                     self.range(caption, self.dom.end(caption));
@@ -103,7 +103,7 @@ impl Walk<'_> {
         true
     }
 
-    /// A term is a bold line; an API signature is code.
+    /// Writes a term as a bold line, and an API signature as code.
     pub(super) fn term(&mut self, id: NodeId) -> bool {
         self.flush();
         let is_signature = self.dom.has_class(id, "sig") || self.dom.has_class(id, "sig-object");

@@ -50,14 +50,14 @@ async fn keys_are_made_and_revoked_beside_a_running_server() {
     assert_eq!(done(&server, &["keys", "revoke", id]), format!("revoked {id}"));
     let answer = look(&server, &key).await;
     assert_eq!((answer.status, answer.code()), (401, "UNAUTHORIZED"));
-    assert!(refused(&server, &["keys", "revoke", id]).contains("revoked already"));
+    assert!(refused(&server, &["keys", "revoke", id]).contains("already revoked"));
     assert_eq!(done(&server, &["keys", "list", "--team", "red"]), "");
     assert!(done(&server, &["keys", "list", "--team", "red", "--revoked"]).contains("  red  ci  revoked 20"));
 
     // The same without a server, on the same folder.
     server.terminate().await;
     let other = done(&server, &["keys", "create", "--team", "red"]);
-    assert!(done(&server, &["teams", "list"]).contains("  red  1 key  usual limits"));
+    assert!(done(&server, &["teams", "list"]).contains("  red  1 key  default limits"));
     server.restart().await;
     assert_eq!(look(&server, &other).await.status, 200);
     assert_eq!(look(&server, &key).await.status, 401);
@@ -107,7 +107,7 @@ async fn a_team_has_the_limits_of_its_plan_at_once_and_after_a_restart() {
     scrape(OTHER_KEY).await.ok();
     assert_eq!(
         done(&server, &["teams", "set-plan", "other", "small"]),
-        "other has the plan small"
+        "other now has the plan small"
     );
     let broke = scrape(OTHER_KEY).await;
     assert_eq!((broke.status, broke.code()), (402, "INSUFFICIENT_CREDITS"));
@@ -125,7 +125,7 @@ async fn a_team_has_the_limits_of_its_plan_at_once_and_after_a_restart() {
 
     assert_eq!(
         done(&server, &["teams", "set-plan", "other"]),
-        "other has the usual limits"
+        "other now has the default limits"
     );
     scrape(OTHER_KEY).await.ok();
     done(&server, &["teams", "set-plan", "other", "small"]);

@@ -1,4 +1,4 @@
-//! What every handler can reach. Cheap to clone; holds no rule of the API.
+//! Shared state of the request handlers. Cheap to clone; contains no rules of the API.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::metrics::Metrics;
 use crate::rate::RateLimit;
 use crate::sign_in::SignIn;
 
-/// The server's parts.
+/// Handle to the shared state.
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
-/// What an [`App`] is made of.
+/// The components that an [`App`] is built from.
 pub struct Parts {
     /// Settings.
     pub config: Config,
-    /// Stored jobs, keys and pages.
+    /// Store of jobs, keys and pages.
     pub store: Store,
-    /// Runs jobs.
+    /// Engine that runs the jobs.
     pub engine: Engine,
-    /// Takes the one-time code of this start.
+    /// Verifier of the one-time sign-in code of this start.
     pub sign_in: SignIn,
-    /// Whom everybody acts as, in open mode.
+    /// Principal of every request in open mode; none outside of it.
     pub open_mode: Option<Principal>,
-    /// What the operator's token of this start is known by; none: nobody is the operator.
+    /// SHA-256 of the operator's token of this start; none: operator requests are refused.
     pub operator: Option<[u8; 32]>,
-    /// Where the server really listens.
+    /// Address that the listener is bound to.
     pub listening_on: SocketAddr,
-    /// The console's files.
+    /// Files of the console.
     pub console: Console,
-    /// Longest silence while a request body is read.
+    /// Longest pause between two parts of a request body.
     pub body_silence: Duration,
 }
 
@@ -51,7 +51,7 @@ struct Inner {
 }
 
 impl Parts {
-    /// Parts with the console of this build and the usual limits.
+    /// Returns the parts with the embedded console and the default limits.
     pub fn new(
         config: Config,
         store: Store,
@@ -82,7 +82,7 @@ impl std::fmt::Debug for App {
 }
 
 impl App {
-    /// Puts the parts together.
+    /// Creates the shared state.
     pub fn new(parts: Parts) -> App {
         App(Arc::new(Inner {
             rate_limit: RateLimit::default(),
@@ -93,27 +93,27 @@ impl App {
         }))
     }
 
-    /// Settings.
+    /// Returns the settings.
     pub fn config(&self) -> &Config {
         &self.0.parts.config
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Store {
         &self.0.parts.store
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         &self.0.parts.engine
     }
 
-    /// Counters.
+    /// Returns the counters behind `/metrics`.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
 
-    /// Cancelled when the server begins to stop.
+    /// Returns the token that is cancelled when the server begins to shut down.
     pub fn stopping(&self) -> &CancellationToken {
         &self.0.stopping
     }

@@ -1,5 +1,5 @@
-//! Who asks. A key is looked up by its hash; the answer is remembered for seconds, so that a busy
-//! caller does not cost the store a read each time. A key in the clear is never kept or logged.
+//! Authentication of requests. A key is looked up by its hash, and the result is cached for a few seconds so that a
+//! busy client does not cost a store read per request. Keys are never kept or logged in the clear.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::error::Failure;
 use crate::{keys, limits};
 
-/// The owner of the key that came with a request; there on every route that asks for a key.
+/// Principal that owns the request's key; present on every route that requires a key.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Principal);
 
@@ -35,8 +35,8 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-/// Layer of the routes that ask for a key: refuses before anything of the body is read. Requests of the
-/// API count for the team's rate, those of the console do not.
+/// Requires a valid key before any of the body is read. Requests to the API count towards the team's rate limit;
+/// requests of the console do not.
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let counts = request.uri().path().starts_with("/v2/");
     let allowed = authenticate(&app, request.headers()).await.and_then(|who| {
@@ -54,18 +54,18 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
     }
 }
 
-/// Layer of what only the operator may do, by the token of this start.
+/// Requires the operator's token of this start.
 pub async fn require_operator(State(app): State<App>, request: Request, next: Next) -> Response {
     let given = key(request.headers()).map(keys::hash);
     let same = |(good, given): ([u8; 32], [u8; 32])| bool::from(good.ct_eq(&given));
     match app.operator().zip(given).is_some_and(same) {
         true => next.run(request).await,
-        false => unauthorized("this is for the operator's command line").into_response(),
+        false => unauthorized("this endpoint accepts only the operator's command line").into_response(),
     }
 }
 
-/// Layer of the routes that are also live sockets: there the refusal comes after the upgrade, as a
-/// close frame, and the handler itself asks who it is.
+/// Requires a valid key, except for WebSocket requests. Their handler authenticates after the upgrade, because it
+/// reports a refusal as a close frame.
 pub async fn require_key_unless_socket(state: State<App>, request: Request, next: Next) -> Response {
     if wants_socket(request.headers()) {
         next.run(request).await
@@ -74,41 +74,47 @@ pub async fn require_key_unless_socket(state: State<App>, request: Request, next
     }
 }
 
-/// Whether the caller asks for a WebSocket.
+/// Returns whether the request asks for an upgrade to a WebSocket.
 pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
     headers
         .get(header::UPGRADE)
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
-/// Counts a request of the API. Errors: 429 beyond the rate of the team or of the key.
+/// Counts a request against the rate limits.
+///
+/// # Errors
+/// 429 above the rate limit of the team or of the key.
 pub(crate) fn count(app: &App, who: &Principal) -> Result<(), Failure> {
     let limits = app.engine().plans().of(who.team);
     app.rate_limit().count(who, &limits, Instant::now())
 }
 
-/// The key in the `Authorization` header.
+/// Returns the key in the `Authorization` header.
 pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?;
     bearer(value.to_str().ok()?)
 }
 
-/// The owner of the key in the `Authorization` header; in open mode the built-in team.
+/// Returns the owner of the key in the `Authorization` header; in open mode the built-in team.
 pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Principal, Failure> {
     authenticate_key(app, key(headers)).await
 }
 
-/// The owner of a key.
+/// Returns the owner of a key; in open mode the built-in team.
+///
+/// # Errors
+/// 401 without a key, or for a key that is unknown or revoked.
 pub(crate) async fn authenticate_key(app: &App, key: Option<&str>) -> Result<Principal, Failure> {
     if let Some(everybody) = app.open_mode() {
         return Ok(everybody.clone());
     }
     let key = key.ok_or_else(|| unauthorized("no API key; send the header `Authorization: Bearer <key>`"))?;
     if key.len() > limits::API_KEY_CHARS {
-        return Err(unauthorized("this API key is not known here"));
+        return Err(unauthorized("unknown API key"));
     }
     let found = app.principals().of(keys::hash(key), app).await?;
-    found.ok_or_else(|| unauthorized("this API key is not known here; it may have been revoked"))
+    found.ok_or_else(|| unauthorized("unknown API key; it may have been revoked"))
 }
 
 fn unauthorized(sentence: &str) -> Failure {
@@ -121,11 +127,11 @@ fn bearer(value: &str) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then_some(key)
 }
 
-/// Recent answers to "whose key is this". Unknown keys are not remembered.
+/// Cache of recent key lookups. Unknown keys are not cached.
 #[derive(Debug, Default)]
 pub struct Principals {
     known: Mutex<HashMap<[u8; 32], (Instant, Principal)>>,
-    /// Counts what was forgotten: an answer that the store gave before that is not remembered.
+    /// Invalidation generation: the result of a lookup started before a bump is not cached.
     forgotten: AtomicU64,
 }
 
@@ -142,7 +148,7 @@ impl Principals {
         Ok(found)
     }
 
-    /// A key opens nothing any more, from now on.
+    /// Removes a revoked key from the cache; requests with it fail from now on.
     pub(crate) fn forget(&self, key: KeyId) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         self.forgotten.fetch_add(1, Ordering::SeqCst);
@@ -174,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_bearer_key_is_a_key() {
+    fn a_key_is_read_from_the_bearer_scheme_only() {
         assert_eq!(bearer("Bearer fc-1"), Some("fc-1"));
         assert_eq!(bearer("bearer  fc-1 "), Some("fc-1"));
         for bad in ["", "Bearer", "Bearer ", "Basic abc", "fc-1"] {

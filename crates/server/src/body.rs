@@ -1,5 +1,5 @@
-//! Reads a request body: at most 10 MiB, and never waiting long for a silent caller. The content type
-//! does not matter (contract section 1).
+//! Reads request bodies, bounded in size and in the time between two parts. The content type is ignored (contract
+//! section 1).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::error::Failure;
 use crate::limits;
 
-/// The whole body of a request.
+/// Complete body of a request, at most 10 MiB.
 #[derive(Debug)]
 pub struct WholeBody(pub Bytes);
 
@@ -29,9 +29,10 @@ impl FromRequest<App> for WholeBody {
     }
 }
 
-/// Reads a body of at most so many bytes.
+/// Reads a body of at most `most` bytes.
 ///
-/// Errors: 413 beyond, 408 for silence, 400 for a body that breaks off.
+/// # Errors
+/// 413 for a larger body, 408 when no data arrive for `silence`, 400 for a body that ends early.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
@@ -48,13 +49,16 @@ pub(crate) async fn read(
     let mut whole = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
     loop {
         let part = timeout(silence, stream.next()).await.map_err(|_| {
-            let sentence = format!("no more of the request body came for {} s", silence.as_secs_f32());
+            let sentence = format!(
+                "no data of the request body arrived for {} s",
+                silence.as_secs_f32()
+            );
             Failure::new(ErrorCode::RequestTimeout, sentence)
         })?;
         match part {
             None => return Ok(whole.into()),
             Some(Err(error)) => {
-                let sentence = format!("the request body could not be read: {error}");
+                let sentence = format!("cannot read the request body: {error}");
                 return Err(Failure::new(ErrorCode::BadRequest, sentence));
             }
             Some(Ok(part)) if whole.len() + part.len() > most => {
@@ -65,7 +69,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Reads on for a while so that the caller, still writing, gets to see the answer.
+/// Drains a part of the body: a client that is still sending would not see the response otherwise.
 async fn too_large(mut rest: BodyDataStream, most: usize) -> Failure {
     let drain = async {
         let mut drained = 0;

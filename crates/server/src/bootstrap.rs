@@ -1,5 +1,5 @@
-//! Who may use the server after a start: configured keys are added to the store, and the very first
-//! start makes a team and a key of its own, which is shown once.
+//! Access after a start: adds the configured keys to the store. The very first start creates a team and a key, which
+//! is shown once.
 
 use anyhow::Context;
 use harvestman_core::api::team::OPEN_MODE_KEY;
@@ -10,31 +10,31 @@ use harvestman_store::{Principal, Store, StoreError, TeamRow};
 use crate::config::{Config, ConfiguredKey};
 use crate::keys;
 
-/// The built-in team: of the first key, of the console, and of everybody in open mode.
+/// Name of the built-in team, which owns the first key and every request in open mode.
 pub const TEAM: &str = "default";
 
-/// What a start found or made.
+/// Access that a start has set up.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// A key that was made now and is never shown again.
+    /// Key that this start created; it is not shown again.
     pub new_key: Option<String>,
-    /// Whom everybody acts as, in open mode.
+    /// Principal of every request in open mode; none outside of it.
     pub open_mode: Option<Principal>,
 }
 
-/// The settings' limits, with the plan of each team that has one.
+/// Returns the configured limits, with the plan of each team that has one.
 pub async fn plans(config: &Config, store: &Store) -> Result<Plans, StoreError> {
     let plans = Plans::new(config.limits, config.plans.clone());
     for TeamRow { id, name, plan, .. } in store.teams().await? {
         if let Some(unknown) = plan.as_ref().filter(|plan| !plans.has(plan)) {
-            tracing::warn!("the settings have no plan `{unknown}`; the team `{name}` has the usual limits");
+            tracing::warn!("unknown plan `{unknown}` of team `{name}`; the team gets the default limits");
         }
         plans.assign(id, plan.as_deref());
     }
     Ok(plans)
 }
 
-/// Brings the store's teams and keys to what the settings say.
+/// Adds the configured teams and keys to the store, and creates a first key if there is none.
 pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::Result<Access> {
     for configured in &config.api_keys {
         let team = store.ensure_team(&configured.team).await?;
@@ -44,7 +44,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
         if store.principal(hash).await?.is_none() {
             let ConfiguredKey { team, name, .. } = configured;
             tracing::warn!(
-                "the configured key `{name}` of team `{team}` is revoked and stays so; configure another"
+                "the configured key `{name}` of team `{team}` is revoked and stays revoked; configure another key"
             );
         }
     }
@@ -64,7 +64,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
     if store.has_keys().await? {
         return Ok(Access::default());
     }
-    let key = keys::new_key().context("the system gave no random bytes for a key")?;
+    let key = keys::new_key().context("cannot create a key: the system returned no random bytes")?;
     let team = store.ensure_team(TEAM).await?;
     store.add_key(team, "first key", keys::print(&key), now).await?;
     Ok(Access {

@@ -1,4 +1,4 @@
-//! The command line: every setting is a flag of every command; without a command the server starts.
+//! The command line. Settings are flags of every command that uses them; without a command the server starts.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use crate::offline::Usage;
 use crate::operator::door::Door;
 use crate::{bootstrap, mcp, offline, operator, read_file, request, serve};
 
-/// Runs the command that the arguments name. Exit codes: 0 done, 1 failed, 2 usage or settings; of requests also
-/// 3 some pages failed, 130 interrupted.
+/// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
+/// for request commands also 3 when some pages failed and 130 when interrupted.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
     match run(&matches) {
         Ok(code) => code,
-        // Whoever read the output has read enough.
+        // The reader of the output has closed it and needs no more.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "harvestman: {error:#}");
@@ -42,7 +42,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The command line's grammar.
+/// Builds the command-line grammar.
 pub fn command() -> Command {
     let settings = SETTINGS.iter().map(|setting| {
         let arg = Arg::new(setting.key)
@@ -77,19 +77,21 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .global(true)
                 .help_heading("Settings")
-                .help("File with settings [default: harvestman.toml in this folder, if there is one]"),
+                .help("Settings file [default: harvestman.toml in the current folder, if present]"),
         )
         .args(settings)
-        .subcommand(Command::new("serve").about("Start the server (what happens without a command, too)"))
+        .subcommand(Command::new("serve").about("Start the server (the default command)"))
         .subcommand(keys_command())
         .subcommand(teams_command())
         .subcommand(
             Command::new("config")
-                .about("See and start a configuration")
+                .about("Show the configuration, or print a template for it")
                 .subcommand_required(true)
-                .subcommand(Command::new("show").about("Show every setting, its value and who said it"))
                 .subcommand(
-                    Command::new("template").about("Print a harvestman.toml with every setting explained"),
+                    Command::new("show").about("Show every setting with its value and where it is set"),
+                )
+                .subcommand(
+                    Command::new("template").about("Print a harvestman.toml that explains every setting"),
                 ),
         )
         .subcommands(request::commands().map(without_settings))
@@ -100,7 +102,7 @@ pub fn command() -> Command {
         .subcommand(
             Command::new(READ_FILE_COMMAND)
                 .hide(true)
-                .about("Read the file that the server hands over"),
+                .about("Convert the file that the server passes on stdin"),
         )
         .subcommand(
             Command::new(SANDBOX_INIT_COMMAND)
@@ -110,7 +112,7 @@ pub fn command() -> Command {
         )
 }
 
-/// A command that no setting means anything to.
+/// Hides the settings from a command that uses none, and rejects them there with a clear message.
 fn without_settings(command: Command) -> Command {
     let keys = SETTINGS.iter().map(|setting| setting.key).chain(["config"]);
     keys.fold(command, |command, key| {
@@ -130,55 +132,57 @@ fn keys_command() -> Command {
     let team = Arg::new("team")
         .long("team")
         .default_value(bootstrap::TEAM)
-        .help("Team of the key; made when new");
+        .help("Team of the key; created if it does not exist");
     let name = Arg::new("name")
         .long("name")
         .default_value("made by hand")
-        .help("Name of the key in reports");
+        .help("Name of the key in usage reports");
     let id = Arg::new("id")
         .required(true)
         .value_parser(value_parser!(KeyId))
-        .help("Id of the key, as `keys list` shows it");
-    let of_team = Arg::new("team").long("team").help("Only the keys of this team");
+        .help("Id of the key, as shown by `keys list`");
+    let of_team = Arg::new("team")
+        .long("team")
+        .help("List only the keys of this team");
     let revoked = Arg::new("revoked")
         .long("revoked")
         .action(ArgAction::SetTrue)
-        .help("Revoked keys as well");
+        .help("Include revoked keys");
     Command::new("keys")
-        .about("Make, list and revoke API keys; a running server is told")
+        .about("Create, list and revoke API keys; a running server applies changes at once")
         .subcommand_required(true)
         .subcommand(
             Command::new("create")
-                .about("Make a key and print it, once")
+                .about("Create a key and print it; it is shown only once")
                 .args([team, name]),
         )
         .subcommand(
             Command::new("list")
-                .about("List keys: id, when made, last use, last characters, team, name")
+                .about("List keys: id, creation time, last use, last characters, team, name")
                 .args([of_team, revoked]),
         )
         .subcommand(
             Command::new("revoke")
-                .about("Revoke a key, at once and for good")
+                .about("Revoke a key at once; this cannot be undone")
                 .arg(id),
         )
 }
 
 fn teams_command() -> Command {
     let name = |help: &'static str| Arg::new("team").required(true).help(help);
-    let plan = Arg::new("plan").help("One of the plans in harvestman.toml; left out: the usual limits");
+    let plan = Arg::new("plan").help("Plan from harvestman.toml; omit it to return to the default limits");
     Command::new("teams")
-        .about("Make and list teams, and give them plans; a running server is told")
+        .about("Create and list teams, and set their plans; a running server applies changes at once")
         .subcommand_required(true)
         .subcommand(
             Command::new("create")
-                .about("Make a team, without keys")
+                .about("Create a team without keys")
                 .arg(name("Name of the team")),
         )
-        .subcommand(Command::new("list").about("List teams: id, when made, name, keys, plan"))
+        .subcommand(Command::new("list").about("List teams: id, creation time, name, keys, plan"))
         .subcommand(
             Command::new("set-plan")
-                .about("Give a team the limits of a plan")
+                .about("Apply the limits of a plan to a team")
                 .args([name("Name of the team"), plan]),
         )
 }
@@ -192,7 +196,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     run_here(matches).map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs a command that has to do with this machine alone.
+/// Runs a command that sends no request to another server itself.
 fn run_here(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
     if let Some(("mcp", given)) = matches.subcommand() {
@@ -227,20 +231,20 @@ fn run_here(matches: &ArgMatches) -> anyhow::Result<()> {
         _ => {
             start_log(&config.log);
             for name in source::unread(environment()) {
-                tracing::warn!("{name} is not a setting of this version and does nothing");
+                tracing::warn!("ignoring {name}: this version has no such setting");
             }
             runtime()?.block_on(serve::serve(config))
         }
     }
 }
 
-/// Becomes what the server wants to have in a sandbox.
+/// Replaces this process with the program that the server starts in a sandbox.
 fn sandbox_init(matches: &ArgMatches) -> anyhow::Result<()> {
     let stage = matches.get_one::<String>("stage").map(String::as_str);
     Ok(harvestman_browser::sandbox_init(stage.unwrap_or_default()).map(|never| match never {})?)
 }
 
-/// The variables that are text.
+/// Returns the environment variables that are valid UTF-8.
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -250,7 +254,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
 }
 
-/// The log goes to stderr: stdout is for the facts of a start.
+/// Starts logging to stderr; stdout is reserved for the address and the key that a start prints.
 fn start_log(filter: &str) {
     use tracing_subscriber::prelude::*;
     let filter: tracing_subscriber::filter::Targets =
@@ -264,7 +268,7 @@ fn start_log(filter: &str) {
         .try_init();
 }
 
-/// The operator's command that the arguments say.
+/// Builds the operator command from the arguments.
 fn operators_command(area: &str, matches: &ArgMatches) -> operator::Command {
     use operator::Command as Wanted;
     let (verb, given) = matches.subcommand().expect("the grammar asks for a subcommand");
@@ -291,7 +295,7 @@ fn operators_command(area: &str, matches: &ArgMatches) -> operator::Command {
     }
 }
 
-/// Has it done: by the server that holds the data folder, if there is one, else here.
+/// Runs an operator command: through the server that holds the data folder if one is running, else directly.
 async fn operate(config: &Config, command: operator::Command) -> anyhow::Result<()> {
     let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
         Ok(store) => {
@@ -330,9 +334,9 @@ fn show(values: &Values) -> String {
         .collect()
 }
 
-/// Stands at the end of the template: tables come last in TOML.
+/// Last part of the template: tables come last in TOML.
 const PLAN_TEMPLATE: &str = "\
-# Limits of teams that have a plan (`harvestman teams set-plan TEAM NAME`). What a plan leaves out is as above.
+# Limits of teams with a plan (`harvestman teams set-plan TEAM NAME`). Limits that a plan omits are as above.
 #     [plans.NAME]
 #     max_concurrency = 8
 #     key_max_concurrency = 4
@@ -357,14 +361,14 @@ fn template() -> String {
         )
     };
     let head =
-        "# Settings of Harvestman. A flag wins over the environment, the environment over this file.\n\n";
+        "# Settings of Harvestman. Flags override environment variables, which override this file.\n\n";
     std::iter::once(head.to_owned())
         .chain(SETTINGS.iter().map(entry))
         .chain(std::iter::once(PLAN_TEMPLATE.to_owned()))
         .collect()
 }
 
-/// A TOML string: JSON's quoting is a part of TOML's.
+/// Quotes a TOML string; JSON's escapes are a subset of TOML's.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -402,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_with_its_marks_removed_is_a_valid_file() {
+    fn the_template_without_comment_marks_is_a_valid_file() {
         let text: String = template()
             .lines()
             .filter_map(|line| line.strip_prefix("# "))

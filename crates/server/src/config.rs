@@ -1,5 +1,5 @@
-//! What the operator decides: every setting parsed into a type that cannot be wrong. Reads flags,
-//! environment and file once at start; never looks again.
+//! Configuration: every setting parsed and validated into its type. Flags, environment and file are read once, at
+//! start. The table of settings is in [`setting`], the precedence of their sources in [`source`].
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,7 +20,7 @@ pub use source::Values;
 
 use crate::limits;
 
-/// What is wrong with the settings, as a sentence for the operator.
+/// Problem in the settings, as a sentence for the operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError(pub String);
 
@@ -32,82 +32,85 @@ impl std::fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A key that the operator configured.
+/// API key from the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfiguredKey {
     /// The secret itself.
     pub key: String,
-    /// Name of its team; made when new.
+    /// Name of its team, which is created if it does not exist.
     pub team: String,
     /// Name of the key.
     pub name: String,
 }
 
-/// All settings.
+/// Parsed settings.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to listen.
+    /// Address to listen on.
     pub listen: SocketAddr,
-    /// Folder of the store.
+    /// Folder of the database and the stored pages.
     pub data_dir: PathBuf,
-    /// Keys to add at start.
+    /// Keys to add to the store at start.
     pub api_keys: Vec<ConfiguredKey>,
-    /// Address that callers use, without a trailing slash.
+    /// Base URL that clients use, without a trailing slash.
     pub public_url: Option<String>,
-    /// Private targets that may be reached.
+    /// Private targets that may be fetched.
     pub allow_private_hosts: AllowList,
-    /// Chromium; none when there shall be no browser, or there is none.
+    /// Path of Chromium; none when the browser is disabled or not installed.
     pub chromium: Option<PathBuf>,
-    /// Node.js for code in browser sessions; none when there shall be none, or there is none.
+    /// Path of Node.js for code in browser sessions; none when disabled or not installed.
     pub node: Option<PathBuf>,
-    /// Python for code in browser sessions, likewise.
+    /// Path of Python for code in browser sessions; none when disabled or not installed.
     pub python: Option<PathBuf>,
-    /// Whether code of browser sessions runs where it cannot be sandboxed.
+    /// Whether code in browser sessions may run where it cannot be sandboxed.
     pub unsandboxed_code: bool,
-    /// DNS servers; empty for the system's.
+    /// DNS servers; empty to use those of the system.
     pub dns_servers: Vec<SocketAddr>,
     /// Secret that signs webhooks.
     pub webhook_secret: Option<String>,
-    /// Pauses before the repeats of a delivery.
+    /// Delays before the retries of a webhook delivery.
     pub webhook_retries: Vec<Duration>,
-    /// Further headers that carry the signature.
+    /// Additional headers that carry the webhook signature.
     pub webhook_signature_aliases: Vec<String>,
-    /// The language model for prompts.
+    /// Language model for prompts.
     pub llm: Option<LlmConfig>,
-    /// The search provider.
+    /// Search provider.
     pub search: Option<SearchConfig>,
-    /// Whether crawls may ask for `ignoreRobotsTxt`.
+    /// Whether crawls may set `ignoreRobotsTxt`.
     pub allow_ignore_robots: bool,
-    /// Whether requests may ask for `zeroDataRetention`.
+    /// Whether requests may set `zeroDataRetention`.
     pub allow_zero_data_retention: bool,
-    /// What a team may do.
+    /// Limits of a team without a plan.
     pub limits: Limits,
-    /// What a team of a plan may do.
+    /// Limits of each plan, by its name.
     pub plans: BTreeMap<String, Limits>,
-    /// Pages of all teams in the browser at once.
+    /// Browser pages open at once, for all teams.
     pub max_browser_pages: usize,
-    /// What the page cache may take on disk, in bytes; 0 keeps nothing.
+    /// Largest size of the page cache on disk in bytes; 0 disables it.
     pub cache_bytes: u64,
-    /// Whether nobody needs a key.
+    /// Whether requests need no key.
     pub no_auth: bool,
-    /// Whether forwarded headers are believed.
+    /// Whether forwarded headers are trusted.
     pub trust_proxy: bool,
-    /// Whether everybody sees the metrics.
+    /// Whether `/metrics` is served to other machines.
     pub metrics_public: bool,
-    /// Filter of the log.
+    /// Log filter.
     pub log: String,
 }
 
 impl Config {
-    /// Parses all values. The error names the setting, where its value came from, and what is right.
+    /// Parses all values.
+    ///
+    /// # Errors
+    /// The message names the setting, the source of its value, and what a valid value looks like.
     pub fn parse(values: &Values) -> Result<Config, ConfigError> {
         let listen = values.required("listen", address)?;
         let no_auth = values.required("no_auth", on_off)?;
         let insecure = values.required("insecure", on_off)?;
         if no_auth && !insecure && !listen.ip().is_loopback() {
             return Err(ConfigError(format!(
-                "no_auth on {listen} would let everybody who can reach this machine use the server; \
-                 listen on 127.0.0.1, or say --insecure if that is meant"
+                "no_auth on {listen} would let anyone who can reach this machine use the server; \
+                listen on 127.0.0.1, or add --insecure if that is intended"
             )));
         }
         Ok(Config {
@@ -184,16 +187,18 @@ fn limits_of_team(values: &Values) -> Result<Limits, ConfigError> {
     })
 }
 
-/// A program; `none` for none.
+/// Parses the path of a program; `none` disables it.
 fn program(text: &str) -> Result<Option<PathBuf>, String> {
     match text {
         "none" => Ok(None),
         _ if PathBuf::from(text).is_file() => Ok(Some(PathBuf::from(text))),
-        _ => Err(format!("`{text}` is not a file; name the program, or say `none`")),
+        _ => Err(format!(
+            "`{text}` is not a file; set the path of the program, or `none`"
+        )),
     }
 }
 
-/// The language model: an address and a name, or nothing at all.
+/// Parses the settings of the language model: both URL and name, or neither.
 fn llm(values: &Values) -> Result<Option<LlmConfig>, ConfigError> {
     let text = |text: &str| Ok(text.to_owned());
     let base_url = values.optional("llm_base_url", base_url)?;
@@ -212,13 +217,13 @@ fn llm(values: &Values) -> Result<Option<LlmConfig>, ConfigError> {
     }
 }
 
-/// The search provider: an address for SearXNG, a key for those that have one address for everybody.
+/// Parses the settings of the search provider: a URL for SearXNG, a key for the providers with a fixed URL.
 fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
     let provider = values.required("search_provider", |text| match text {
         "searxng" => Ok(SearchProvider::Searxng),
         "serper" => Ok(SearchProvider::Serper),
         "brave" => Ok(SearchProvider::Brave),
-        _ => Err(format!("`{text}` is not searxng, serper or brave")),
+        _ => Err(format!("`{text}` is not one of searxng, serper, brave")),
     })?;
     let url = values.optional("search_url", base_url)?;
     let api_key = values.optional("search_api_key", header_text)?;
@@ -238,13 +243,12 @@ fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
         })),
         None if provider == SearchProvider::Searxng && api_key.is_none() => Ok(None),
         None => Err(ConfigError(
-            "a search provider needs `search_url`; serper and brave have one and need `search_api_key`"
-                .to_owned(),
+            "a search provider needs `search_url`; serper and brave need only `search_api_key`".to_owned(),
         )),
     }
 }
 
-/// The data folder, by its name or by its database's address; both must agree.
+/// Returns the data folder that `data_dir` or `database_url` names; if both are set, they must agree.
 fn named_folder(values: &Values) -> Result<Option<PathBuf>, ConfigError> {
     let folder = values.optional("data_dir", |text| Ok(PathBuf::from(text)))?;
     let of_database = values.optional("database_url", folder_of_database)?;
@@ -264,11 +268,11 @@ fn folder_of_database(url: &str) -> Result<PathBuf, String> {
         .map(|folder| PathBuf::from(folder.trim_end_matches('/')))
         .filter(|folder| !folder.as_os_str().is_empty())
         .ok_or_else(|| {
-            format!("`{url}` is not sqlite://FOLDER/{DATABASE_FILE}, the one kind of database that this version has")
+            format!("`{url}` is not sqlite://FOLDER/{DATABASE_FILE}; this version supports no other database")
         })
 }
 
-/// CPU cores of this machine; at least 1.
+/// Returns the number of CPU cores of this machine, at least 1.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -283,7 +287,7 @@ impl Values {
             return Ok(None);
         };
         parse(text).map(Some).map_err(|problem| {
-            let setting = setting::setting(key).expect("only keys of the table are asked for");
+            let setting = setting::setting(key).expect("callers pass only keys of the table");
             ConfigError(format!("{}: {problem}", origin.describe(setting)))
         })
     }
@@ -325,46 +329,46 @@ fn on_off(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(format!("`{text}` is neither 0 nor 1")),
+        _ => Err(format!("`{text}` is not 0 or 1")),
     }
 }
 
-/// A number from 1 on.
+/// Parses an integer of at least 1.
 fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
     text.parse()
         .ok()
         .filter(|number| *number >= T::from(1))
-        .ok_or_else(|| format!("`{text}` is not a number from 1 on"))
+        .ok_or_else(|| format!("`{text}` is not an integer of at least 1"))
 }
 
 fn concurrency(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(pages @ 1..=10_000) => Ok(pages),
-        _ => Err(format!("`{text}` is not a number from 1 to 10000")),
+        _ => Err(format!("`{text}` is not an integer from 1 to 10000")),
     }
 }
 
-/// Bytes of so many MiB.
+/// Parses a number of MiB and returns it in bytes.
 fn mebibytes(text: &str) -> Result<u64, String> {
     let mib: Option<u32> = text.parse().ok();
     mib.map(|mib| u64::from(mib) << 20)
-        .ok_or_else(|| format!("`{text}` is not a number of MiB from 0 to {}", u32::MAX))
+        .ok_or_else(|| format!("`{text}` is not an integer from 0 to {} (MiB)", u32::MAX))
 }
 
 fn base_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
     let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
     if !matches!(url.scheme(), "http" | "https") || !plain {
-        return Err("it is not a plain http or https address".to_owned());
+        return Err("not an http or https URL without credentials and fragment".to_owned());
     }
     Ok(url)
 }
 
-/// The message never holds the text itself.
+/// Parses a secret header value. The message never contains the value.
 fn header_text(text: &str) -> Result<String, String> {
     match text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
-        false => Err("it has characters that cannot be sent in a header".to_owned()),
+        false => Err("contains characters that are not allowed in a header".to_owned()),
     }
 }
 
@@ -375,12 +379,14 @@ fn public_url(text: &str) -> Result<String, String> {
         && url.query().is_none()
         && url.fragment().is_none();
     if !matches!(url.scheme(), "http" | "https") || !plain {
-        return Err(format!("`{text}` is not a plain http or https address"));
+        return Err(format!(
+            "`{text}` is not an http or https URL without credentials, query and fragment"
+        ));
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The message never holds the key itself.
+/// Parses `key=team` or `key=team:name`. The message never contains the key.
 fn configured_key(text: &str) -> Result<ConfiguredKey, String> {
     let (key, owner) = text
         .split_once('=')
@@ -389,7 +395,7 @@ fn configured_key(text: &str) -> Result<ConfiguredKey, String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if key.is_empty() || key.len() > limits::API_KEY_CHARS || !key.chars().all(allowed) {
         return Err(format!(
-            "a key of team `{team}` has other characters than A-Z a-z 0-9 - _ . or not 1 to {} of them",
+            "a key of team `{team}` must be 1 to {} characters from A-Z a-z 0-9 - _ .",
             limits::API_KEY_CHARS
         ));
     }
@@ -403,7 +409,7 @@ fn configured_key(text: &str) -> Result<ConfiguredKey, String> {
     })
 }
 
-/// The folder where programs keep their data on this platform.
+/// Returns the default data folder of this platform.
 fn data_folder() -> PathBuf {
     let from = |variable: &str| {
         std::env::var_os(variable)

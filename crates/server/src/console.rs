@@ -1,6 +1,6 @@
-//! The console's files, embedded in the binary: pre-compressed where the build made that, hashed names
-//! cached for a year, everything else asked for again by its ETag. Holds no page of its own but the
-//! one that says how to build the console.
+//! Serves the console's files, which are embedded in the binary. Files are sent pre-compressed where the build has
+//! compressed them. Names with a hash are cached for a year; everything else is revalidated by its ETag. The only
+//! page of this module itself is the one that explains how to build the console.
 
 use std::borrow::Cow;
 
@@ -18,39 +18,39 @@ mod policy;
 
 use accept::Coding;
 
-/// What the web build left in `dist/`; empty when it was not built.
+/// Output of the web build in `dist/`; empty when the console was not built.
 #[derive(RustEmbed)]
 #[folder = "../../dist"]
 struct Dist;
 
 const INDEX: &str = "index.html";
 
-/// Shown when the binary was built without the console.
+/// Page that is served when the binary was built without the console.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harvestman</title>\
 <h1>The console is not part of this build</h1>\
-<p>The API under <code>/v2</code> works. To have the console too, run <code>cargo xtask console</code> \
+<p>The API under <code>/v2</code> works. To add the console, run <code>cargo xtask console</code> \
 and build the server again.</p></html>";
 
-/// Where the console's files come from.
+/// Source of the console's files.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
     file: fn(&str) -> Option<Cow<'static, [u8]>>,
 }
 
 impl Console {
-    /// The files of this build.
+    /// Returns the files of this build.
     pub fn embedded() -> Console {
         Console {
             file: |path| Dist::get(path).map(|file| file.data),
         }
     }
 
-    /// Other files: `file` gives the bytes of a path below the console's folder.
+    /// Returns other files: `file` looks up the bytes of a path below the console's folder.
     pub fn of(file: fn(&str) -> Option<Cow<'static, [u8]>>) -> Console {
         Console { file }
     }
 
-    /// The answer for a path below `/console/`. Paths that name no file are screens of the console.
+    /// Returns the response for a path below `/console/`. A path without a file extension is a screen of the console.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Response {
         let names_file = path.rsplit('/').next().is_some_and(|last| last.contains('.'));
         if path.starts_with("api/") || path == "api" || path.split('/').any(|part| part == "..") {
@@ -110,7 +110,7 @@ impl Console {
 }
 
 fn no_file() -> Response {
-    Failure::new(ErrorCode::NotFound, "the console has no such file").into_response()
+    Failure::new(ErrorCode::NotFound, "no such file in the console").into_response()
 }
 
 fn not_built() -> Response {
@@ -124,7 +124,7 @@ fn not_built() -> Response {
     response
 }
 
-/// Each stored coding has its own tag. All are weak: an answer may still be compressed on its way out.
+/// Builds the ETag. Each content coding has its own. All are weak: the response may still be compressed later.
 fn entity_tag(bytes: &[u8], coding: Option<Coding>) -> HeaderValue {
     let digest = Sha256::digest(bytes);
     let mut tag = String::from("W/\"");
@@ -149,13 +149,12 @@ fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {
         .any(|one| one == "*" || opaque(one) == opaque(tag))
 }
 
-/// A tag without its mark of weakness.
+/// Returns the tag without the `W/` of a weak one.
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// Whether the name holds a hash of the content, as the web build writes it: at least 12 hexadecimal
-/// digits after a dash.
+/// Returns whether the name contains a content hash of the web build: at least 12 hexadecimal digits after a dash.
 fn is_hashed(path: &str) -> bool {
     path.split('-')
         .skip(1)
@@ -184,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_a_hash_are_known() {
+    fn names_with_a_hash_are_recognised() {
         for hashed in [
             "web-1f2e3d4c5b6a7988.js",
             "web-1f2e3d4c5b6a7988_bg.wasm",
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_tag_matches_alone_in_a_list_and_weak() {
+    fn if_none_match_accepts_a_single_tag_a_list_and_weak_tags() {
         let tag = HeaderValue::from_static("W/\"a\"");
         for known in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"] {
             assert!(matches(&HeaderValue::from_static(known), &tag), "{known}");

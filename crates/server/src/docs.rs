@@ -1,5 +1,5 @@
-//! The documentation in this program: pages of Markdown, ready to be asked and to be read offline. Nothing here comes
-//! from a request but the name of a page and a question, which are never taken for markup.
+//! The embedded documentation: pages of Markdown, for reading offline and for questions. The only request data that
+//! reach this module are the name of a page and a question; both are always escaped.
 
 mod html;
 
@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use harvestman_core::docs::Docs;
 
-/// A page of the documentation.
+/// Page of the documentation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
-    /// As in its address.
+    /// Name in its URL.
     pub(crate) name: &'static str,
     markdown: &'static str,
 }
@@ -21,7 +21,7 @@ macro_rules! pages {
     };
 }
 
-/// Every page, in the order of reading.
+/// Every page, in reading order.
 const PAGES: &[Page] = pages! {
     "start" = "guide/start.md",
     "scrape" = "guide/scrape.md",
@@ -59,17 +59,17 @@ const PAGES: &[Page] = pages! {
 
 static DOCS: LazyLock<Docs> = LazyLock::new(|| Docs::of(PAGES.iter().map(|page| (page.name, page.markdown))));
 
-/// The pages, ready to be asked.
+/// Returns the searchable documentation.
 pub(crate) fn docs() -> &'static Docs {
     &DOCS
 }
 
-/// The list of pages as HTML; with a question also what answers it.
+/// Returns the list of pages as HTML; with a question, the passages that answer it.
 pub(crate) fn index(question: Option<&str>) -> String {
     html::index(PAGES, question, docs())
 }
 
-/// One page as HTML.
+/// Returns one page as HTML; none for an unknown name.
 pub(crate) fn page(name: &str) -> Option<String> {
     let page = PAGES.iter().find(|page| page.name == name)?;
     Some(html::page(PAGES, page))

@@ -1,4 +1,4 @@
-//! A WebSocket that carries messages both ways for as long as a session lives. Neither direction waits for the other.
+//! Relays messages of a WebSocket for the lifetime of a session. Neither direction blocks the other.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,27 +13,28 @@ use crate::socket::{GOING_AWAY, NORMAL};
 
 const TRY_LATER: u16 = 1013;
 
-/// Why nothing more is carried.
+/// Reason for closing the socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The caller left, or does not read.
+    /// The client disconnected, or does not read.
     Gone,
-    /// Nothing more comes from behind.
+    /// The outgoing stream or the incoming handler ended.
     Over,
     Session,
     Server,
 }
 
-/// What ends a socket from outside.
+/// Tokens that end a socket.
 pub(crate) struct Ends {
-    /// The session is over.
+    /// Cancelled when the session ends.
     pub(crate) session: CancellationToken,
-    /// The server stops.
+    /// Cancelled when the server shuts down.
     pub(crate) server: CancellationToken,
 }
 
-/// Sends what `outgoing` gives, and hands what comes to `incoming`, until one of them ends (`incoming` by `false`), the
-/// session or the server does, or the caller leaves. Pings meanwhile; a caller who does not answer has left.
+/// Sends the messages of `outgoing` and passes received ones to `incoming`. Ends when `outgoing` ends, `incoming`
+/// returns `false`, the session or the server ends, or the client disconnects. Pings the client; one that does not
+/// reply counts as disconnected.
 pub(crate) async fn carry<F>(
     socket: WebSocket,
     ends: &Ends,
@@ -91,16 +92,16 @@ pub(crate) async fn carry<F>(
     };
     let (code, reason) = match end {
         End::Gone => return,
-        End::Over => (NORMAL, "the browser has nothing more to say"),
+        End::Over => (NORMAL, "the browser has closed the connection"),
         End::Session => (NORMAL, "the session has ended"),
-        End::Server => (GOING_AWAY, "the server stops; try again in a moment"),
+        End::Server => (GOING_AWAY, "the server is shutting down; try again in a moment"),
     };
     if let Ok(socket) = sink.reunite(stream) {
         close(socket, code, reason).await;
     }
 }
 
-/// Ends a socket with a word on why it is of no use now.
+/// Closes a socket with close code 1013 (try again later) and a reason.
 pub(crate) async fn refuse(socket: WebSocket, reason: &'static str) {
     close(socket, TRY_LATER, reason).await;
 }
@@ -112,10 +113,10 @@ async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     };
     let closed = async {
         if socket.send(Message::Close(Some(frame))).await.is_ok() {
-            // The caller's own close frame ends the connection in order.
+            // The connection ends in order with the client's own close frame.
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };
-    // The caller may be gone.
+    // The client may have disconnected.
     let _closed = timeout(limits::REFUSAL_TIME, closed).await;
 }

@@ -1,5 +1,5 @@
-//! What every request passes on its way in and every answer on its way out: request id, CORS, security
-//! headers, the log line, the counters, and the net under panics. Never reads a body.
+//! The outermost middleware of every request: request id, CORS, security headers, log line, counters, and recovery
+//! from panics. Never reads a body.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,12 +21,12 @@ use crate::limits;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id under which a request is found in the log.
+/// Id that identifies a request in the log.
 #[derive(Clone, Debug)]
 pub struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// The caller's own id when it is a good one, else a new one.
+    /// Returns the client's id if it is valid, else a new one.
     pub fn of(headers: &HeaderMap) -> RequestId {
         let good = |value: &&HeaderValue| {
             (1..=limits::REQUEST_ID_CHARS).contains(&value.len())
@@ -37,7 +37,7 @@ impl RequestId {
         };
         RequestId(headers.get(REQUEST_ID).filter(good).cloned().unwrap_or_else(|| {
             let text = Uuid::now_v7().hyphenated().to_string();
-            HeaderValue::from_str(&text).expect("a UUID's text is a header value")
+            HeaderValue::from_str(&text).expect("a UUID is a valid header value")
         }))
     }
 }
@@ -48,7 +48,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The outermost layer.
+/// Runs the middleware.
 pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = RequestId::of(request.headers());
@@ -88,7 +88,7 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     response
 }
 
-/// The path as the log may have it: without the token that opens a session.
+/// Returns the path for the log, with the token of a session redacted.
 fn told(path: &str) -> Cow<'_, str> {
     for door in ["/live/", "/cdp/"] {
         if let Some(token) = path.strip_prefix(door)
@@ -101,7 +101,7 @@ fn told(path: &str) -> Cow<'_, str> {
     path.into()
 }
 
-/// Answers that need no look at the path.
+/// Returns the responses that do not depend on the path: to preflight requests and to encoded bodies.
 fn refuse(request: &Request, api: bool) -> Option<Response> {
     if api && request.method() == Method::OPTIONS {
         return Some(StatusCode::NO_CONTENT.into_response());
@@ -110,7 +110,7 @@ fn refuse(request: &Request, api: bool) -> Option<Response> {
     if encoding.as_bytes().eq_ignore_ascii_case(b"identity") {
         return None;
     }
-    let sentence = "the request body is encoded; send it without Content-Encoding";
+    let sentence = "Content-Encoding is not supported in requests; send the body without it";
     Some(Failure::new(ErrorCode::UnsupportedMediaType, sentence).into_response())
 }
 
@@ -134,7 +134,7 @@ fn cors(headers: &mut HeaderMap) {
 
 fn panicked(id: &RequestId) -> Response {
     tracing::error!("a handler panicked");
-    let sentence = format!("something went wrong on the server; its log says what under request id {id}");
+    let sentence = format!("internal server error; see the server's log for request id {id}");
     Failure::new(ErrorCode::Unknown, sentence).into_response()
 }
 
@@ -142,10 +142,10 @@ fn report(status: StatusCode, started: Instant) {
     let duration_ms = started.elapsed().as_millis();
     let status = status.as_u16();
     match status {
-        501 => tracing::info!(status, duration_ms, "answered"),
-        500.. => tracing::warn!(status, duration_ms, "answered"),
-        400.. => tracing::info!(status, duration_ms, "answered"),
-        _ => tracing::debug!(status, duration_ms, "answered"),
+        501 => tracing::info!(status, duration_ms, "request completed"),
+        500.. => tracing::warn!(status, duration_ms, "request completed"),
+        400.. => tracing::info!(status, duration_ms, "request completed"),
+        _ => tracing::debug!(status, duration_ms, "request completed"),
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_has_no_token() {
+    fn the_log_never_contains_a_session_token() {
         for (path, expected) in [
             ("/live/s3cret", "/live/..."),
             ("/live/s3cret/socket", "/live/.../socket"),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn good_ids_are_kept_and_others_replaced() {
+    fn valid_request_ids_are_kept_and_others_replaced() {
         let longest = "x".repeat(128);
         for good in ["a", "job:7.B_c-d", &longest] {
             assert_eq!(of(good), good);

@@ -1,4 +1,4 @@
-//! What a caller sees when something is wrong, as an HTTP answer: status, JSON body, `Retry-After`.
+//! Errors as HTTP responses: status, JSON body, `Retry-After`. Codes and their statuses are in the core.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,26 +6,26 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_store::StoreError;
 use serde::Serialize;
 
-/// The result of every handler.
+/// Result of every handler.
 pub(crate) type Answer = Result<Response, Failure>;
 
-/// An [`ApiError`] on its way out.
+/// An [`ApiError`] that becomes a response.
 #[derive(Clone, Debug)]
 pub struct Failure(pub ApiError);
 
 impl Failure {
-    /// An error with a sentence.
+    /// Creates an error with a message.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(ApiError::new(code, message))
     }
 
-    /// A parameter that is wrong; `name` goes into `details`.
+    /// Creates the error of an invalid parameter; `name` goes into `details`.
     pub(crate) fn parameter(name: &str, problem: &str) -> Self {
         let error = ApiError::new(ErrorCode::BadRequest, format!("`{name}` {problem}"));
         Self(error.with_details(serde_json::json!([{ "path": [name], "message": problem }])))
     }
 
-    /// A job that the caller cannot see, for whatever reason.
+    /// Creates the error of a job that does not exist or that the caller may not see.
     pub(crate) fn no_job() -> Self {
         Self::new(
             ErrorCode::NotFound,
@@ -40,20 +40,17 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// A store that fails is a passing matter for the caller (contract section 2: 5xx, never 404).
+/// Maps store errors to 5xx, never to 404: for the client they are temporary (contract section 2).
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "the store could not answer");
+        tracing::error!(%error, "store operation failed");
         if error.passing() {
             Self::new(
                 ErrorCode::Unavailable,
-                "the database cannot answer at the moment; try again shortly",
+                "the database is temporarily unavailable; try again shortly",
             )
         } else {
-            Self::new(
-                ErrorCode::Unknown,
-                "something went wrong on the server; its log says what",
-            )
+            Self::new(ErrorCode::Unknown, "internal server error; see the server's log")
         }
     }
 }
@@ -80,7 +77,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// An answer whose body is JSON text already.
+/// Builds a response from serialized JSON.
 pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
     (
         status,
@@ -90,12 +87,12 @@ pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
         .into_response()
 }
 
-/// A good answer.
+/// Builds a 200 response from a value.
 pub(crate) fn json(answer: &impl Serialize) -> Answer {
     let text = serde_json::to_string(answer).map_err(|error| {
         Failure::new(
             ErrorCode::Unknown,
-            format!("the answer could not be written: {error}"),
+            format!("cannot serialize the response: {error}"),
         )
     })?;
     Ok(json_answer(StatusCode::OK, text))
@@ -106,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_requests_always_say_when_to_come_back() {
+    fn status_429_always_has_retry_after() {
         for (given, expected) in [(None, "1"), (Some(0), "1"), (Some(7), "7")] {
             let mut error = ApiError::new(ErrorCode::RateLimited, "slow down");
             error.retry_after_s = given;
@@ -117,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_becomes_its_status() {
+    fn every_error_code_has_its_status() {
         for code in ErrorCode::ALL {
             let response = Failure::new(*code, "x").into_response();
             assert_eq!(response.status().as_u16(), code.status());

@@ -1,5 +1,4 @@
-//! API keys: how they are made and what is stored of them. Of a key only its hash and its last characters are
-//! ever kept.
+//! Creation and hashing of API keys. Only the hash and the last characters of a key are ever stored.
 
 use std::fmt::Write;
 
@@ -8,17 +7,17 @@ use sha2::{Digest, Sha256};
 
 use crate::limits::{HINT_CHARS, HINTED_KEY_CHARS};
 
-/// A new key: `fc-` and 256 random bits in hexadecimal.
+/// Creates an API key: `fc-` and 256 random bits in hexadecimal.
 pub fn new_key() -> Result<String, getrandom::Error> {
     Ok(format!("fc-{}", random_hex::<32>()?))
 }
 
-/// A new secret for webhooks: `whsec_` and 256 random bits in hexadecimal.
+/// Creates a webhook secret: `whsec_` and 256 random bits in hexadecimal.
 pub fn new_webhook_secret() -> Result<String, getrandom::Error> {
     Ok(format!("whsec_{}", random_hex::<32>()?))
 }
 
-/// What the store keeps of a key. Of a short one nothing is told.
+/// Returns what is stored of a key: its hash and, unless the key is short, its last characters.
 pub fn print(key: &str) -> KeyPrint {
     let long = key.len() >= HINTED_KEY_CHARS;
     let hint = key.get(key.len().saturating_sub(HINT_CHARS)..).filter(|_| long);
@@ -28,12 +27,12 @@ pub fn print(key: &str) -> KeyPrint {
     }
 }
 
-/// What a key is found by.
+/// Returns the SHA-256 by which a key is looked up.
 pub fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
-/// `N` random bytes in hexadecimal.
+/// Returns `N` random bytes in hexadecimal.
 pub(crate) fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_never_gives_a_key_away() {
+    fn the_hint_of_a_short_key_is_empty() {
         let key = new_key().unwrap();
         assert_eq!(print(&key).hint, key[key.len() - 4..]);
         assert_eq!(print(&key).hash, hash(&key));
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_long_and_differ_and_travel_as_a_subprotocol() {
+    fn keys_are_long_unique_and_valid_as_a_subprotocol() {
         let (a, b) = (new_key().unwrap(), new_key().unwrap());
         assert_ne!(a, b);
         assert_eq!(a.len(), 3 + 64);

@@ -1,7 +1,8 @@
-//! HTTP in front of the engine: routes, keys, settings, the console's files, the command line.
+//! HTTP server and command line of Harvestman: routes, authentication, settings, the console's files, commands.
 //!
-//! Handlers take requests apart and put answers together; rules of the API live in the core, jobs run
-//! in the engine, state is in the store. This crate never fetches a page and never speaks SQL.
+//! Handlers parse requests and build responses. The rules of the API live in the core, jobs run in the engine, and
+//! state is in the store. This crate never fetches a page and never runs SQL. Start reading at [`router`] for the API
+//! and at [`cli`] for the commands.
 
 pub mod app;
 pub mod auth;

@@ -1,4 +1,4 @@
-//! Every bound of the server, in one place.
+//! Limits of the server: sizes, counts and times.
 
 use std::time::Duration;
 
@@ -6,143 +6,143 @@ use std::time::Duration;
 pub const BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Pages of one team fetched at once, by default (contract section 19).
 pub const MAX_CONCURRENCY: usize = 64;
-/// Part in which an answer is handed out whose documents are forgotten after the last one.
+/// Chunk size of a response whose documents are deleted after its last chunk.
 pub const TOLD_PART_BYTES: usize = 64 * 1024;
-/// What a request with a file may have beside it: options and the heads of its parts.
+/// Bytes that an upload may have in addition to the file: options and part headers.
 pub const UPLOAD_SLACK_BYTES: usize = 1024 * 1024;
-/// Requests with a file whose bytes are held at once; further ones wait.
+/// Uploads held in memory at once; further ones wait.
 pub const UPLOADS_AT_ONCE: usize = 16;
-/// Longest that a file may take to arrive.
+/// Time limit for receiving an upload.
 pub const UPLOAD_TIME: Duration = Duration::from_secs(300);
-/// Characters of a file's name that are kept.
+/// Characters of a file name that are kept.
 pub const FILE_NAME_CHARS: usize = 255;
-/// What is still read, and thrown away, of a body above [`BODY_BYTES`], so that the caller sees the
-/// answer instead of a reset.
+/// Bytes that are read and discarded of a body above [`BODY_BYTES`], so that the client sees the response instead of
+/// a connection reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;
-/// Time for that.
+/// Time limit for discarding them.
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
-/// Longest silence while a request body is read.
+/// Longest pause between two parts of a request body.
 pub const BODY_SILENCE: Duration = Duration::from_secs(30);
-/// Time for the head of a request, from the connection's or the request's first byte.
+/// Time limit for the head of a request, from the first byte of the connection or of the request.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How long a connection without a request stays open.
+/// Time after which an idle connection is closed.
 pub const IDLE_TIME: Duration = Duration::from_secs(75);
-/// How long an answer waits for a caller who does not read it.
+/// Time after which a response is given up when the client does not read it.
 pub const WRITE_SILENCE: Duration = Duration::from_secs(60);
-/// Connections at once; further ones are told 503.
+/// Connections at once; further ones get a 503.
 pub const MAX_CONNECTIONS: usize = 10_000;
-/// Connections at once that are being told 503; further ones are closed.
+/// Connections at once that are being sent a 503; further ones are closed.
 pub const MAX_REFUSALS: usize = 256;
-/// Time to tell a caller 503.
+/// Time limit for sending a 503.
 pub const REFUSAL_TIME: Duration = Duration::from_secs(2);
-/// Pause after the system could not accept a connection (no descriptors left).
+/// Pause after a failed accept (for example without free file descriptors).
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Request heads of more bytes are refused; a read that goes a little beyond still counts.
+/// Largest request head; the last read may exceed it a little.
 pub const HEAD_BYTES: usize = 64 * 1024;
-/// Longest `x-request-id` that is echoed.
+/// Longest `x-request-id` that is accepted.
 pub const REQUEST_ID_CHARS: usize = 128;
 /// Longest `x-idempotency-key`.
 pub const IDEMPOTENCY_KEY_CHARS: usize = 256;
 /// Longest API key that is looked up.
 pub const API_KEY_CHARS: usize = 256;
-/// Good keys of a team that makes its own.
+/// Active keys that a team may create.
 pub const KEYS_PER_TEAM: usize = 1_000;
-/// Last characters of a key that are kept, by which its owner knows it again.
+/// Last characters of a key that are stored, so that its owner can recognise it.
 pub const HINT_CHARS: usize = 4;
-/// Of shorter keys none are.
+/// Length below which no characters of a key are stored.
 pub const HINTED_KEY_CHARS: usize = 16;
-/// How long the answer to "whose key is this" is remembered.
+/// Time for which a key lookup is cached.
 pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
-/// Keys remembered at once.
+/// Key lookups cached at once.
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
-/// Time in which requests of a team are counted, where the operator bounds them.
+/// Window of the rate limits.
 pub const RATE_WINDOW: Duration = Duration::from_secs(60);
-/// Teams and keys whose requests are counted before those are forgotten whose minute is over.
+/// Rate windows of teams and keys that are kept before expired ones are removed.
 pub const RATE_WINDOWS: usize = 10_000;
-/// Time in which a running server carries out what the operator wants.
+/// Time limit for an operator command in a running server.
 pub const OPERATOR_TIME: Duration = Duration::from_secs(30);
-/// How long a status request at the end of a running job is held for a new document.
+/// Time for which a status request at the end of a running job waits for a new document.
 pub const TAIL_HOLD: Duration = Duration::from_secs(1);
-/// Documents read at once for a live socket.
+/// Documents read at once for a live job socket.
 pub const SOCKET_DOCUMENTS: u64 = 100;
-/// Pause between two pings of a live socket.
+/// Interval between two pings of a live socket.
 pub const SOCKET_PING: Duration = Duration::from_secs(20);
-/// Time for one message to a live socket.
+/// Time limit for sending one message to a live socket.
 pub const SOCKET_SEND: Duration = Duration::from_secs(30);
-/// Pings in a row that nobody answers before a session's socket is given up.
+/// Unanswered pings in a row after which a session's socket is closed.
 pub const SOCKET_UNHEARD: u32 = 2;
-/// Answers to a viewer's inputs on their way; further inputs wait.
+/// Replies to a viewer's inputs that may be queued; further inputs wait.
 pub const VIEW_REPLIES: usize = 16;
-/// Longest token of a session that is looked up.
+/// Longest session token that is looked up.
 pub const TOKEN_CHARS: usize = 128;
-/// Largest message that a live socket's caller may send (it has nothing to say).
+/// Largest message that the client of a live job socket may send; none is expected.
 pub const SOCKET_MESSAGE_BYTES: usize = 4 * 1024;
 /// Longest reason in a close frame (RFC 6455 section 5.5: 125 bytes with the code).
 pub const CLOSE_REASON_BYTES: usize = 123;
-/// How long the sign-in code of a start is good.
+/// Time for which the sign-in code of a start is valid.
 pub const SIGN_IN_TIME: Duration = Duration::from_secs(600);
 /// Largest number of jobs in the console's overview.
 pub const OVERVIEW_JOBS: u64 = 100;
 /// Browser sessions in the console's list.
 pub const OVERVIEW_SESSIONS: usize = 50;
-/// Pages of a job in one answer of the console's list of pages.
+/// Pages of a job in one response of the console's page list.
 pub const PAGE_LINES: u64 = 2_000;
-/// Pages of a job whose links are told.
+/// Pages of a job in its link graph.
 pub const GRAPH_PAGES: u64 = 2_000;
-/// Links that are told besides those that lead from the first page to every other.
+/// Links in a link graph, in addition to those through which the pages were discovered.
 pub const GRAPH_LINKS: usize = 10_000;
-/// Jobs in the console's overview when not asked otherwise.
+/// Jobs in the console's overview by default.
 pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
-/// Largest number of events in one answer of a delivery log.
+/// Largest number of events in one response of the delivery log.
 pub const DELIVERIES: u64 = 100;
-/// Events in one answer of a delivery log when not asked otherwise.
+/// Events in one response of the delivery log by default.
 pub const DELIVERIES_DEFAULT: u64 = 50;
-/// Time for the answer of a part of the server to `/ready`.
+/// Time limit for each check of `/ready`.
 pub const READY_TIME: Duration = Duration::from_secs(5);
-/// How long a start waits for the address and the folder of a server that was just killed.
+/// Time for which a start retries to take over the address and the data folder of a server that was just killed.
 pub const START_PATIENCE: Duration = Duration::from_secs(2);
-/// Pause between two attempts to take them.
+/// Delay between two such attempts.
 pub const START_PAUSE: Duration = Duration::from_millis(25);
-/// Time from the first signal to the end of the process.
+/// Time limit for a shutdown, from the first signal to the end of the process.
 pub const STOP_TIME: Duration = Duration::from_millis(9_500);
-/// Time that requests being answered get of it before the engine stops.
+/// Share of it for requests in flight, before the engine stops.
 pub const STOP_ANSWERS: Duration = Duration::from_secs(2);
 /// Longest line that `convert` and `robots` read.
 pub const LINE_BYTES: usize = 256 * 1024 * 1024;
 /// Largest file that `convert` reads, and largest body of an archived response, decoded.
 pub const FILE_BYTES: u64 = harvestman_core::limits::MAX_RESPONSE_BYTES;
-/// Largest record of an archive that is read; larger ones are told and passed over.
+/// Largest archive record that is read; larger ones are reported and skipped.
 pub const RECORD_BYTES: u64 = 2 * FILE_BYTES;
-/// Largest head of an archived record or response.
+/// Largest head of an archive record or archived response.
 pub const RECORD_HEAD_BYTES: usize = 64 * 1024;
-/// Content codings that are taken off an archived response.
+/// Content codings of an archived response that are decoded.
 pub const RECORD_CODINGS: usize = 2;
-/// Buffer of the brotli decoder.
+/// Buffer size of the Brotli decoder.
 pub const BROTLI_BUFFER_BYTES: usize = 4096;
 
-/// Folder of the browser's profiles, in the data folder.
+/// Folder of browser profiles, in the data folder.
 pub const BROWSER_FOLDER: &str = "browser";
-/// Folder in the data folder in which the operator may put playwright-core.
+/// Folder in the data folder where the operator may install playwright-core.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
-/// Smaller answers gain nothing by compression and stay as they are, bytes.
+/// Size below which responses are not compressed, in bytes: they would gain nothing.
 pub const COMPRESSED_BYTES: u64 = 512;
-/// Time for one answer of a server that a command or tool speaks to; a scrape takes at most 5 minutes, and may wait.
+/// Time limit for one request of a command or tool to a server; a scrape takes at most 5 minutes and may be queued.
 pub const REMOTE_TIME: Duration = Duration::from_secs(1800);
-/// Largest answer of such a server.
+/// Largest response to such a request.
 pub const REMOTE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
-/// Documents of a job in one such answer.
+/// Documents of a job in one such response.
 pub const REMOTE_DOCUMENTS: u64 = 100;
-/// Pause before such a server is asked again for a job that runs.
+/// Interval between two status requests for a running job.
 pub const REMOTE_LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Attempts to get the answer of such a server to a question about a job.
+/// Attempts of one status request.
 pub const REMOTE_ATTEMPTS: u32 = 8;
-/// Pause after the first that failed; it grows by as much with each.
+/// Delay after the first failed attempt; it grows by the same amount with each further one.
 pub const REMOTE_PAUSE: Duration = Duration::from_secs(1);
-/// Longest such pause, whatever the server asks for.
+/// Longest such delay, even if the server's `Retry-After` is longer.
 pub const REMOTE_LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Calls of tools that run at once for one caller; further messages wait.
+/// Tool calls that run at once for one client; further messages wait.
 pub const MCP_CALLS: usize = 32;
-/// How long a tool waits for the end of a job before it answers with its id; callers give up after a minute.
+/// Time for which a tool waits for the end of a job before it returns the job's id; clients time out after a minute.
 pub const MCP_PATIENCE: Duration = Duration::from_secs(45);
-/// Documents of a job in one answer of a tool, unless more are asked for.
+/// Documents of a job in one tool result by default.
 pub const MCP_DOCUMENTS: u64 = 10;

@@ -1,5 +1,5 @@
-//! Absolute addresses in answers: the configured public address, else the one that the caller used.
-//! Forwarded headers count only when the operator trusts the proxy. Never a fixed `https`.
+//! Base of the absolute URLs in responses: the configured public URL, else the one that the client used. Forwarded
+//! headers are used only when the operator trusts the proxy. The scheme is never fixed to `https`.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 
-/// `{base}` of the contract: scheme, host and perhaps a path, without a trailing slash.
+/// `{base}` of the contract: scheme, host and an optional path, without a trailing slash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Base(pub String);
 
@@ -30,7 +30,7 @@ impl FromRequestParts<App> for Base {
 
 fn base(headers: &HeaderMap, asked: Option<&str>, trust_proxy: bool, otherwise: &str) -> Base {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    // Proxies in a row append: the first entry is what the caller used.
+    // Each proxy appends an entry: the first one is what the client used.
     let forwarded = |name: &str| {
         header(name)
             .filter(|_| trust_proxy)
@@ -50,7 +50,7 @@ fn base(headers: &HeaderMap, asked: Option<&str>, trust_proxy: bool, otherwise: 
     Base(format!("{scheme}://{host}"))
 }
 
-/// Host and port without anything that could break out of a link.
+/// Returns whether the text has only characters of a host and port, which cannot break out of a link.
 fn is_host(text: &str) -> bool {
     (1..=255).contains(&text.len())
         && text
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn links_use_what_the_caller_used_and_forwarded_headers_only_when_trusted() {
+    fn links_use_the_request_host_and_trusted_forwarded_headers() {
         let forwarded = [
             ("host", "inner:1"),
             ("x-forwarded-proto", "https"),

@@ -1,5 +1,5 @@
-//! Accepts connections and keeps their callers in bounds: how many, how slow, how long idle. Speaks
-//! HTTP/1.1; above the limit a caller is told 503 and never just reset.
+//! Accepts HTTP/1.1 connections and limits their number, idle time, and how slowly clients may send and read. A
+//! connection above the limit gets a 503, not just a reset.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -34,20 +34,20 @@ use activity::{Activity, Overdue};
 use own_answer::raw;
 use watched::{Watched, WatchedBody};
 
-/// The address a request came from; in the request's extensions.
+/// Network address of the client; in the request's extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// How much and how slow callers may be.
+/// Limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// Connections at once.
     pub connections: usize,
-    /// Time for a request's head.
+    /// Time limit for the head of a request.
     pub head: Duration,
-    /// Time between two requests.
+    /// Longest time between two requests.
     pub idle: Duration,
-    /// Time without a byte taken of an answer.
+    /// Longest time in which the client reads nothing of a response.
     pub write: Duration,
 }
 
@@ -62,8 +62,8 @@ impl Default for Patience {
     }
 }
 
-/// Serves until `stop`, then lets the answers in progress finish. Dropping the future ends
-/// everything at once.
+/// Serves until `stop` is cancelled, then finishes the responses in progress. Dropping the future ends all
+/// connections at once.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -82,7 +82,7 @@ pub async fn serve(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(limits::ACCEPT_PAUSE).await;
                 continue;
             }
@@ -161,7 +161,7 @@ impl Connection {
             tokio::select! {
                 result = connection.as_mut() => {
                     if let Err(error) = result {
-                        tracing::debug!(%error, "a connection ended early");
+                        tracing::debug!(%error, "connection ended early");
                         if error.is_parse() {
                             let _ = tokio::time::timeout(limits::REFUSAL_TIME, read_out(&stream)).await;
                         }
@@ -178,13 +178,13 @@ impl Connection {
         drop(connection);
         if why == Overdue::Head {
             let seconds = patience.head.as_secs_f32();
-            let sentence = format!("the head of the request did not come within {seconds} s");
+            let sentence = format!("the head of the request did not arrive within {seconds} s");
             let _ = stream.try_write(raw(&ApiError::new(ErrorCode::RequestTimeout, sentence)).as_bytes());
         }
     }
 }
 
-/// Reads and drops what still comes, so that the caller sees the answer instead of a reset.
+/// Reads and discards the rest of the request, so that the client sees the response instead of a connection reset.
 async fn read_out(stream: &TcpStream) {
     let mut bytes = [0; 4096];
     while stream.readable().await.is_ok() {
@@ -196,7 +196,7 @@ async fn read_out(stream: &TcpStream) {
     }
 }
 
-/// Tells a caller above the limit that the server is full.
+/// Sends a 503 to a client above the connection limit.
 async fn refuse(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
     let talk = async {
         let mut error = ApiError::new(

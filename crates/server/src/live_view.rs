@@ -1,5 +1,5 @@
-//! The page on which a session's browser is watched, and its socket: pictures and tabs to the viewer, inputs from
-//! one who may give them. The page embeds anywhere, loads nothing from elsewhere and sends its address nowhere.
+//! Page and socket of live views: frames and tabs go to the viewer, inputs come from viewers with control. The page
+//! can be embedded anywhere, loads nothing from other origins, and never sends its URL as a referrer.
 
 use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -23,23 +23,23 @@ const STYLE: &str = include_str!("live_view/view.css");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-/// The page of a session that lives.
+/// Returns the page of a live session.
 pub(crate) fn page() -> Response {
     html(StatusCode::OK, PAGE.to_owned())
 }
 
-/// What stands at an address that no session has, or none any more.
+/// Returns the page for an unknown or ended session.
 pub(crate) fn over() -> Response {
     let page = PAGE
         .replace("data-state=\"connecting\"", "data-state=\"ended\"")
         .replace(" id=\"over\" hidden", " id=\"over\"")
-        .replace(" What you see is its last picture; a", " A")
+        .replace(" Showing the last frame; a", " A")
         .replace(">Connecting<", ">Ended<")
         .replace("<script type=\"module\" src=\"assets/view.js\"></script>", "");
     html(StatusCode::NOT_FOUND, page)
 }
 
-/// A file of the page; none for another name.
+/// Returns a file of the page; none for an unknown name.
 pub(crate) fn asset(name: &str) -> Option<Response> {
     let (kind, text) = match name {
         "view.js" => ("text/javascript; charset=utf-8", SCRIPT),
@@ -69,12 +69,12 @@ enum Word<'a> {
     Tabs(&'a Tabs),
 }
 
-/// Serves one viewer until it leaves or the session ends.
+/// Serves one viewer until it disconnects or the session ends.
 pub(crate) async fn serve(app: App, door: SessionDoor, socket: WebSocket) {
     let view = door.browser.live_view();
     let control = door.access == DoorAccess::Control;
     let Some(viewer) = view.watch(control) else {
-        return duplex::refuse(socket, "too many watch this session; try again later").await;
+        return duplex::refuse(socket, "too many viewers of this session; try again later").await;
     };
     let (reply, replies) = mpsc::channel(limits::VIEW_REPLIES);
     let hello = stream::iter([text(&Word::Hello { control })]);
@@ -110,7 +110,7 @@ fn seen(sight: Sight) -> Message {
     }
 }
 
-/// Carries out an input; false when the browser is gone. What is no input is not heard.
+/// Performs an input and returns false when the browser is gone. Other messages are ignored.
 async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message) -> bool {
     let Message::Text(input) = message else {
         return true;
@@ -122,8 +122,8 @@ async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message)
         Ok(Some(said)) => reply.send(text(&said)).await.is_ok(),
         Ok(None) => true,
         Err(error) if error.passing() => {
-            // The page may be on its way back.
-            tracing::debug!(%error, "an input was lost");
+            // The page may recover.
+            tracing::debug!(%error, "input lost");
             !view.has_ended()
         }
         Err(error) => {
@@ -134,7 +134,7 @@ async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message)
 }
 
 fn text(word: &impl Serialize) -> Message {
-    let text = serde_json::to_string(word).expect("words have no keys but texts");
+    let text = serde_json::to_string(word).expect("the keys of messages are strings");
     Message::Text(text.into())
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_nothing_inline_and_one_without_a_session_no_script_at_all() {
+    fn the_page_has_nothing_inline_and_no_script_without_a_session() {
         assert!(!PAGE.contains("style=") && !PAGE.contains("onclick") && !PAGE.contains("<script>"));
         let over = over();
         assert_eq!(over.status(), StatusCode::NOT_FOUND);

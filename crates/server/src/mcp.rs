@@ -1,5 +1,5 @@
-//! `harvestman mcp`: the tools of a server for programs that speak the Model Context Protocol on standard input and
-//! output, a JSON-RPC 2.0 message a line. Calls run at the same time, and each can be cancelled. Nothing else is ever
+//! `harvestman mcp`: a Model Context Protocol server on standard input and output, one JSON-RPC 2.0 message per line.
+//! Its tools call a Harvestman server. Calls run concurrently, and each can be cancelled. Only protocol messages are
 //! written to standard output.
 
 mod tools;
@@ -17,7 +17,7 @@ use crate::limits;
 use crate::offline::lines::{Line, Lines};
 use crate::request::remote::{self, Remote};
 
-/// Versions of the protocol in which nothing differs for us, newest first.
+/// Supported protocol versions, newest first. They do not differ in the messages used here.
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
 const PARSE_ERROR: i64 = -32700;
@@ -25,20 +25,20 @@ const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 
-/// The grammar of the command.
+/// Builds the grammar of the command.
 pub(crate) fn command() -> Command {
     Command::new("mcp")
         .about(
-            "Offer a server's requests as tools of the Model Context Protocol, on standard input and output",
+            "Run a Model Context Protocol server on standard input and output, with tools that call a server",
         )
         .args(remote::arguments())
 }
 
-/// Answers until the input ends, and the calls that run then.
+/// Handles messages until the input ends and the running calls have finished.
 pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
     let remote = Remote::of(given)?;
     let (sender, mut lines) = mpsc::channel(limits::MCP_CALLS);
-    // A read of standard input cannot be given up; the thread ends with the process.
+    // A read of standard input cannot be cancelled; the thread ends with the process.
     thread::spawn(move || {
         let input = Lines::new(BufReader::new(io::stdin()), limits::BODY_BYTES);
         for line in input {
@@ -72,7 +72,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls of tools that run: id of the request and result. The protocol wants no answer to a cancelled one.
+/// Running tool calls, each with the request id and its result. The protocol forbids a response to a cancelled call.
 #[derive(Default)]
 struct Calls {
     running: JoinSet<(Value, Value)>,
@@ -85,7 +85,7 @@ fn say(message: &Value) -> io::Result<()> {
     out.flush()
 }
 
-/// What a message gets for an answer at once.
+/// Handles a message and returns its response, unless it has none or a tool call sends it later.
 fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
     let fault = |code, message: &str| Some(answer(&Value::Null, Err((code, message.to_owned()))));
     let Line::Text(text) = line else {
@@ -95,11 +95,11 @@ fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
         return fault(PARSE_ERROR, "the message is not JSON on one line");
     };
     let Some(method) = message["method"].as_str() else {
-        // An answer: we never ask anything.
+        // A response; this server sends no requests, so it is ignored.
         let is_answer = message.get("result").or(message.get("error")).is_some();
         return match is_answer {
             true => None,
-            false => fault(INVALID_REQUEST, "the message has no method"),
+            false => fault(INVALID_REQUEST, "the message has no `method`"),
         };
     };
     let params = &message["params"];
@@ -125,7 +125,7 @@ fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
             }
             Err(sentence) => Err((INVALID_PARAMS, sentence)),
         },
-        _ => Err((METHOD_NOT_FOUND, format!("there is no method `{method}` here"))),
+        _ => Err((METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
     };
     Some(answer(id, result))
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn messages_get_the_answers_of_the_protocol() {
+    async fn messages_get_the_responses_of_the_protocol() {
         let remote = Remote::new("http://127.0.0.1:1", None).unwrap();
         let mut calls = Calls::default();
         let mut ask = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &remote, &mut calls);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cancelled_call_has_no_answer() {
+    async fn a_cancelled_call_has_no_response() {
         let remote = Remote::new("http://127.0.0.1:1", None).unwrap();
         let mut calls = Calls::default();
         let mut tell = |text: String| read(&Line::Text(text.into_bytes()), &remote, &mut calls);

@@ -1,4 +1,4 @@
-//! Counters of this process in Prometheus' text form. Never names a team, a key or an address.
+//! Metrics of this process in the Prometheus text format. They never contain teams, keys or URLs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use harvestman_engine::PageMetrics;
 
-/// What happened since the start.
+/// Counters since the start, and current gauges.
 #[derive(Debug)]
 pub struct Metrics {
     started: Instant,
@@ -20,7 +20,7 @@ pub struct Metrics {
     inputs_refused: AtomicU64,
 }
 
-/// A viewer of a live view, for as long as it is there.
+/// Counts a viewer of a live view until it is dropped.
 pub(crate) struct CountedViewer<'a>(&'a AtomicI64);
 
 impl Drop for CountedViewer<'_> {
@@ -43,34 +43,34 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// A request was answered.
+    /// Counts a response.
     pub(crate) fn answered(&self, status: StatusCode) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         *answers.entry(status.as_u16()).or_default() += 1;
     }
 
-    /// A connection opened (1) or closed (-1).
+    /// Counts a connection that opened (1) or closed (-1).
     pub(crate) fn connection(&self, change: i64) {
         self.connections_open.fetch_add(change, Ordering::Relaxed);
     }
 
-    /// A connection was told 503, or closed because too many are open.
+    /// Counts a connection that was refused because too many are open.
     pub(crate) fn refused(&self) {
         self.connections_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Somebody watches a session.
+    /// Counts a viewer of a session.
     pub(crate) fn viewer(&self) -> CountedViewer<'_> {
         self.viewers.fetch_add(1, Ordering::Relaxed);
         CountedViewer(&self.viewers)
     }
 
-    /// Somebody who may only watch a session sent an input.
+    /// Counts an input from a read-only viewer.
     pub(crate) fn input_refused(&self) {
         self.inputs_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Everything as text, with what the engine knows of pages.
+    /// Renders all metrics, including the engine's page metrics.
     pub(crate) fn text(&self, pages: &PageMetrics) -> String {
         let mut text = String::new();
         metric(&mut text, "harvestman_info", "gauge", "Version of the server.");
@@ -94,7 +94,7 @@ impl Metrics {
             &mut text,
             "harvestman_http_requests_total",
             "counter",
-            "Answered requests by status.",
+            "Completed requests by status.",
         );
         for (status, count) in &*self.answers.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = writeln!(
@@ -117,7 +117,7 @@ impl Metrics {
             &mut text,
             "harvestman_http_connections_refused_total",
             "counter",
-            "Connections above the limit.",
+            "Connections refused above the limit.",
         );
         let refused = self.connections_refused.load(Ordering::Relaxed);
         let _ = writeln!(text, "harvestman_http_connections_refused_total {refused}");
@@ -133,7 +133,7 @@ impl Metrics {
             &mut text,
             "harvestman_live_inputs_refused_total",
             "counter",
-            "Inputs on read-only live views.",
+            "Inputs refused on read-only live views.",
         );
         let refused = self.inputs_refused.load(Ordering::Relaxed);
         let _ = writeln!(text, "harvestman_live_inputs_refused_total {refused}");
@@ -144,7 +144,12 @@ impl Metrics {
 
 fn write_pages(text: &mut String, pages: &PageMetrics) {
     let name = "harvestman_pages_total";
-    metric(text, name, "counter", "Pages worked on, by where they ended up.");
+    metric(
+        text,
+        name,
+        "counter",
+        "Pages processed, by the way they were fetched.",
+    );
     let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_total);
     let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_total);
     let name = "harvestman_pages_in_flight";
@@ -152,7 +157,7 @@ fn write_pages(text: &mut String, pages: &PageMetrics) {
         text,
         name,
         "gauge",
-        "Pages in flight, by what they take a slot of.",
+        "Pages in flight, by the kind of slot they hold.",
     );
     let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_in_flight);
     let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_in_flight);
@@ -166,13 +171,13 @@ fn write_pages(text: &mut String, pages: &PageMetrics) {
         (
             "harvestman_page_retries_total",
             "counter",
-            "Attempts at pages of jobs beyond the first.",
+            "Attempts after the first for pages of jobs.",
             pages.retried_total,
         ),
         (
             "harvestman_conversions_waiting",
             "gauge",
-            "Pages that wait to be converted.",
+            "Pages waiting for conversion.",
             pages.waiting_for_conversion,
         ),
     ] {

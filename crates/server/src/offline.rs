@@ -1,6 +1,6 @@
-//! Commands that need no server, no data folder and no network: `convert` and `robots`. They read a file or standard
-//! input, work on all cores, and write answers in the order of the input. Memory is bounded by the number of threads and
-//! the largest single item.
+//! Commands that need no server, data folder or network: `convert` and `robots`. They read a file or standard input,
+//! use all cores, and write results in the order of the input. Memory is bounded by the number of threads and the
+//! largest single item.
 
 mod convert;
 mod flags;
@@ -18,7 +18,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// What is wrong with the arguments themselves.
+/// Error in the arguments of a command.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -30,7 +30,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// A file, or standard input where the name is `-`.
+/// Opens a file, or standard input for the name `-`.
 pub(crate) fn open(name: &Path) -> anyhow::Result<Box<dyn BufRead + Send>> {
     if name.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));

@@ -1,5 +1,5 @@
-//! Teams, their keys and their plans, as the operator looks after them from the command line: at the store while
-//! no server runs, else through the server that holds it. A key itself is in the one answer that made it.
+//! Operator commands for teams, keys and plans: run directly on the store, or by the running server that holds it
+//! ([`door`]). A key in the clear is only in the output of the command that creates it.
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::KeyId;
@@ -13,30 +13,30 @@ use crate::keys;
 
 pub(crate) mod door;
 
-/// What the operator wants.
+/// Operator command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Command {
-    /// A new key of a team, which is made when new.
+    /// Creates a key, and its team if it does not exist.
     CreateKey { team: String, name: String },
-    /// The good keys, with `revoked` also the others; of all teams or of one.
+    /// Lists active keys, with `revoked` also revoked ones; of one team or of all.
     ListKeys { team: Option<String>, revoked: bool },
-    /// A key that opens nothing any more.
+    /// Revokes a key.
     RevokeKey { id: KeyId },
-    /// A team without keys.
+    /// Creates a team without keys.
     CreateTeam { name: String },
-    /// Every team.
+    /// Lists all teams.
     ListTeams,
-    /// A team with the limits of a plan; without one with the usual limits.
+    /// Applies the limits of a plan to a team; without a plan the default limits.
     SetPlan { team: String, plan: Option<String> },
 }
 
-/// What came of it.
+/// Result of a command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Done {
     /// Lines to print.
     pub(crate) text: String,
-    /// The key that must be forgotten.
+    /// Key to remove from the cache of key lookups.
     pub(crate) revoked: Option<KeyId>,
 }
 
@@ -49,7 +49,10 @@ impl Done {
     }
 }
 
-/// Does it. Errors: what cannot be, as a sentence.
+/// Runs a command.
+///
+/// # Errors
+/// Unknown keys, teams and plans, invalid names, and store errors, with a message for the operator.
 pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) -> Result<Done, Failure> {
     let now = harvestman_engine::now();
     match command {
@@ -57,7 +60,7 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
             check_name(&team)?;
             check_name(&name)?;
             let key = keys::new_key().map_err(|error| {
-                let sentence = format!("the system gave no random bytes for a key: {error}");
+                let sentence = format!("cannot create a key: the system returned no random bytes: {error}");
                 Failure::new(ErrorCode::Unknown, sentence)
             })?;
             let team = store.ensure_team(&team).await?;
@@ -81,7 +84,7 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
             }),
             Revoked::Last | Revoked::NotFound => Err(Failure::new(
                 ErrorCode::NotFound,
-                format!("there is no key {id}, or it is revoked already"),
+                format!("no such key {id}, or it is already revoked"),
             )),
         },
         Command::CreateTeam { name } => {
@@ -103,23 +106,23 @@ async fn set_plan(store: &Store, plans: &Plans, team: &str, plan: Option<&str>) 
     if let Some(unknown) = plan.filter(|plan| !plans.has(plan)) {
         let known: Vec<&str> = plans.names().collect();
         let known = match known.as_slice() {
-            [] => "there are none".to_owned(),
-            known => format!("there are {}", known.join(", ")),
+            [] => "no plans are configured".to_owned(),
+            known => format!("configured plans: {}", known.join(", ")),
         };
-        let sentence = format!("the settings have no plan `{unknown}`; {known}");
+        let sentence = format!("unknown plan `{unknown}`; {known}");
         return Err(Failure::new(ErrorCode::BadRequest, sentence));
     }
     let found = store.set_plan(team, plan).await?;
     let id = found.ok_or_else(|| {
         Failure::new(
             ErrorCode::NotFound,
-            format!("there is no team `{team}`; `teams list` shows all"),
+            format!("unknown team `{team}`; see `harvestman teams list`"),
         )
     })?;
     plans.assign(id, plan);
     Ok(Done::told(match plan {
-        Some(plan) => format!("{team} has the plan {plan}\n"),
-        None => format!("{team} has the usual limits\n"),
+        Some(plan) => format!("{team} now has the plan {plan}\n"),
+        None => format!("{team} now has the default limits\n"),
     }))
 }
 
@@ -128,7 +131,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if (1..=MAX_KEY_NAME_CHARS).contains(&chars) && !name.chars().any(char::is_control) {
         return Ok(());
     }
-    let sentence = format!("the name of a team or key has 1 to {MAX_KEY_NAME_CHARS} characters, on one line");
+    let sentence =
+        format!("the name must have 1 to {MAX_KEY_NAME_CHARS} characters and no control characters");
     Err(Failure::new(ErrorCode::BadRequest, sentence))
 }
 
@@ -156,8 +160,8 @@ fn key_line(row: &KeyRow) -> String {
 fn team_line(row: &TeamRow, plans: &Plans) -> String {
     let plan = match &row.plan {
         Some(plan) if plans.has(plan) => format!("plan {plan}"),
-        Some(plan) => format!("plan {plan} (not in the settings)"),
-        None => "usual limits".to_owned(),
+        Some(plan) => format!("plan {plan} (not configured)"),
+        None => "default limits".to_owned(),
     };
     let keys = match row.keys {
         1 => "1 key".to_owned(),

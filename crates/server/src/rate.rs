@@ -1,5 +1,5 @@
-//! Requests of a team and of a key per minute, where the operator bounds them. It counts alone: who asks is known
-//! before, and what is refused never gets to a handler.
+//! Rate limits: requests per minute of a team and of a key. Requests are counted after authentication and before the
+//! handler.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,13 +13,13 @@ use harvestman_store::Principal;
 use crate::error::Failure;
 use crate::limits::{RATE_WINDOW, RATE_WINDOWS};
 
-/// The counts of all teams and keys.
+/// Rate windows of all teams and keys.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
     windows: Mutex<HashMap<Counted, Window>>,
 }
 
-/// Whose requests are counted together.
+/// Subject of a rate limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Counted {
     Team(TeamId),
@@ -33,7 +33,10 @@ struct Window {
 }
 
 impl RateLimit {
-    /// Counts a request. What is refused counts for nobody. Errors: 429 that says when the next window begins.
+    /// Counts a request. A refused request is not counted.
+    ///
+    /// # Errors
+    /// 429 above a limit, with the seconds until the next window.
     pub(crate) fn count(&self, who: &Principal, limits: &Limits, now: Instant) -> Result<(), Failure> {
         let of_key = who.key.map(Counted::Key).zip(limits.key_rate_limit);
         let of_team = Some(Counted::Team(who.team)).zip(limits.rate_limit);
@@ -71,10 +74,10 @@ impl Window {
 
 fn too_many(counted: Counted, most: u32, wait_s: u32) -> Failure {
     let who = match counted {
-        Counted::Team(_) => "the team",
-        Counted::Key(_) => "this key",
+        Counted::Team(_) => "of the team",
+        Counted::Key(_) => "of this key",
     };
-    let message = format!("{who} may make {most} requests per minute; try again in {wait_s} s");
+    let message = format!("the rate limit {who} is {most} requests per minute; try again in {wait_s} s");
     let mut error = ApiError::new(ErrorCode::RateLimited, message);
     error.retry_after_s = Some(wait_s);
     Failure(error)
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn each_team_has_its_requests_of_a_minute() {
+    fn the_keys_of_a_team_share_its_rate_limit() {
         let (rate, limits) = (RateLimit::default(), limits(Some(2), None));
         let start = Instant::now();
         let count = |who: &Principal, millis| rate.count(who, &limits, start + Duration::from_millis(millis));
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_beyond_its_own_rate_leaves_the_others_theirs() {
+    fn a_key_above_its_limit_does_not_affect_other_keys() {
         let (rate, limits) = (RateLimit::default(), limits(Some(3), Some(1)));
         let now = Instant::now();
         assert!(rate.count(&who(1, 1), &limits, now).is_ok());
@@ -130,7 +133,7 @@ mod tests {
             let refused = rate.count(&who(1, 1), &limits, now).unwrap_err().0;
             assert!(refused.message.contains("this key"), "{}", refused.message);
         }
-        // What was refused did not count for the team.
+        // The refused requests did not count for the team.
         assert!(rate.count(&who(1, 2), &limits, now).is_ok() && rate.count(&who(1, 3), &limits, now).is_ok());
         assert!(
             rate.count(&who(1, 4), &limits, now)
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_nothing_is_counted() {
+    fn without_a_limit_nothing_is_counted() {
         let rate = RateLimit::default();
         let now = Instant::now();
         assert!((0..1000).all(|_| rate.count(&who(1, 1), &limits(None, None), now).is_ok()));

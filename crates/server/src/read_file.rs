@@ -1,5 +1,5 @@
-//! `harvestman read-file`: the process in which one file is read. It limits itself before it looks at a
-//! byte, reads what the server hands over on stdin, answers on stdout, and ends. It opens nothing.
+//! `harvestman read-file`: the process that converts one untrusted file. It limits its own resources before it reads
+//! a byte, reads the file on stdin, writes the result to stdout, and exits. It opens no files.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -21,7 +21,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(output.flush()?)
 }
 
-/// Memory, processor time, nothing opened or written to disk, no core dump; and no life after the server's.
+/// Limits memory and CPU time, forbids opening and writing files and core dumps, and ties the process to the
+/// server's lifetime.
 #[cfg(unix)]
 fn limit() {
     use harvestman_engine::limits::{FILE_READER_CPU_S, FILE_READER_MEMORY_BYTES};
@@ -38,13 +39,13 @@ fn limit() {
             current: Some(most),
             maximum: Some(most),
         };
-        // A limit that is lower already stays.
+        // Fails if the limit is already lower, which is fine.
         let _ = setrlimit(resource, limit);
     }
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
-/// Elsewhere the server's deadline is the only limit.
+/// Does nothing: on this platform the server's deadline is the only limit.
 #[cfg(not(unix))]
 fn limit() {}

@@ -1,5 +1,5 @@
-//! The route table, and nothing else. Paths that callers know and this server does not offer (yet) are
-//! in `not_offered`.
+//! The route table and the middleware around it. Paths that clients know but this server does not support are in
+//! `not_offered`.
 
 use axum::Router;
 use axum::http::Method;
@@ -20,29 +20,29 @@ use crate::routes::{
 
 mod not_offered;
 
-/// Who may use a route.
+/// Authentication that a route requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Everybody.
+    /// None.
     Public,
-    /// Who has a key.
+    /// An API key.
     Key,
-    /// Who has a key; a live socket is refused after its upgrade.
+    /// An API key; a WebSocket without one is refused after the upgrade.
     KeyOrSocket,
-    /// The operator's command line on this machine.
+    /// The token of the operator's command line.
     Operator,
 }
 
-/// One row of the table.
+/// Row of the route table.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// The method; `None` for every one.
+    /// Method; `None` for all methods.
     pub method: Option<Method>,
-    /// The path, with `{names}`.
+    /// Path pattern with `{parameters}`.
     pub path: &'static str,
-    /// Who may use it.
+    /// Required authentication.
     pub access: Access,
-    /// Whether it does its work, or only says that it is not there.
+    /// Whether the route is supported, or only answers 501 or 404.
     pub offered: bool,
     handler: MethodRouter<App>,
 }
@@ -59,7 +59,7 @@ macro_rules! table {
     };
 }
 
-/// Every route.
+/// Returns every route.
 pub fn routes() -> Vec<Route> {
     let mut routes = table! {
         // Crawls, batches, scrapes and maps (contract sections 6 to 8).
@@ -157,7 +157,7 @@ pub fn routes() -> Vec<Route> {
     routes
 }
 
-/// All routes with everything around them.
+/// Builds the router with all routes and middleware.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
     for Route {
@@ -170,7 +170,7 @@ pub fn router(app: App) -> Router {
     {
         let guarded = match access {
             Access::Public => handler,
-            // Whatever the method: there is no wrong one that should pass the guard.
+            // Such a route has no wrong method, so no 405 needs to bypass the layer.
             Access::Key if method.is_none() => handler.layer(from_fn_with_state(app.clone(), require_key)),
             Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
             Access::KeyOrSocket => {

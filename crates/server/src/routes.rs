@@ -1,5 +1,5 @@
-//! Handlers, one file per endpoint family. Each takes a request apart, asks engine or store, and puts
-//! the answer together; rules live in the core.
+//! Request handlers, one file per endpoint family. A handler parses the request, calls the engine or the store, and
+//! builds the response. The rules of the API live in the core.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
@@ -30,13 +30,13 @@ pub(crate) mod search;
 pub(crate) mod team;
 pub(crate) mod webhooks;
 
-/// A path that the contract knows and this server does not offer.
+/// Returns the 501 of a path that this server does not support.
 pub(crate) async fn not_offered(method: Method, uri: Uri) -> Failure {
-    let sentence = format!("this server does not offer {method} {}", uri.path());
+    let sentence = format!("this server does not support {method} {}", uri.path());
     Failure::new(ErrorCode::NotSupported, sentence)
 }
 
-/// The `{id}` of a path.
+/// The `{id}` parameter of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathId(pub(crate) JobId);
 
@@ -52,8 +52,8 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// Reads a job id as it stands in a path.
+/// Parses a job id from a path.
 pub(crate) fn job_id(text: &str) -> Result<JobId, Failure> {
     let id = text.parse().ok().filter(|_| text.len() == 36);
-    id.ok_or_else(|| Failure::parameter("id", "must be a UUID, as the answer that started the job gave it"))
+    id.ok_or_else(|| Failure::parameter("id", "must be a UUID, as returned when the job was started"))
 }

@@ -1,5 +1,5 @@
-//! `harvestman serve`: puts store, fetcher, engine and HTTP together, says where they are, and stops
-//! them in order.
+//! `harvestman serve`: starts the store, fetcher, engine and HTTP server, prints where they listen, and stops them in
+//! order.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -26,9 +26,9 @@ use crate::{bootstrap, limits, signals};
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
 
-/// Runs until a signal, then stops within [`limits::STOP_TIME`].
+/// Runs the server until a signal, then shuts down within [`limits::STOP_TIME`].
 pub async fn serve(config: Config) -> anyhow::Result<()> {
-    let signals = signals::Signals::listen().context("signals cannot be received")?;
+    let signals = signals::Signals::listen().context("cannot install signal handlers")?;
     let listener = when_free(
         || TcpListener::bind(config.listen),
         |error| error.kind() == io::ErrorKind::AddrInUse,
@@ -52,14 +52,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         |error| matches!(error, StoreError::Locked(_)),
     )
     .await
-    .context("the store cannot be opened")?;
+    .context("cannot open the store")?;
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
     let plans = bootstrap::plans(&config, &store).await?;
-    let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("the fetcher cannot start")?;
+    let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("cannot start the fetcher")?;
     let browser = browser(&config, &fetcher).await?;
     let engine = Engine::start(engine_config(&config, plans)?, store.clone(), fetcher, browser);
     let (sign_in, code) =
-        SignIn::new(limits::SIGN_IN_TIME).context("the system gave no random bytes for a sign-in code")?;
+        SignIn::new(limits::SIGN_IN_TIME).context("cannot create a sign-in code: no random bytes")?;
 
     let mut parts = Parts::new(config, store, engine, sign_in, listening_on);
     parts.open_mode = access.open_mode;
@@ -69,8 +69,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     run(app, listener, signals).await
 }
 
-/// Takes something that a server killed a moment ago may still hold: its address and its folder are
-/// only free once the system has cleared it away.
+/// Retries to acquire a resource that a just killed server may still hold: its address and its data folder are only
+/// free once the system has removed its process.
 async fn when_free<T, E, F>(take: impl Fn() -> F, taken: impl Fn(&E) -> bool) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,
@@ -96,10 +96,10 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
         stop.clone(),
     ));
     tokio::select! {
-        name = signals.next() => tracing::info!(signal = name, "stopping; the same signal again stops at once"),
+        name = signals.next() => tracing::info!(signal = name, "shutting down; signal again to stop at once"),
         ended = &mut server => {
             ended.context("the listener failed")?;
-            anyhow::bail!("the listener ended by itself");
+            anyhow::bail!("the listener ended unexpectedly");
         }
     }
     let deadline = Instant::now() + limits::STOP_TIME;
@@ -107,7 +107,7 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     Door::close(&app.config().data_dir);
     stop.cancel();
     let orderly = async {
-        // Answers in progress first: some wait for the engine, which then gives them up.
+        // Responses in progress come first; those that wait for the engine are aborted by its shutdown.
         let answered = timeout(limits::STOP_ANSWERS, &mut server).await.is_ok();
         app.engine().shutdown().await;
         if !answered {
@@ -117,8 +117,8 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     };
     tokio::select! {
         closed = timeout_at(deadline, orderly) => match closed {
-            Ok(closed) => closed.context("the store did not close cleanly")?,
-            Err(_) => tracing::warn!("not everything ended in time; the store recovers at the next start"),
+            Ok(closed) => closed.context("cannot close the store")?,
+            Err(_) => tracing::warn!("shutdown took too long; the store recovers at the next start"),
         },
         name = signals.next() => tracing::warn!(signal = name, "stopping at once"),
     }
@@ -126,10 +126,10 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     Ok(())
 }
 
-/// The browser of this machine, behind its proxy.
+/// Starts the browser behind its proxy; returns none if no browser is configured.
 async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<BrowserPages>> {
     let Some(program) = config.chromium.clone() else {
-        tracing::info!("there is no browser: pages are taken as they are fetched");
+        tracing::info!("no browser configured: pages are not rendered");
         return Ok(None);
     };
     let settings = BrowserSettings {
@@ -137,7 +137,7 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         folder: config.data_dir.join(limits::BROWSER_FOLDER),
         agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
         pages: config.max_browser_pages,
-        init: std::env::current_exe().context("this program's own file is unknown")?,
+        init: std::env::current_exe().context("cannot find the path of this program")?,
         node: config.node.clone(),
         node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
         python: config.python.clone(),
@@ -145,7 +145,7 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
     };
     BrowserPages::start(fetcher.clone(), settings)
         .await
-        .context("the browser's proxy cannot listen")
+        .context("cannot start the proxy of the browser")
         .map(Some)
 }
 
@@ -190,12 +190,12 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
 fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
     let fetcher = named_by_operator(config, &llm.base_url);
     Ok(Llm::new(
-        fetcher.context("the language model cannot be used")?,
+        fetcher.context("cannot use the language model")?,
         llm.clone(),
     ))
 }
 
-/// A way to what the operator has named: its address may be private, and no other private one is reached by it.
+/// Creates a fetcher for a service that the operator has configured. It may reach this one private host and no other.
 fn named_by_operator(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
     let port = url.port_or_known_default().unwrap_or_default();
     let host = format!("{}:{port}", url.host_str().unwrap_or_default());
@@ -204,10 +204,10 @@ fn named_by_operator(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
         dns_servers: config.dns_servers.clone(),
         ..FetchConfig::default()
     });
-    fetcher.with_context(|| format!("{host} cannot be reached"))
+    fetcher.with_context(|| format!("cannot create a fetcher for {host}"))
 }
 
-/// This program, also when its file was replaced while it runs.
+/// Returns the path of this program, also when its file was replaced while it runs.
 fn own_program() -> PathBuf {
     let running = Path::new("/proc/self/exe");
     match running.exists() {
@@ -216,7 +216,7 @@ fn own_program() -> PathBuf {
     }
 }
 
-/// What a newcomer needs, and what scripts look for: on stdout, one fact a line.
+/// Prints the address, the first key and the console link to stdout, one per line. Scripts parse these lines.
 fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
@@ -233,7 +233,7 @@ fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str
         )?;
     }
     if app.open_mode().is_some() {
-        writeln!(out, "Open mode: no key is asked for")?;
+        writeln!(out, "Open mode: no API key required")?;
     }
     let base = match &app.config().public_url {
         Some(address) => address.clone(),
@@ -243,7 +243,7 @@ fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str
     out.flush()
 }
 
-/// The address as one would type it into a browser on this machine.
+/// Returns the host and port to open in a browser on this machine.
 fn browser_host(listening_on: SocketAddr) -> String {
     match listening_on.ip() {
         IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => {
@@ -254,10 +254,10 @@ fn browser_host(listening_on: SocketAddr) -> String {
     }
 }
 
-/// Room for as many connections as the limits promise.
+/// File descriptors for as many connections as the limits allow.
 mod descriptors {
-    /// Raises the process's soft limit of open files to its hard limit. Failing is fine: then fewer
-    /// connections fit, and the accept loop waits.
+    /// Raises the soft limit of open files to the hard limit. A failure is fine: fewer connections fit then, and the
+    /// accept loop waits.
     #[cfg(unix)]
     pub(super) fn raise() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -269,11 +269,11 @@ mod descriptors {
                 maximum,
             },
         ) {
-            tracing::debug!(%error, ?current, "the limit of open files stays");
+            tracing::debug!(%error, ?current, "cannot raise the limit of open files");
         }
     }
 
-    /// Other systems have no such limit.
+    /// Does nothing: other systems have no such limit.
     #[cfg(not(unix))]
     pub(super) fn raise() {}
 }
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_start_waits_for_the_address_of_a_server_that_is_ending() {
+    async fn a_start_waits_for_the_address_of_a_stopping_server() {
         let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = held.local_addr().unwrap();
         tokio::spawn(async move {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_start_does_not_wait_for_ever_and_for_nothing_else() {
+    async fn a_start_waits_for_a_bounded_time_and_only_for_held_resources() {
         for (error, patient) in [("held", true), ("denied", false)] {
             let begun = Instant::now();
             let take = || std::future::ready(Err::<(), _>(error));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_console_link_is_one_that_a_browser_on_this_machine_opens() {
+    fn the_console_link_opens_in_a_browser_on_this_machine() {
         for (address, expected) in [
             ("127.0.0.1:3002", "localhost:3002"),
             ("0.0.0.0:80", "localhost:80"),

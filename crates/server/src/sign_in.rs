@@ -1,5 +1,5 @@
-//! The one-time code in the console's address that a start prints: 128 random bits, good for ten
-//! minutes and one use. The code itself is never kept, only its hash.
+//! One-time sign-in code in the console link that a start prints: 128 random bits, valid for ten minutes and one use.
+//! Only the hash of the code is kept.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::keys;
 
-/// The sign-in of one start.
+/// Verifier of the sign-in code of one start.
 #[derive(Debug)]
 pub struct SignIn {
     open: Mutex<Option<Open>>,
@@ -21,7 +21,7 @@ struct Open {
 }
 
 impl SignIn {
-    /// A fresh code, good for `time`, with the place that takes it.
+    /// Creates a code that is valid for `time`, and its verifier.
     pub fn new(time: Duration) -> Result<(SignIn, String), getrandom::Error> {
         let code = keys::random_hex::<16>()?;
         let open = Open {
@@ -36,7 +36,7 @@ impl SignIn {
         ))
     }
 
-    /// Whether the code is the right one and still good. After the first `true` it never is again.
+    /// Returns whether the code is correct and still valid. A code can be redeemed only once.
     pub fn redeem(&self, code: &str) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let good = open.as_ref().is_some_and(|open| {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_good_once() {
+    fn a_code_is_valid_once() {
         let (sign_in, code) = SignIn::new(Duration::from_secs(60)).unwrap();
         assert_eq!(code.len(), 32);
         assert!(!sign_in.redeem("wrong") && !sign_in.redeem(""));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_ends_with_its_time() {
+    fn a_code_expires() {
         let (sign_in, code) = SignIn::new(Duration::ZERO).unwrap();
         assert!(!sign_in.redeem(&code));
     }

@@ -1,8 +1,8 @@
-//! The signals that stop the server: SIGTERM and SIGINT, on other systems Ctrl-C.
+//! Signals that stop the server: SIGTERM and SIGINT; Ctrl-C on other systems than Unix.
 
 use std::io;
 
-/// Signals received since [`Signals::listen`].
+/// Receiver of signals.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
@@ -13,7 +13,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// From now on the signals no longer end the process by themselves.
+    /// Starts to receive signals. They no longer end the process from then on.
     pub(crate) fn listen() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
@@ -22,7 +22,7 @@ impl Signals {
         })
     }
 
-    /// The name of the next one.
+    /// Waits for the next signal and returns its name.
     pub(crate) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.term.recv() => "SIGTERM",
@@ -33,12 +33,12 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Ready to receive.
+    /// Starts to receive signals.
     pub(crate) fn listen() -> io::Result<Signals> {
         Ok(Signals {})
     }
 
-    /// The name of the next one.
+    /// Waits for the next signal and returns its name.
     pub(crate) async fn next(&mut self) -> &'static str {
         match tokio::signal::ctrl_c().await {
             Ok(()) => "Ctrl-C",

@@ -1,6 +1,6 @@
-//! The live socket of a job (contract section 15): what is there, then each document as it
-//! completes, then the end. Refuses after the upgrade, by a close frame, because browsers hide
-//! anything said before.
+//! The live socket of a job (contract section 15): sends the current status, then each document as it completes, then
+//! the end of the job. Requests are refused after the upgrade, by a close frame, because browsers hide the HTTP
+//! response from scripts.
 
 use std::time::Duration;
 
@@ -29,17 +29,17 @@ const POLICY: u16 = 1008;
 const FAULT: u16 = 1011;
 const UNAUTHORIZED: u16 = 3000;
 
-/// What a caller wants to be told of.
+/// Request to watch a job.
 pub(crate) struct Asked {
-    /// Which kind of job.
+    /// Kind of job.
     pub(crate) path: StatusPath,
-    /// The job, as it stands in the path.
+    /// Job id in the path, not yet validated.
     pub(crate) id: String,
-    /// Documents that the caller has already (`?skip=`), or what is wrong with the query.
+    /// Number of documents that the client already has (`?skip=`), or the error in the query.
     pub(crate) skip: Result<u64, Failure>,
 }
 
-/// Answers the upgrade; the rest happens on the socket. A key offered as subprotocol is echoed.
+/// Accepts the upgrade and serves the socket. A key that is offered as a subprotocol is echoed.
 pub(crate) fn open(
     app: App,
     upgrade: WebSocketUpgrade,
@@ -88,9 +88,9 @@ pub(crate) fn open(
     })
 }
 
-/// Why a socket ends without the job's end.
+/// Reason why a socket ends before the job.
 enum End {
-    /// The caller left, or does not read.
+    /// The client disconnected, or does not read.
     Gone,
     /// The job cannot be read.
     Failed(Failure),
@@ -122,12 +122,13 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Who watches, as long as the key is good.
+    /// Authenticates the client; called again while the socket is open, so that a revoked key closes it.
     async fn caller(&mut self) -> Result<Principal, Failure> {
         auth::authenticate_key(&self.app, self.key.as_deref()).await
     }
 
-    /// Tells everything about the job after the first `skip` documents until it ends; the result is the close frame.
+    /// Sends everything after the first `skip` documents until the job ends. Returns the code and reason of the close
+    /// frame.
     async fn watch(&mut self, who: &Principal, id: JobId, skip: u64) -> Result<(u16, String), End> {
         let query = StatusQuery { skip, limit: None };
         let page = StatusPage::read(&self.app, who, self.path, id, query).await?;
@@ -159,7 +160,8 @@ impl Watcher {
             let last = match state(row.status) {
                 JobStatus::Scraping => {
                     if self.wait(who, id, told).await? {
-                        return Ok((GOING_AWAY, "the server stops; ask again in a moment".to_owned()));
+                        let reason = "the server is shutting down; try again in a moment";
+                        return Ok((GOING_AWAY, reason.to_owned()));
                     }
                     continue;
                 }
@@ -181,7 +183,7 @@ impl Watcher {
         }
     }
 
-    /// Waits for news of the job; `true` when the server stops. Meanwhile pings and listens.
+    /// Waits for a change of the job, and pings the client meanwhile. Returns `true` when the server shuts down.
     async fn wait(&mut self, who: &Principal, id: JobId, told: u64) -> Result<bool, End> {
         let until_ping = limits::SOCKET_PING.saturating_sub(self.pinged.elapsed());
         tokio::select! {
@@ -223,14 +225,14 @@ impl Watcher {
             .await
             .is_ok()
         {
-            // The caller's own close frame ends the connection in order.
+            // The connection ends in order with the client's own close frame.
             let answered = async { while let Some(Ok(_)) = self.socket.recv().await {} };
             let _ = timeout(limits::REFUSAL_TIME, answered).await;
         }
     }
 }
 
-/// Of a job without data retention the documents that were sent are not kept.
+/// Deletes the documents that were sent if the job has zero data retention.
 async fn forget(app: &App, row: &JobRow, skip: u64, upto: u64) -> Result<(), Failure> {
     if row.zero_data_retention && skip < upto {
         app.store().forget_told(row.id, skip, upto).await?;
@@ -238,7 +240,7 @@ async fn forget(app: &App, row: &JobRow, skip: u64, upto: u64) -> Result<(), Fai
     Ok(())
 }
 
-/// As much of a reason as fits into a close frame.
+/// Shortens a reason to the length that fits into a close frame.
 fn short(reason: &str) -> Utf8Bytes {
     let mut end = reason.len().min(limits::CLOSE_REASON_BYTES);
     while !reason.is_char_boundary(end) {
@@ -252,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_cut_between_characters() {
+    fn a_reason_is_shortened_at_a_character_boundary() {
         assert_eq!(short("short").as_str(), "short");
         let long = "ä".repeat(100);
         assert_eq!(short(&long).len(), 122);

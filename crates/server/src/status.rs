@@ -1,5 +1,5 @@
-//! Reads the status of a crawl or batch scrape (contract sections 6.2 and 6.6): the job's numbers around its documents. Stored
-//! documents are spliced in as they are; they are never parsed again.
+//! Status of a crawl or batch scrape (contract sections 6.2 and 6.6): the counts of the job and its documents. Stored
+//! documents are spliced into the JSON unchanged and are never parsed again.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,20 +16,23 @@ use crate::app::App;
 use crate::error::{Failure, json_answer};
 use crate::limits;
 
-/// A job with a run of its documents.
+/// A job with some of its documents.
 #[derive(Clone, Debug)]
 pub(crate) struct StatusPage {
     /// The job.
     pub(crate) row: JobRow,
-    /// JSON texts, from `query.skip` on.
+    /// Documents as JSON, from `query.skip` on.
     pub(crate) documents: Vec<String>,
-    /// Documents of the job up to and with these.
+    /// Offset after the last of these documents.
     pub(crate) next_skip: u64,
     path: StatusPath,
     query: StatusQuery,
 }
 
-/// The job of the team that is read at this path, or the answer that there is none.
+/// Reads a job of the team.
+///
+/// # Errors
+/// 404 if there is no such job of the kind of this path.
 pub(crate) async fn job_row(
     app: &App,
     who: &Principal,
@@ -41,8 +44,8 @@ pub(crate) async fn job_row(
         .ok_or_else(Failure::no_job)
 }
 
-/// Waits a moment for a new document when `skip` is at the end of a running job, so that a caller who
-/// follows `next` in a loop does not spin.
+/// Waits up to [`limits::TAIL_HOLD`] for a new document when `skip` is at the end of a running job, so that a client
+/// that follows `next` in a loop does not poll too fast.
 pub(crate) async fn hold_tail(
     app: &App,
     who: &Principal,
@@ -61,7 +64,7 @@ pub(crate) async fn hold_tail(
 }
 
 impl StatusPage {
-    /// Reads the job and as many of its documents as are asked for and fit.
+    /// Reads the job and as many of the requested documents as fit.
     pub(crate) async fn read(
         app: &App,
         who: &Principal,
@@ -70,7 +73,7 @@ impl StatusPage {
         query: StatusQuery,
     ) -> Result<StatusPage, Failure> {
         let row = job_row(app, who, path, id).await?;
-        // No more than the row counts: a page stored since then belongs to the next request.
+        // A document stored after the row was read belongs to the next request.
         let there = row.completed.saturating_sub(query.skip);
         let wanted = query.limit.map_or(there, |limit| limit.min(there));
         if wanted == 0 {
@@ -95,8 +98,8 @@ impl StatusPage {
         })
     }
 
-    /// The answer. Documents of a job without data retention are forgotten once the caller has them,
-    /// before the answer ends; who hangs up earlier may ask again.
+    /// Builds the response. Documents of a job with zero data retention are deleted after the last chunk is sent and
+    /// before the response ends; a client that disconnects earlier can request them again.
     pub(crate) fn answer(&self, app: &App, base: &str) -> Response {
         let json = self.json(base, harvestman_engine::now());
         if !self.row.zero_data_retention || self.documents.is_empty() {
@@ -114,7 +117,7 @@ impl StatusPage {
         (kind, Body::from_stream(body)).into_response()
     }
 
-    /// The answer's JSON. `base` is the address that links start with.
+    /// Builds the JSON of the response. `base` is the base URL of its links.
     pub(crate) fn json(&self, base: &str, now: Timestamp) -> String {
         let row = &self.row;
         let status = state(row.status);
@@ -145,7 +148,7 @@ impl StatusPage {
         status_json(&head, self.documents.iter().map(String::as_str))
     }
 
-    /// The job's numbers without documents and with nothing more to come, for a live socket's end.
+    /// Creates the final status without documents, for the end of a live socket.
     pub(crate) fn of_end(row: JobRow, path: StatusPath) -> StatusPage {
         let query = StatusQuery {
             skip: row.completed,
@@ -161,7 +164,7 @@ impl StatusPage {
     }
 }
 
-/// Where the status of such a job is read; `None` for those that have none of this kind.
+/// Returns the status path of a kind of job; `None` for kinds without such a status.
 fn path_of(kind: JobKind) -> Option<StatusPath> {
     match kind {
         JobKind::Crawl => Some(StatusPath::Crawl),
@@ -176,7 +179,7 @@ fn path_of(kind: JobKind) -> Option<StatusPath> {
     }
 }
 
-/// A stored state as the wire names it.
+/// Converts a stored state to the state of the API.
 pub(crate) fn state(stored: Stored) -> JobStatus {
     match stored {
         Stored::Scraping => JobStatus::Scraping,

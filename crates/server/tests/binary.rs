@@ -1,7 +1,7 @@
-//! The binary itself: what a start prints, how it stops, how it refuses bad settings.
+//! Tests of the binary: output of a start, shutdown, rejection of invalid settings, key commands.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![allow(clippy::unwrap_used, reason = "a panic shows where a test failed")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -40,7 +40,7 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// A running server; killed when the test ends early.
+/// A running server; killed on drop.
 struct Running {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -57,7 +57,11 @@ impl Running {
             .is_some_and(|line: &String| line.starts_with("Console: "))
         {
             let mut line = String::new();
-            assert_ne!(out.read_line(&mut line).unwrap(), 0, "ended early: {lines:?}");
+            assert_ne!(
+                out.read_line(&mut line).unwrap(),
+                0,
+                "stdout ended early: {lines:?}"
+            );
             lines.push(line.trim_end().to_owned());
         }
         Running { child, out, lines }
@@ -100,7 +104,7 @@ impl Running {
         };
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
-        assert_eq!(rest, "", "nothing after the banner");
+        assert_eq!(rest, "", "stdout has nothing after the banner");
         (status, since.elapsed())
     }
 }
@@ -122,12 +126,12 @@ fn code_of(running: &Running) -> String {
 }
 
 #[test]
-fn the_first_start_shows_a_key_once_and_every_start_a_sign_in() {
+fn only_the_first_start_prints_a_key_and_every_start_prints_a_sign_in_link() {
     let folder = Folder::new();
     let first = Running::start(&folder.0);
     let key = first
         .line("API key: ")
-        .expect("a key on the first start")
+        .expect("the first start prints a key")
         .to_owned();
     assert!(key.starts_with("fc-") && key.len() == 67);
     let code = code_of(&first);
@@ -144,7 +148,7 @@ fn the_first_start_shows_a_key_once_and_every_start_a_sign_in() {
     );
 
     let second = Running::start(&folder.0);
-    assert_eq!(second.line("API key: "), None, "a key is shown once");
+    assert_eq!(second.line("API key: "), None, "the second start prints no key");
     assert_ne!(code_of(&second), code);
     let active = second.ask(
         "GET /v2/crawl/active",
@@ -157,7 +161,7 @@ fn the_first_start_shows_a_key_once_and_every_start_a_sign_in() {
 }
 
 #[test]
-fn two_servers_never_share_a_folder() {
+fn two_servers_never_share_a_data_folder() {
     let folder = Folder::new();
     let first = Running::start(&folder.0);
     let second = command(&folder.0).output().unwrap();
@@ -171,7 +175,7 @@ fn two_servers_never_share_a_folder() {
 fn a_second_signal_stops_at_once() {
     let folder = Folder::new();
     let server = Running::start(&folder.0);
-    // A request that never completes holds the orderly stop up.
+    // An incomplete request delays the graceful shutdown.
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let key = server.line("API key: ").unwrap();
     write!(
@@ -188,7 +192,7 @@ fn a_second_signal_stops_at_once() {
 }
 
 #[test]
-fn a_stop_is_over_in_ten_seconds_whatever_callers_do() {
+fn a_shutdown_takes_at_most_ten_seconds_with_an_open_request() {
     let folder = Folder::new();
     let server = Running::start(&folder.0);
     let key = server.line("API key: ").unwrap();
@@ -208,7 +212,7 @@ fn a_stop_is_over_in_ten_seconds_whatever_callers_do() {
 }
 
 #[test]
-fn bad_settings_are_told_with_exit_code_2() {
+fn invalid_settings_are_reported_with_exit_code_2() {
     let folder = Folder::new();
     for (name, value, expected) in [
         (
@@ -235,7 +239,7 @@ fn bad_settings_are_told_with_exit_code_2() {
 }
 
 #[test]
-fn keys_are_made_listed_and_revoked_by_hand() {
+fn keys_are_created_listed_and_revoked_on_the_command_line() {
     let folder = Folder::new();
     let run = |arguments: &[&str]| {
         let output = command(&folder.0).args(arguments).output().unwrap();

@@ -1,6 +1,6 @@
-//! Which known name a mistyped one probably meant.
+//! Suggestion of a known name for a mistyped one.
 
-/// The nearest of `known` to `name`, if any is near enough to be a likely slip.
+/// Returns the closest of `known` to `name`, if it is close enough for a typing mistake.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).max(1);
     known
@@ -11,7 +11,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions and replacements between two names.
+/// Returns the Levenshtein distance of two names.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_name_and_nonsense_does_not() {
+    fn a_typing_mistake_gets_a_suggestion_and_an_unrelated_name_gets_none() {
         let known = ["listen", "data_dir", "public_url"];
         assert_eq!(nearest("lisen", known), Some("listen"));
         assert_eq!(nearest("data-dir", known), Some("data_dir"));

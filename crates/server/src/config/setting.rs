@@ -1,14 +1,14 @@
 //! The table of settings (contract section 22): each is a flag, an environment variable and a key of
-//! `harvestman.toml`. What is not here does not exist and is refused in files and on the command line.
+//! `harvestman.toml`. Other keys and flags are rejected.
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Key in `harvestman.toml`, in snake_case; flag and environment variable follow from it.
     pub key: &'static str,
-    /// What stands for the value in the help text; empty for a switch.
+    /// Placeholder of the value in the help text; empty for a switch.
     pub placeholder: &'static str,
-    /// Value when nothing else is said; none for an optional setting.
+    /// Default value; none for an optional setting.
     pub default: Option<&'static str>,
     /// Whether `config show` hides the value.
     pub secret: bool,
@@ -17,17 +17,17 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Name of the environment variable.
+    /// Returns the name of the environment variable.
     pub fn environment(&self) -> String {
         format!("HARVESTMAN_{}", self.key.to_ascii_uppercase())
     }
 
-    /// Name of the flag without the dashes.
+    /// Returns the name of the flag without the leading dashes.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")
     }
 
-    /// Whether the setting is on or off.
+    /// Returns whether the setting is a switch.
     pub fn is_switch(&self) -> bool {
         self.placeholder.is_empty()
     }
@@ -66,12 +66,12 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "data_dir",
         "FOLDER",
-        "Folder of the embedded database and stored pages [default: the platform's data folder]",
+        "Folder of the database and stored pages [default: the platform's data folder]",
     ),
     text(
         "database_url",
         "URL",
-        "sqlite://FOLDER/harvestman.db: another way to name the data folder",
+        "Database URL, sqlite://FOLDER/harvestman.db: another way to set the data folder",
     ),
     Setting {
         secret: true,
@@ -84,36 +84,36 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "public_url",
         "URL",
-        "Address that callers use, for links in answers [default: as the caller asked]",
+        "Base URL that clients use, for links in responses [default: as in the request]",
     ),
     text(
         "allow_private_hosts",
         "HOST,...",
-        "Private targets that may be reached: host, host:port, CIDR or * [default: none]",
+        "Private targets that may be fetched: host, host:port, CIDR or * [default: none]",
     ),
     text(
         "chromium",
         "FILE|none",
-        "Chromium for pages that need a browser [default: the one of this machine, if any]",
+        "Chromium for pages that need a browser [default: the installed one, if any]",
     ),
     text(
         "node",
         "FILE|none",
-        "Node.js for code in browser sessions; needs playwright-core [default: the one of this machine, if any]",
+        "Node.js for code in browser sessions; needs playwright-core [default: the installed one, if any]",
     ),
     text(
         "python",
         "FILE|none",
-        "Python for code in browser sessions; needs playwright [default: the one of this machine, if any]",
+        "Python for code in browser sessions; needs playwright [default: the installed one, if any]",
     ),
     switch(
         "unsandboxed_code",
-        "Run code of browser sessions with the server's rights where there is no bubblewrap",
+        "Run code in browser sessions with the server's permissions if bubblewrap is missing",
     ),
     text(
         "dns_servers",
         "IP:PORT,...",
-        "DNS servers [default: the system's]",
+        "DNS servers [default: those of the system]",
     ),
     Setting {
         secret: true,
@@ -128,39 +128,39 @@ pub const SETTINGS: &[Setting] = &[
         ..text(
             "webhook_retry_seconds",
             "SECONDS,...",
-            "Pauses before the repeats of a failed webhook delivery",
+            "Delays before the retries of a failed webhook delivery",
         )
     },
     text(
         "webhook_signature_aliases",
         "HEADER,...",
-        "Further header names that carry a webhook's signature [default: none]",
+        "Additional headers that carry the webhook signature [default: none]",
     ),
     text(
         "llm_base_url",
         "URL",
-        "Language model for prompts: an endpoint of the chat-completions protocol [default: none]",
+        "Language model for prompts: base URL of a chat-completions API [default: none]",
     ),
     Setting {
         secret: true,
         ..text(
             "llm_api_key",
             "KEY",
-            "Key for the language model [default: none is sent]",
+            "API key for the language model [default: none]",
         )
     },
     text("llm_model", "NAME", "Name of the language model"),
     text(
         "search_url",
         "URL",
-        "Search provider: the address of a SearXNG instance with JSON output, or of another provider [default: none]",
+        "URL of the search provider, for example a SearXNG instance with JSON output [default: none]",
     ),
     Setting {
         default: Some("searxng"),
         ..text(
             "search_provider",
             "NAME",
-            "What the search provider speaks: searxng, serper or brave",
+            "Protocol of the search provider: searxng, serper or brave",
         )
     },
     Setting {
@@ -168,77 +168,80 @@ pub const SETTINGS: &[Setting] = &[
         ..text(
             "search_api_key",
             "KEY",
-            "Key for the search provider [default: none is sent]",
+            "API key for the search provider [default: none]",
         )
     },
     switch(
         "allow_ignore_robots",
-        "Let crawls ask for ignoreRobotsTxt and robotsUserAgent",
+        "Allow crawls to set ignoreRobotsTxt and robotsUserAgent",
     ),
     switch(
         "allow_zero_data_retention",
-        "Let requests ask for zeroDataRetention",
+        "Allow requests to set zeroDataRetention",
     ),
     text(
         "max_concurrency",
         "PAGES",
-        "Pages of one team fetched at once [default: 64]",
+        "Pages fetched at once per team [default: 64]",
     ),
     text(
         "key_max_concurrency",
         "PAGES",
-        "Pages of one key fetched at once [default: as many as its team's]",
+        "Pages fetched at once per key [default: the team's limit]",
     ),
     text(
         "max_browser_pages",
         "PAGES",
-        "Pages of all teams in the browser at once [default: 1 for each CPU core]",
+        "Browser pages open at once, for all teams [default: 1 per CPU core]",
     ),
     text(
         "max_sessions",
         "SESSIONS",
-        "Browser sessions of one team at once [default: 1 for each CPU core]",
+        "Browser sessions open at once per team [default: 1 per CPU core]",
     ),
     text(
         "rate_limit",
         "REQUESTS",
-        "Requests of one team per minute [default: any number]",
+        "Requests per minute and team [default: unlimited]",
     ),
     text(
         "key_rate_limit",
         "REQUESTS",
-        "Requests of one key per minute [default: any number]",
+        "Requests per minute and key [default: unlimited]",
     ),
     text(
         "credit_budget",
         "CREDITS",
-        "Credits of one team per calendar month (UTC) [default: any number]",
+        "Credits per calendar month (UTC) and team [default: unlimited]",
     ),
     Setting {
         default: Some("1024"),
         ..text(
             "cache_mib",
             "MIB",
-            "Room on disk for fetched pages that answer maxAge, minAge and lockdown; 0 keeps none",
+            "Size of the page cache on disk in MiB, for maxAge, minAge and lockdown; 0 disables it",
         )
     },
     switch(
         "no_auth",
-        "Ask for no key: everybody acts on the built-in team; loopback only",
+        "Require no API key: every request belongs to the built-in team; loopback only",
     ),
-    switch("insecure", "Allow no_auth on an address that others can reach"),
+    switch(
+        "insecure",
+        "Allow no_auth on an address that other machines can reach",
+    ),
     switch(
         "trust_proxy",
-        "Believe X-Forwarded-Proto and X-Forwarded-Host of a reverse proxy in front",
+        "Trust X-Forwarded-Proto and X-Forwarded-Host from a reverse proxy",
     ),
-    switch("metrics_public", "Show /metrics to others than this machine"),
+    switch("metrics_public", "Serve /metrics to other machines"),
     Setting {
         default: Some("info"),
-        ..text("log", "FILTER", "What to log: a level, or target=level,...")
+        ..text("log", "FILTER", "Log filter: a level, or target=level,...")
     },
 ];
 
-/// The settings that a plan may have its own values of, below `[plans.NAME]` in the file.
+/// Settings that a plan may override, in `[plans.NAME]` of the file.
 pub const OF_PLANS: &[&str] = &[
     "max_concurrency",
     "key_max_concurrency",
@@ -248,7 +251,7 @@ pub const OF_PLANS: &[&str] = &[
     "credit_budget",
 ];
 
-/// The setting with this key.
+/// Returns the setting with this key.
 pub fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }

@@ -1,4 +1,4 @@
-//! Where the values of settings come from: flag before environment before file before default.
+//! Sources of setting values: flags override the environment, which overrides the file, which overrides defaults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,13 +9,13 @@ use super::nearest::nearest;
 use super::setting::{OF_PLANS, SETTINGS, Setting, setting};
 use crate::request::remote;
 
-/// The file that is read from the working folder when `--config` names no other.
+/// File that is read from the working folder without `--config`.
 pub const FILE_NAME: &str = "harvestman.toml";
 
-/// The table of the file that has plans in it.
+/// Table of the file that contains the plans.
 pub const PLANS: &str = "plans";
 
-/// Who said a value.
+/// Source of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// The command line.
@@ -24,12 +24,12 @@ pub enum Origin {
     Environment,
     /// A file.
     File(PathBuf),
-    /// Nobody; the table of settings has it.
+    /// The table of settings.
     Default,
 }
 
 impl Origin {
-    /// The place as the operator would name it.
+    /// Returns the name of the source for error messages.
     pub fn describe(&self, setting: &Setting) -> String {
         match self {
             Origin::Flag => format!("--{}", setting.flag()),
@@ -58,13 +58,15 @@ type Texts = BTreeMap<&'static str, (String, Origin)>;
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     values: Texts,
-    /// What each plan has of its own.
+    /// Values that each plan overrides.
     plans: BTreeMap<String, Texts>,
 }
 
 impl Values {
-    /// Gathers all sources. `flags` and `environment` answer for one setting at a time; `file` is
-    /// the one named by the operator, who is told when it is missing.
+    /// Collects the values of all sources. `flags` and `environment` look up one setting at a time.
+    ///
+    /// # Errors
+    /// A `file` that is missing or invalid. Without `file`, [`FILE_NAME`] is read if it exists.
     pub fn gather(
         flags: impl Fn(&Setting) -> Option<String>,
         environment: impl Fn(&str) -> Option<String>,
@@ -93,7 +95,7 @@ impl Values {
         Ok(Values { values, plans })
     }
 
-    /// Each plan with its own values, and those of everybody where it has none.
+    /// Returns each plan with its own values, and the general values for settings it does not override.
     pub fn plans(&self) -> impl Iterator<Item = (&str, Values)> {
         self.plans.iter().map(|(name, own)| {
             let mut values = self.values.clone();
@@ -103,7 +105,7 @@ impl Values {
         })
     }
 
-    /// What a plan has of its own, in the order of the table.
+    /// Returns the values that a plan overrides, in the order of the table.
     pub fn own_of_plan<'v>(
         &'v self,
         plan: &str,
@@ -115,14 +117,14 @@ impl Values {
         })
     }
 
-    /// Value and origin of a setting.
+    /// Returns the value and origin of a setting.
     pub fn of(&self, key: &str) -> Option<(&str, &Origin)> {
         self.values.get(key).map(|(text, origin)| (text.as_str(), origin))
     }
 }
 
-/// Variables that look like settings and are none of this version, so that the operator hears that
-/// they do nothing; those of the commands are not meant. Empty ones are not worth a word.
+/// Returns the sorted names of non-empty `HARVESTMAN_` variables that this version does not read. Variables of the
+/// request commands are not reported.
 pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment
         .filter(|(name, value)| name.starts_with("HARVESTMAN_") && !value.is_empty())
@@ -134,7 +136,7 @@ pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String
     names
 }
 
-/// What a file says.
+/// Contents of a settings file.
 #[derive(Default)]
 struct FromFile {
     values: Texts,
@@ -177,7 +179,7 @@ fn not_plans(path: &Path) -> ConfigError {
     ))
 }
 
-/// The setting of this key, if it may stand at this place, and its text.
+/// Returns the setting with this key and its value as text, if it is allowed here. `place` is for error messages.
 fn one(
     key: &str,
     value: &toml::Value,
@@ -192,13 +194,13 @@ fn one(
     };
     let text = plain(value).ok_or_else(|| {
         ConfigError(format!(
-            "`{key}` in {place} is neither text, number, true or false, nor a list of these"
+            "`{key}` in {place} must be a string, number, boolean, or list of these"
         ))
     })?;
     Ok((setting.key, text))
 }
 
-/// A TOML value as one would write it in the environment.
+/// Formats a TOML value as in an environment variable.
 fn plain(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

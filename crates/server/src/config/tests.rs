@@ -24,7 +24,7 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn nothing_said_gives_the_defaults_of_the_contract() {
+fn defaults_are_those_of_the_contract() {
     let config = parse(&[]).unwrap();
     assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
     assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));
@@ -38,7 +38,7 @@ fn nothing_said_gives_the_defaults_of_the_contract() {
 }
 
 #[test]
-fn a_flag_wins_over_environment_over_file_over_default() {
+fn flags_override_environment_and_environment_overrides_file() {
     let path = file(
         "order",
         "listen = \"127.0.0.1:1\"\nlog = \"warn\"\nmax_concurrency = 7\n",
@@ -61,7 +61,7 @@ fn a_flag_wins_over_environment_over_file_over_default() {
 }
 
 #[test]
-fn an_unknown_key_in_the_file_is_an_error_with_the_nearest_name() {
+fn an_unknown_key_in_the_file_is_rejected_with_a_suggestion() {
     let path = file("unknown", "lisen = \"127.0.0.1:1\"\n");
     let error = Values::gather(|_| None, |_| None, Some(&path))
         .unwrap_err()
@@ -74,13 +74,13 @@ fn an_unknown_key_in_the_file_is_an_error_with_the_nearest_name() {
 }
 
 #[test]
-fn a_file_that_is_named_and_missing_is_an_error() {
+fn a_missing_config_file_is_an_error() {
     let error = Values::gather(|_| None, |_| None, Some(Path::new("/nowhere/harvestman.toml"))).unwrap_err();
     assert!(error.to_string().contains("cannot read /nowhere/harvestman.toml"));
 }
 
 #[test]
-fn lists_in_the_file_read_like_comma_separated_text() {
+fn lists_in_the_file_equal_comma_separated_text() {
     let path = file(
         "lists",
         "dns_servers = [\"127.0.0.1:53\", \"[::1]:53\"]\nwebhook_retry_seconds = [1, 2]\ntrust_proxy = true\n",
@@ -93,7 +93,7 @@ fn lists_in_the_file_read_like_comma_separated_text() {
 }
 
 #[test]
-fn bad_values_name_the_setting_and_what_is_right() {
+fn errors_name_the_setting_and_a_valid_value() {
     for (name, value, expected) in [
         (
             "HARVESTMAN_LISTEN",
@@ -103,7 +103,7 @@ fn bad_values_name_the_setting_and_what_is_right() {
         (
             "HARVESTMAN_NO_AUTH",
             "yes",
-            "HARVESTMAN_NO_AUTH: `yes` is neither 0 nor 1",
+            "HARVESTMAN_NO_AUTH: `yes` is not 0 or 1",
         ),
         ("HARVESTMAN_DNS_SERVERS", "9.9.9.9", "is not ip:port"),
         (
@@ -111,21 +111,25 @@ fn bad_values_name_the_setting_and_what_is_right() {
             "60,soon",
             "`soon` is not a number of seconds",
         ),
-        (
-            "HARVESTMAN_PUBLIC_URL",
-            "ftp://x/",
-            "not a plain http or https address",
-        ),
+        ("HARVESTMAN_PUBLIC_URL", "ftp://x/", "is not an http or https URL"),
         (
             "HARVESTMAN_PUBLIC_URL",
             "https://a:b@x/",
-            "not a plain http or https address",
+            "is not an http or https URL",
         ),
-        ("HARVESTMAN_MAX_CONCURRENCY", "0", "not a number from 1 to 10000"),
-        ("HARVESTMAN_RATE_LIMIT", "0", "not a number from 1 on"),
-        ("HARVESTMAN_CREDIT_BUDGET", "many", "not a number from 1 on"),
+        (
+            "HARVESTMAN_MAX_CONCURRENCY",
+            "0",
+            "is not an integer from 1 to 10000",
+        ),
+        ("HARVESTMAN_RATE_LIMIT", "0", "is not an integer of at least 1"),
+        (
+            "HARVESTMAN_CREDIT_BUDGET",
+            "many",
+            "is not an integer of at least 1",
+        ),
         ("HARVESTMAN_API_KEYS", "fc-a", "no `=`"),
-        ("HARVESTMAN_API_KEYS", "fc a=team", "other characters"),
+        ("HARVESTMAN_API_KEYS", "fc a=team", "characters from A-Z"),
         ("HARVESTMAN_API_KEYS", "fc-a=", "empty team"),
     ] {
         let error = problem(name, value);
@@ -134,13 +138,13 @@ fn bad_values_name_the_setting_and_what_is_right() {
 }
 
 #[test]
-fn a_bad_key_is_never_repeated_in_the_error() {
+fn an_invalid_key_is_never_repeated_in_the_error() {
     let error = problem("HARVESTMAN_API_KEYS", "sec ret=team");
     assert!(!error.contains("sec ret"), "{error}");
 }
 
 #[test]
-fn keys_have_team_and_name() {
+fn configured_keys_have_a_team_and_a_name() {
     let config = parse(&[("HARVESTMAN_API_KEYS", "fc-a=red, fc-b=blue:ci")]).unwrap();
     let key = |key: &str, team: &str, name: &str| ConfiguredKey {
         key: key.to_owned(),
@@ -154,7 +158,7 @@ fn keys_have_team_and_name() {
 }
 
 #[test]
-fn open_mode_is_for_loopback_unless_insecure_is_said() {
+fn open_mode_requires_loopback_or_insecure() {
     assert!(parse(&[("HARVESTMAN_NO_AUTH", "1")]).unwrap().no_auth);
     let everywhere = ("HARVESTMAN_LISTEN", "0.0.0.0:3002");
     let error = parse(&[("HARVESTMAN_NO_AUTH", "1"), everywhere])
@@ -173,7 +177,7 @@ fn open_mode_is_for_loopback_unless_insecure_is_said() {
 }
 
 #[test]
-fn a_language_model_has_an_address_and_a_name() {
+fn a_language_model_needs_a_url_and_a_name() {
     assert!(parse(&[]).unwrap().llm.is_none());
     let address = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
     let (model, key) = (
@@ -208,7 +212,7 @@ fn a_public_url_loses_its_trailing_slash_and_keeps_its_path() {
 }
 
 #[test]
-fn variables_that_do_nothing_are_told() {
+fn unknown_variables_are_reported() {
     let variables = [
         ("HARVESTMAN_LISTEN", "127.0.0.1:1"),
         ("HARVESTMAN_LISTNE", "127.0.0.1:1"),
@@ -225,7 +229,7 @@ fn variables_that_do_nothing_are_told() {
 }
 
 #[test]
-fn the_address_of_the_database_names_the_data_folder() {
+fn database_url_sets_the_data_folder() {
     let url = |url| parse(&[("HARVESTMAN_DATABASE_URL", url)]);
     assert_eq!(
         url("sqlite:///srv/hm/harvestman.db").unwrap().data_dir,
@@ -267,7 +271,7 @@ fn parse_file(name: &str, text: &str) -> Result<Config, ConfigError> {
 }
 
 #[test]
-fn a_plan_has_its_own_limits_and_the_usual_ones_where_it_says_nothing() {
+fn a_plan_overrides_some_limits_and_inherits_the_others() {
     let text = "rate_limit = 10\nmax_sessions = 2\n[plans.small]\nrate_limit = 3\ncredit_budget = 100\n[plans.same]\n";
     let config = parse_file("plans", text).unwrap();
     assert_eq!(
@@ -283,7 +287,7 @@ fn a_plan_has_its_own_limits_and_the_usual_ones_where_it_says_nothing() {
 }
 
 #[test]
-fn the_browser_has_a_number_of_pages_at_once() {
+fn max_browser_pages_is_a_positive_number() {
     let of = |number| parse(&[("HARVESTMAN_MAX_BROWSER_PAGES", number)]);
     assert_eq!(of("7").unwrap().max_browser_pages, 7);
     for wrong in ["0", "-1", "many", "10001"] {
@@ -293,7 +297,7 @@ fn the_browser_has_a_number_of_pages_at_once() {
 }
 
 #[test]
-fn a_plan_that_says_something_else_is_an_error_that_names_it() {
+fn an_invalid_plan_is_rejected_with_the_setting_and_the_plan() {
     for (text, expected) in [
         (
             "[plans.a]\nrate_limt = 1\n",
@@ -304,7 +308,7 @@ fn a_plan_that_says_something_else_is_an_error_that_names_it() {
             "[plans.a]\nlisten = \"127.0.0.1:1\"\n",
             "unknown setting `listen` in [plans.a]",
         ),
-        ("[plans.a]\nmax_concurrency = 0\n", "`0` is not a number from 1"),
+        ("[plans.a]\nmax_concurrency = 0\n", "`0` is not an integer from 1"),
         ("[plans]\na = 1\n", "write [plans.NAME]"),
         ("plans = 1\n", "write [plans.NAME]"),
     ] {
@@ -314,7 +318,7 @@ fn a_plan_that_says_something_else_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_search_provider_has_an_address_or_a_key_and_a_usual_one() {
+fn a_search_provider_needs_a_url_or_a_key() {
     assert!(parse(&[]).unwrap().search.is_none());
     let url = ("HARVESTMAN_SEARCH_URL", "http://127.0.0.1:8888/searx");
     let key = ("HARVESTMAN_SEARCH_API_KEY", "k-secret");

@@ -1,8 +1,8 @@
-//! Which stored codings of a file the caller takes (RFC 9110 section 12.5.3), best first.
+//! Negotiation of the content coding by `Accept-Encoding` (RFC 9110 section 12.5.3).
 
 use axum::http::HeaderValue;
 
-/// A coding that the web build stores beside a file.
+/// Content coding that the web build stores beside a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Coding {
     /// Brotli.
@@ -12,7 +12,7 @@ pub(super) enum Coding {
 }
 
 impl Coding {
-    /// Name in `Content-Encoding`.
+    /// Returns the name in `Content-Encoding`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Coding::Brotli => "br",
@@ -20,7 +20,7 @@ impl Coding {
         }
     }
 
-    /// Ending of the stored file.
+    /// Returns the file extension of the stored file.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Coding::Brotli => "br",
@@ -29,7 +29,7 @@ impl Coding {
     }
 }
 
-/// The codings that `Accept-Encoding` takes; the smaller one first.
+/// Returns the codings that `Accept-Encoding` accepts; the one with smaller files first.
 pub(super) fn codings(header: Option<&HeaderValue>) -> Vec<Coding> {
     let list = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
     [Coding::Brotli, Coding::Gzip]

@@ -1,12 +1,12 @@
-//! The content security policy of the console's pages. Inline blocks of the page itself are allowed by
-//! their hashes, so that the policy never opens for anything else.
+//! Content security policy of the console's pages. Inline blocks of the page are allowed by their hashes; no other
+//! inline code is.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Sets the headers that protect a page with these bytes.
+/// Sets the security headers for a page with these bytes.
 pub(super) fn protect(headers: &mut HeaderMap, page: &[u8]) {
     let policy = policy(&String::from_utf8_lossy(page));
     let policy = HeaderValue::from_str(&policy).expect("the policy is ASCII without line ends");
@@ -35,7 +35,8 @@ fn sources<'a>(blocks: impl Iterator<Item = &'a str>) -> String {
         .collect()
 }
 
-/// The text of every `<name>` element without a `src`. The page is our own build, not hostile.
+/// Returns the text of every `<name>` element without a `src`. The input is our own build and need not be parsed
+/// defensively.
 fn inline<'a>(page: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     let lower = page.to_ascii_lowercase();
     let (open, close) = (format!("<{name}"), format!("</{name}"));
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inline_blocks_are_found_and_linked_ones_are_not() {
+    fn inline_returns_inline_blocks_and_skips_linked_ones() {
         let page = "<html><style>a{}</style><script type=\"module\">\nimport init;\n</script>\
                     <SCRIPT src=\"/x.js\"></SCRIPT><scripture>no</scripture><script>second</script>";
         assert_eq!(
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_names_the_hash_of_an_inline_script_and_never_unsafe_inline() {
+    fn the_policy_allows_inline_scripts_by_hash_and_never_unsafe_inline() {
         let policy = policy("<script>alert(1)</script>");
         let hash = "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
         assert!(

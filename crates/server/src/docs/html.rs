@@ -1,4 +1,4 @@
-//! Pages of the documentation as HTML: no script, no other file, links that work below any address.
+//! Renders documentation pages as HTML: without scripts or other files, with relative links that work below any URL.
 
 use harvestman_core::docs::{Anchors, Docs, Found, NO_MATCH, page_link, passages};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
@@ -7,11 +7,11 @@ use super::Page;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Where a page stands, as seen from the list of pages and from a page.
+/// Prefixes of links to a page, on the list of pages and on a page.
 const FROM_INDEX: &str = "docs/";
 const FROM_PAGE: &str = "";
 
-/// The list of pages, or what answers a question.
+/// Renders the list of pages, or the passages that answer a question.
 pub(super) fn index(pages: &[Page], question: Option<&str>, docs: &Docs) -> String {
     let mut body = String::from("<h1>Documentation</h1>");
     match question.map(str::trim).filter(|question| !question.is_empty()) {
@@ -47,7 +47,7 @@ pub(super) fn index(pages: &[Page], question: Option<&str>, docs: &Docs) -> Stri
     )
 }
 
-/// One page.
+/// Renders one page.
 pub(super) fn page(pages: &[Page], page: &Page) -> String {
     let body = rendered(page.markdown, FROM_PAGE);
     whole(pages, &head(page).0, FROM_PAGE, "", &body)
@@ -81,7 +81,7 @@ fn whole(pages: &[Page], title: &str, from: &str, question: &str, body: &str) ->
     )
 }
 
-/// Title of a page, and the first sentence below it as HTML.
+/// Returns the title of a page as text, and its first sentence as HTML.
 fn head(page: &Page) -> (String, String) {
     let mut lines = page.markdown.lines();
     let title = lines.next().unwrap_or_default().trim_start_matches(['#', ' ']);
@@ -96,7 +96,7 @@ fn head(page: &Page) -> (String, String) {
     (title.to_owned(), sentence.to_owned())
 }
 
-/// Markdown as HTML: headings have their anchors, links to pages lead to them.
+/// Renders Markdown as HTML, with anchors on headings and with resolved links to other pages.
 fn rendered(markdown: &str, from: &str) -> String {
     let mut anchors = Anchors::default();
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();

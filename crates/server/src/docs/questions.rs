@@ -1,4 +1,4 @@
-//! Questions as users ask them, with the pages that answer them.
+//! Quality test of documentation search: questions of users, with the pages that answer them.
 
 use super::docs;
 
@@ -74,7 +74,7 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ("Take a picture of the full page", &["formats"]),
 ];
 
-/// Of all questions, those whose first passage has to be on the right page.
+/// Smallest number of questions whose first passage must be on the right page.
 const RIGHT: usize = 27;
 
 #[test]
@@ -101,7 +101,7 @@ fn questions_lead_to_the_right_page_first() {
 }
 
 #[test]
-fn what_the_documentation_does_not_tell_is_not_answered() {
+fn questions_outside_of_the_documentation_have_no_answer() {
     for question in [
         "How do I bake sourdough bread?",
         "Who won the football world cup in 1954?",

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::*;
 
-/// Targets of links and anchors of headings of a page as it is sent.
+/// Returns the values of an attribute in rendered HTML.
 fn attribute<'h>(html: &'h str, mark: &str) -> Vec<&'h str> {
     html.split(mark)
         .skip(1)
@@ -16,12 +16,15 @@ fn every_guide_is_a_page() {
     for file in std::fs::read_dir(folder).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         let name = name.strip_suffix(".md").unwrap();
-        assert!(PAGES.iter().any(|page| page.name == name), "{name} is no page");
+        assert!(
+            PAGES.iter().any(|page| page.name == name),
+            "{name} is not in the list of pages"
+        );
     }
 }
 
 #[test]
-fn every_link_between_pages_leads_somewhere() {
+fn every_link_between_pages_has_a_target() {
     let pages: HashMap<&str, String> = PAGES
         .iter()
         .map(|one| (one.name, page(one.name).unwrap()))
@@ -39,17 +42,17 @@ fn every_link_between_pages_leads_somewhere() {
             let target = if target.is_empty() { name } else { target };
             let known = anchors
                 .get(target)
-                .unwrap_or_else(|| panic!("{name} leads to `{link}`, which is no page"));
+                .unwrap_or_else(|| panic!("{name} links to `{link}`, which is not a page"));
             assert!(
                 anchor.is_empty() || known.contains(anchor),
-                "{name} leads to `{link}`, which is no heading: {known:?}"
+                "{name} links to `{link}`, which is not a heading: {known:?}"
             );
         }
     }
 }
 
 #[test]
-fn what_is_told_as_evidence_is_an_anchor_of_its_page() {
+fn evidence_links_to_an_anchor_of_its_page() {
     for found in docs().search("crawl scrape page session webhook key credits search file cache limit") {
         let address = found.section.address("");
         let (path, anchor) = address.split_once('#').unwrap_or((&address, ""));
@@ -62,7 +65,7 @@ fn what_is_told_as_evidence_is_an_anchor_of_its_page() {
 }
 
 #[test]
-fn a_question_is_never_markup() {
+fn a_question_is_escaped() {
     let html = index(Some("<script>alert(1)</script>\"onx=\""));
     assert!(!html.contains("<script>") && !html.contains("\"onx"), "{html}");
     assert!(index(Some("how do I cancel a crawl")).contains("href=\"docs/crawl"));

@@ -1,36 +1,36 @@
-//! What a connection is doing, as far as patience with it goes.
+//! State of a connection from which its timeouts follow.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Patience;
 
-/// Why a connection's time is over.
+/// Reason for a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Overdue {
-    /// A request's head began and did not end.
+    /// The head of a request is incomplete.
     Head,
-    /// Nothing came.
+    /// No request arrived.
     Idle,
-    /// The caller does not read the answer.
+    /// The client does not read the response.
     Write,
 }
 
-/// State of one connection, told by its stream and its service.
+/// State of one connection, updated by its stream and its service.
 #[derive(Debug)]
 pub(super) struct Activity(Mutex<State>);
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// No request has come yet.
+    /// Whether no request has arrived yet.
     fresh: bool,
-    /// A request's head is complete and its answer is not yet handed over.
+    /// Whether a request is in progress: its head is complete, its response is not yet handed to the connection.
     answering: bool,
-    /// Since when nothing is being answered.
+    /// Start of the time without a request in progress.
     idle_since: Instant,
-    /// First byte of a head that is not complete.
+    /// Arrival of the first byte of an incomplete head.
     head_since: Option<Instant>,
-    /// Since when the caller's side takes no bytes.
+    /// Start of the time in which the client reads nothing.
     blocked_since: Option<Instant>,
 }
 
@@ -74,7 +74,7 @@ impl Activity {
         }
     }
 
-    /// Waits until the caller was too slow.
+    /// Waits until a timeout has passed, and returns its reason.
     pub(super) async fn overdue(&self, patience: &Patience) -> Overdue {
         let shortest = patience.head.min(patience.idle).min(patience.write);
         let tick = (shortest / 10).clamp(Duration::from_millis(5), Duration::from_secs(1));

@@ -1,23 +1,23 @@
-//! Error answers outside of any request that was understood, as JSON like all others. The protocol
-//! answers a broken head by itself, without a body; its answer is replaced.
+//! JSON error responses for connections without a valid request. hyper answers a malformed head itself, without a
+//! body; that response is replaced.
 
 use axum::http::StatusCode;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 
 use crate::limits;
 
-/// The whole answer, as bytes on the connection, which ends with it.
+/// Returns the complete response as sent on the connection, which closes after it.
 pub(super) fn raw(error: &ApiError) -> String {
     with_status(StatusCode::from_u16(error.status()).unwrap_or_default(), error)
 }
 
-/// What to write instead of these bytes, if they are the protocol's own answer to a broken head: ours
-/// have a body, or at least the headers that every answer gets.
+/// Returns the replacement if `bytes` are hyper's own response to a malformed head. Responses of the router differ:
+/// they have a body, or at least the headers that every response gets.
 pub(super) fn instead_of(bytes: &[u8]) -> Option<String> {
     let status = std::str::from_utf8(bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?).ok()?;
     let sentence = match status {
         "400" => "the head of the request is not valid HTTP/1.1".to_owned(),
-        "414" => "the address of the request is too long".to_owned(),
+        "414" => "the URL of the request is too long".to_owned(),
         "431" => format!(
             "the head of the request is larger than {} KiB or has too many fields",
             limits::HEAD_BYTES / 1024

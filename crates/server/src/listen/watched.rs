@@ -1,4 +1,4 @@
-//! A connection's stream and its answers' bodies, telling [`Activity`] what happens.
+//! Wrappers around the stream of a connection and the bodies of its responses that report to [`Activity`].
 
 use std::io;
 use std::pin::Pin;
@@ -15,12 +15,11 @@ use super::activity::Activity;
 use super::own_answer;
 use crate::app::App;
 
-/// The stream of one connection; holds its place among all connections as long as it lives, also as
-/// a live socket.
+/// Stream of one connection. Holds the permit of the connection for its lifetime, also as a live socket.
 pub(super) struct Watched {
     stream: Arc<TcpStream>,
     activity: Arc<Activity>,
-    /// What is still to be written instead of the protocol's own answer.
+    /// Rest of the response that replaces hyper's own one.
     instead: Option<Bytes>,
     _place: OwnedSemaphorePermit,
     app: App,
@@ -43,7 +42,7 @@ impl Watched {
         }
     }
 
-    /// Writes the answer that stands for the protocol's own one, which is then taken as written.
+    /// Writes the replacement of hyper's own response, if `theirs` is one, and reports `theirs` as written.
     fn write_instead(&mut self, context: &mut Context<'_>, theirs: &[u8]) -> Option<Poll<io::Result<usize>>> {
         let mut ours = match self.instead.take() {
             Some(rest) => rest,
@@ -153,7 +152,7 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// An answer's body; dropped when all of it is handed to the connection, or given up.
+/// Body of a response; dropped when all of it is handed to the connection, or when it is given up.
 pub(super) struct WatchedBody {
     body: Body,
     activity: Arc<Activity>,

@@ -1,20 +1,20 @@
-// Hand and keyboard over the picture, as inputs for the browser behind it.
+// Translates pointer and keyboard events on the picture into inputs for the remote browser.
 
 const TOUCH_SLOP_PX = 8;
 const LINE_PX = 40;
 
 /**
- * Listens on `picture` and `keys`, a field that is never seen and takes all that is typed, so that input methods and
- * the keyboards of phones work. `list` is the element for the options of select lists.
+ * Listens on `picture` and on `keys`, an invisible field that receives all typing so that input methods and phone
+ * keyboards work. `list` is the element that shows the options of select lists.
  */
 export function listen({ picture, keys, list, send, notify }) {
     const modifiers = (event) => {
-        // What is Command on a Mac is Control in the browser behind.
+        // Command on a Mac is Control in the remote browser.
         const control = event.ctrlKey || event.metaKey;
         return (event.altKey ? 1 : 0) + (control ? 2 : 0) + (event.shiftKey ? 8 : 0);
     };
 
-    /** The part of the canvas that the picture fills: in the middle, at the top. */
+    /** Returns the part of the canvas that the picture fills: centred, at the top. */
     function box() {
         const outer = picture.getBoundingClientRect();
         const scale = Math.min(outer.width / picture.width, outer.height / picture.height) || 1;
@@ -27,7 +27,7 @@ export function listen({ picture, keys, list, send, notify }) {
         return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
     }
 
-    // --- pointer; moves and turns of the wheel go once for each frame of this screen
+    // --- pointer; moves and wheel turns are sent at most once per animation frame
 
     let move = null;
     let turn = null;
@@ -126,7 +126,7 @@ export function listen({ picture, keys, list, send, notify }) {
         };
     }
 
-    /** What this browser must see itself: input methods at work, the clipboard. */
+    /** Returns whether this browser must handle the event itself: composition in an input method, or the clipboard. */
     function ours(event) {
         const clipboard = (event.ctrlKey || event.metaKey) && !event.altKey && 'cvx'.includes(event.key.toLowerCase());
         return event.isComposing || event.key === 'Process' || event.key === 'Dead' || event.key === 'Unidentified' || clipboard;
@@ -173,17 +173,17 @@ export function listen({ picture, keys, list, send, notify }) {
         });
     }
 
-    /** Puts what was copied in the page into the clipboard. The old way works where frames may not use the new one. */
+    /** Writes the copied text to the clipboard. `execCommand` also works in frames that may not use the newer API. */
     function copied(text) {
         copying = true;
         keys.value = text;
         keys.select();
-        if (!document.execCommand('copy')) notify('The clipboard cannot be used here.');
+        if (!document.execCommand('copy')) notify('The browser does not allow access to the clipboard.');
         keys.value = '';
         copying = false;
     }
 
-    // --- select lists, which the browser behind does not paint
+    // --- select lists, which the remote browser does not paint
 
     let choices = [];
     let at = -1;

@@ -1,5 +1,5 @@
-// The live view: draws the pictures that arrive, and on an interactive address sends back what hand and keyboard do.
-// Pointer places go as fractions of the picture, so that nothing here needs to know the page's size.
+// The live view: draws the frames that arrive and, with control, sends pointer and keyboard inputs. Pointer positions
+// are sent as fractions of the picture, so that this code does not need the size of the page.
 
 import { listen } from './input.js';
 
@@ -19,7 +19,7 @@ let tabs = { tabs: [], current: '' };
 const theme = new URLSearchParams(location.search).get('theme');
 if (theme === 'dark' || theme === 'light') root.dataset.theme = theme;
 
-/** Sends one input; what is done while there is no connection is lost, as it would come too late. */
+/** Sends one input. Inputs without a connection are dropped: they would arrive too late. */
 function send(input) {
     if (control && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(input));
 }
@@ -43,7 +43,7 @@ function connect() {
         if (code === 1000) return end();
         show('connecting', 'Reconnecting');
         if (code === 1013) notify(reason);
-        // A page that is closed to us says no more than that; whether the session is over its address knows.
+        // The close code does not say whether the session has ended; the page's status does.
         const answer = await fetch(location.pathname, { method: 'HEAD' }).catch(() => null);
         if (answer?.status === 404) return end();
         setTimeout(connect, pause);
@@ -89,7 +89,7 @@ function told(message) {
     }
 }
 
-// --- pictures: only the newest one that is not drawn yet is kept
+// --- frames: only the newest one that is not drawn yet is kept
 
 let waiting = null;
 let drawing = false;
@@ -114,7 +114,7 @@ async function draw(blob) {
     drawing = false;
 }
 
-// --- tabs and address
+// --- tabs and address bar
 
 const blank = (url) => url === '' || url === 'about:blank';
 
@@ -124,7 +124,7 @@ function tell() {
     if (document.activeElement !== address || address.readOnly) {
         address.value = current && !blank(current.url) ? current.url : '';
     }
-    address.placeholder = control ? 'Enter an address' : 'Empty page';
+    address.placeholder = control ? 'Enter a URL' : 'Empty page';
     element('picture').setAttribute('aria-label', `The browser's page: ${current?.title || current?.url || 'empty'}`);
     const row = element('tabs');
     row.hidden = tabs.tabs.length < 2;
@@ -160,7 +160,7 @@ function tabElement(tab) {
     return part;
 }
 
-// --- what the page asks, and waits for
+// --- dialogs of the page
 
 let asked = '';
 
@@ -171,7 +171,7 @@ function ask(dialog) {
     element('ask').hidden = !dialog;
     if (!dialog) return;
     const leaves = dialog.kind === 'beforeunload';
-    element('question').textContent = leaves ? 'Leave this page? What was entered may be lost.' : dialog.message;
+    element('question').textContent = leaves ? 'Leave this page? Changes you made may not be saved.' : dialog.message;
     element('said').hidden = dialog.kind !== 'prompt' || !control;
     element('said').value = dialog.text;
     element('yes').textContent = leaves ? 'Leave' : 'OK';

@@ -1,4 +1,4 @@
-//! `harvestman convert`: page documents from files, JSON lines and WARC archives, as the API gives them.
+//! `harvestman convert`: converts files, JSON lines and WARC archives to page documents like those of the API.
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Read, Write};
@@ -22,10 +22,10 @@ use crate::offline::ordered::in_order;
 use crate::offline::warc::{Item, Records};
 use crate::offline::{Usage, flags, open};
 
-/// Text that was decoded already: what its `meta` says of a charset no longer holds.
+/// Media type of text that is already decoded: the charset of its `meta` element no longer applies.
 const DECODED_HTML: &str = "text/html; charset=utf-8";
 
-/// One line of `--jsonl`.
+/// One input line of `--jsonl`.
 #[derive(Deserialize)]
 struct Page<'a> {
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Page<'a> {
     html: Cow<'a, str>,
 }
 
-/// What is left of a line that is no [`Page`].
+/// The id of a line that is not a valid [`Page`].
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]
@@ -58,34 +58,33 @@ enum Outcome {
     Failed { error: String },
 }
 
-/// The grammar of the command.
+/// Builds the grammar of the command.
 pub(crate) fn command() -> Command {
     let file = Arg::new("file")
         .value_name("FILE")
         .default_value("-")
         .value_parser(value_parser!(PathBuf))
-        .help("Page, document, or lines of JSON; - is standard input");
+        .help("Page, document, or JSON lines; - for standard input");
     let url = Arg::new("url")
         .long("url")
         .value_name("URL")
-        .help("Address of the page, which its links are relative to [default: the file's]");
-    let jsonl = Arg::new("jsonl")
-        .long("jsonl")
-        .action(ArgAction::SetTrue)
-        .help("Read lines {\"id\",\"url\",\"html\"}, write a line {\"id\", ...document} for each, in order");
+        .help("URL of the page, the base of its relative links [default: the URL of the file]");
+    let jsonl = Arg::new("jsonl").long("jsonl").action(ArgAction::SetTrue).help(
+        "Read lines {\"id\",\"url\",\"html\"} and write a line {\"id\", ...document} for each, in order",
+    );
     let warc = Arg::new("warc")
         .long("warc")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .conflicts_with_all(["jsonl", "file", "url"])
-        .help("Read the responses of a WARC archive (also .gz), write as --jsonl does");
+        .help("Read the responses in a WARC archive (also .gz) and write lines as with --jsonl");
     Command::new("convert")
-        .about("Convert pages and files to page documents, without network and server")
+        .about("Convert pages and files to page documents, without a server or network")
         .args([file, url, jsonl, warc])
         .args(flags::arguments())
 }
 
-/// Converts what the arguments name to standard output.
+/// Converts the input in the arguments and writes the result to standard output.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let options = flags::options(matches)?;
     let url = matches
@@ -147,14 +146,10 @@ fn address(text: &str) -> Result<Url, Usage> {
     let url = Url::parse(text)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https" | "file"));
-    url.ok_or_else(|| {
-        Usage(format!(
-            "`{text}` is not an address such as https://example.com/page"
-        ))
-    })
+    url.ok_or_else(|| Usage(format!("`{text}` is not a URL such as https://example.com/page")))
 }
 
-/// Where a file lies; standard input lies nowhere.
+/// Returns the `file:` URL of a file; `file:///` for standard input.
 fn address_of(file: &Path) -> anyhow::Result<Url> {
     let nowhere = || Url::parse("file:///").context("a constant");
     if file.as_os_str() == "-" {
@@ -164,7 +159,7 @@ fn address_of(file: &Path) -> anyhow::Result<Url> {
     Url::from_file_path(path).map_or_else(|()| nowhere(), Ok)
 }
 
-/// What the ending of a name says. The bytes decide where it says nothing.
+/// Returns the media type for a file extension; none for an unknown one, so that the bytes decide.
 fn content_type(file: &Path) -> Option<&'static str> {
     let ending = file.extension()?.to_str()?.to_ascii_lowercase();
     Some(match ending.as_str() {
@@ -191,7 +186,10 @@ fn of_line(line: &Line, base: &Url, options: &ScrapeOptions) -> Answer {
         Ok(page) => page,
         Err(error) => {
             let id = serde_json::from_slice(text).map_or(Value::Null, |named: Named| named.id);
-            return failed(id, format!("not a line with `html` as text: {error}"));
+            return failed(
+                id,
+                format!("the line is not a JSON object with the string `html`: {error}"),
+            );
         }
     };
     let url = match page.url.as_deref().map(address).transpose() {
@@ -224,12 +222,12 @@ fn of_item(item: Item, options: &ScrapeOptions) -> Answer {
     answer(id, document(&raw, options))
 }
 
-/// The document of a page, without what only a fetch knows.
+/// Converts a page to a document, without the metadata of a fetch.
 fn document(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Document, String> {
     let rendered = catch_unwind(AssertUnwindSafe(|| {
         read_and_render(page, options, ScrapeId(Uuid::nil()))
     }))
-    .map_err(|_| "the converter failed on this page".to_owned())?
+    .map_err(|_| "internal error while converting this page".to_owned())?
     .map_err(|error| error.message)?;
     let mut document = rendered.document;
     document.metadata.scrape_id = None;

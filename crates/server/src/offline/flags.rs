@@ -1,4 +1,4 @@
-//! Scrape options as flags: the API's names in kebab case, read by the API's own reader.
+//! Scrape options as flags of `convert`: the API's names in kebab case, parsed by the API's own parser.
 
 use clap::{Arg, ArgMatches};
 use harvestman_core::api::Wire;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::offline::Usage;
 use crate::request::{flags, help};
 
-/// Those of the options that mean something without a server.
+/// Options that have an effect without a server.
 const OPTIONS: &[&str] = &[
     "formats",
     "onlyMainContent",
@@ -24,7 +24,7 @@ const OPTIONS: &[&str] = &[
     "redactPII",
 ];
 
-/// The flags.
+/// Returns the flags.
 pub(super) fn arguments() -> impl Iterator<Item = Arg> {
     fields().into_iter().map(|field| {
         let help = help::of(RequestCommand::Scrape, field.name);
@@ -38,13 +38,16 @@ fn fields() -> Vec<Field> {
     fields
 }
 
-/// What the flags ask for. Errors: what the API would answer, also for what needs a browser, a model or a history.
+/// Parses the flags.
+///
+/// # Errors
+/// The error of the API for an invalid option, or for one that needs a browser, a language model or earlier versions.
 pub(super) fn options(matches: &ArgMatches) -> Result<ScrapeOptions, Usage> {
     let body = Value::Object(flags::said(&fields(), matches));
     let options = ScrapeOptions::from_value(body).map_err(|error| Usage(flags::told(&error)))?;
     check_supported(&options, &Capabilities::default()).map_err(|error| Usage(error.message))?;
     if options.wants(FormatKind::ChangeTracking) {
-        let message = "The format `changeTracking` needs the history of a server; leave it out.";
+        let message = "The format `changeTracking` needs the page history of a server; remove it.";
         return Err(Usage(message.to_owned()));
     }
     Ok(options)
@@ -71,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_the_options_of_the_api() {
+    fn flags_are_parsed_like_the_options_of_the_api() {
         check(&[], Ok("{}"));
         check(
             &["--formats", "markdown, links", "--only-main-content", "false"],

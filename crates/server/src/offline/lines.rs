@@ -1,17 +1,17 @@
-//! Lines of bounded length from any input. A longer one is passed over and told, never held.
+//! Reads lines of bounded length. A longer line is skipped and reported, never held in memory.
 
 use std::io::{self, BufRead, Read};
 
-/// One line, or that there was one.
+/// A line of the input.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Line {
-    /// Without its end.
+    /// The line without its end.
     Text(Vec<u8>),
-    /// Longer than allowed.
+    /// A line above the limit, which was skipped.
     TooLong,
 }
 
-/// The lines of an input, without empty ones. Ends at the first error, which [`Lines::end`] tells.
+/// Iterator over the lines of an input, without empty ones. Ends at the first error, which [`Lines::end`] returns.
 pub(crate) struct Lines<R> {
     input: R,
     max_bytes: usize,
@@ -27,7 +27,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Whether the input was read to its end.
+    /// Returns the error that ended the iteration, if any.
     pub(crate) fn end(self) -> io::Result<()> {
         self.error.map_or(Ok(()), Err)
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_lines_are_passed_over_and_empty_ones_left_out() {
+    fn long_lines_are_reported_and_empty_ones_skipped() {
         let text = |text: &str| Line::Text(text.as_bytes().to_vec());
         let mut lines = Lines::new(&b"one\n\n12345678\n1234567\r\n12345678901234567890\nend"[..], 8);
         let found: Vec<Line> = lines.by_ref().collect();

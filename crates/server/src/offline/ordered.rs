@@ -1,23 +1,24 @@
-//! Work on all cores with answers in the order of the items. Every thread holds one item at most and waits with its
-//! answer for its turn, so that nothing piles up however fast the input comes.
+//! Processes items on all cores and writes the results in the order of the items. Each thread holds at most one item
+//! and waits to write its result, so that memory stays bounded however fast the input is.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Threads for each core: some wait for their turn while others work.
+/// Threads per core: some wait for their turn to write while others work.
 const THREADS_PER_CORE: usize = 3;
 
 struct Turn<P> {
-    /// Number of the item whose answer goes out next.
+    /// Number of the item whose result is written next.
     next: usize,
     put: P,
     failed: Option<io::Error>,
 }
 
-/// Turns each item into an answer and hands the answers to `put`, in order. `work` never panics.
+/// Maps each item with `work` and passes the results to `put`, in order. `work` must not panic.
 ///
-/// Errors: the first of `put`; what comes after is not worked on.
+/// # Errors
+/// The first error of `put`; later items are not processed.
 pub(super) fn in_order<T, R>(
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_in_the_order_of_the_items() {
+    fn results_have_the_order_of_the_items() {
         let mut answers = Vec::new();
         let work = |number: usize| {
             // The first of each ten is the slowest.
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_is_closed_ends_the_work() {
+    fn a_closed_output_ends_the_work() {
         let mut written = 0;
         let result = in_order(
             0..,

@@ -1,4 +1,4 @@
-//! `harvestman robots`: lines `{"id","robots","agent","url"}` in, a line `allowed` or `disallowed` for each out.
+//! `harvestman robots`: reads lines `{"id","robots","agent","url"}` and writes `allowed` or `disallowed` for each.
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
@@ -23,19 +23,20 @@ struct Question<'a> {
     url: Cow<'a, str>,
 }
 
-/// The grammar of the command.
+/// Builds the grammar of the command.
 pub(crate) fn command() -> Command {
     let file = Arg::new("file")
         .value_name("FILE")
         .default_value("-")
         .value_parser(value_parser!(PathBuf))
-        .help("Lines of JSON; - is standard input");
+        .help("JSON lines; - for standard input");
     Command::new("robots")
-        .about("Judge URLs by robots.txt: lines {\"id\",\"robots\",\"agent\",\"url\"} in, `allowed` or `disallowed` out")
+        .about("Check URLs against robots.txt, given as lines {\"id\",\"robots\",\"agent\",\"url\"}")
         .arg(file)
 }
 
-/// Judges every line. A line that cannot be read gives `error`, its reason on standard error, and in the end exit code 1.
+/// Checks every line. For an invalid line it writes `error`, logs the reason to standard error, and exits with code 1
+/// at the end.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let file = matches.get_one::<PathBuf>("file").expect("it has a default");
     let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
@@ -59,7 +60,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     )?;
     out.flush()?;
     lines.end()?;
-    anyhow::ensure!(wrong == 0, "{wrong} of {number} lines could not be read");
+    anyhow::ensure!(wrong == 0, "{wrong} of {number} lines are invalid");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! WARC archives (ISO 28500): the responses and resources with an http address, one after the other. Reads what other
-//! writers are known to write (bare line feeds, missing record ends). Never holds more than one record.
+//! Reads the responses and resources with an http or https URL from WARC archives (ISO 28500), one at a time. Accepts
+//! known deviations of other writers (bare line feeds, missing record ends). Never holds more than one record.
 
 mod payload;
 
@@ -11,22 +11,22 @@ use url::Url;
 use crate::limits;
 pub(super) use payload::Payload;
 
-/// A record that holds a page.
+/// Record with a page.
 pub(super) struct Item {
     /// `WARC-Record-ID` without its brackets.
     pub(super) id: String,
     pub(super) url: Url,
-    /// Or why it is not read.
+    /// The payload, or the reason why it was skipped.
     pub(super) payload: Result<Payload, String>,
 }
 
-/// The pages of an archive. Ends at the first damage, which [`Records::end`] tells.
+/// Iterator over the pages of an archive. Ends at the first damaged record, which [`Records::end`] reports.
 pub(super) struct Records {
     input: Box<dyn BufRead + Send>,
     error: Option<io::Error>,
 }
 
-/// The named fields of a record or a response, as they came.
+/// Header fields of a record or a response, in their order.
 #[derive(Default)]
 struct Fields(Vec<(String, String)>);
 
@@ -47,7 +47,7 @@ impl Fields {
 }
 
 impl Records {
-    /// Looks at the first bytes for the compression.
+    /// Opens an archive and detects gzip compression by its first bytes.
     pub(super) fn open(mut input: Box<dyn BufRead + Send>) -> io::Result<Self> {
         let packed = input.fill_buf()?.starts_with(&[0x1f, 0x8b]);
         let input = match packed {
@@ -57,7 +57,7 @@ impl Records {
         Ok(Self { input, error: None })
     }
 
-    /// Whether the archive was read to its end.
+    /// Returns the error that ended the iteration, if any.
     pub(super) fn end(self) -> io::Result<()> {
         self.error.map_or(Ok(()), Err)
     }
@@ -88,7 +88,7 @@ impl Records {
             } else {
                 let mut block = Vec::new();
                 if (&mut self.input).take(length).read_to_end(&mut block)? as u64 != length {
-                    return Err(damaged("the last record is cut off"));
+                    return Err(damaged("the last record is truncated"));
                 }
                 Ok(match fields.first("warc-type") {
                     Some("response") => Payload::Http(block),
@@ -102,7 +102,7 @@ impl Records {
         }
     }
 
-    /// The first line of the next record, after the empty lines that end the last.
+    /// Reads the first line of the next record, after the empty lines that end the previous one.
     fn version(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             match line(&mut self.input)? {
@@ -116,7 +116,7 @@ impl Records {
     fn pass_over(&mut self, length: u64) -> io::Result<()> {
         match io::copy(&mut (&mut self.input).take(length), &mut io::sink())? == length {
             true => Ok(()),
-            false => Err(damaged("the last record is cut off")),
+            false => Err(damaged("the last record is truncated")),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Iterator for Records {
     }
 }
 
-/// Id and address of a record that holds a page: a response, or a resource as it is.
+/// Returns the id and URL of a record with a page: a response or a resource.
 fn page(fields: &Fields) -> Option<(String, Url)> {
     if !matches!(fields.first("warc-type")?, "response" | "resource") {
         return None;
@@ -143,7 +143,7 @@ fn page(fields: &Fields) -> Option<(String, Url)> {
     matches!(url.scheme(), "http" | "https").then_some((id, url))
 }
 
-/// Lines up to an empty one, continued lines joined.
+/// Reads the lines up to an empty one and joins continued lines.
 fn head(input: &mut impl BufRead) -> io::Result<Vec<Vec<u8>>> {
     let (mut lines, mut bytes): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
     while let Some(line) = line(input)? {
@@ -160,7 +160,7 @@ fn head(input: &mut impl BufRead) -> io::Result<Vec<Vec<u8>>> {
     Ok(lines)
 }
 
-/// One line without its end; none at the end of input.
+/// Reads one line without its end; none at the end of input.
 fn line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let most = limits::RECORD_HEAD_BYTES as u64 + 1;

@@ -1,6 +1,6 @@
-//! The way from the command line into a running server: a file in the data folder, readable by its owner alone,
-//! names the server's address and a token that is good until the server stops. Who can read it could read the
-//! database as well.
+//! Connection from the command line to a running server. A file in the data folder, readable only by its owner,
+//! contains the server's address and a token that is valid until the server stops. Anyone who can read the file can
+//! also read the database.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,12 +17,12 @@ use url::Url;
 use super::Command;
 use crate::{keys, limits};
 
-/// Path of the server's side.
+/// Path of the endpoint.
 pub(crate) const PATH: &str = "/console/api/operator";
 
 const FILE: &str = "harvestman.operator";
 
-/// Where a running server takes commands.
+/// Address and token for operator commands of a running server.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Door {
     address: SocketAddr,
@@ -30,7 +30,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Opens the door of this server; what its token is known by.
+    /// Writes the file of this server and returns the hash of its token.
     pub(crate) fn open(data_dir: &Path, listening_on: SocketAddr) -> anyhow::Result<[u8; 32]> {
         let door = Door {
             address: reachable(listening_on),
@@ -38,22 +38,22 @@ impl Door {
         };
         let path = file(data_dir);
         let text = serde_json::to_vec(&door)?;
-        write_privately(&path, &text).with_context(|| format!("writing {}", path.display()))?;
+        write_privately(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(keys::hash(&door.token))
     }
 
-    /// Closes the door of a server that stops.
+    /// Removes the file when the server stops.
     pub(crate) fn close(data_dir: &Path) {
-        // One that stays opens nothing.
+        // The token of a remaining file is no longer valid.
         let _ = fs::remove_file(file(data_dir));
     }
 
-    /// Hands a command to the server that holds the folder; what it printed.
+    /// Sends a command to the server that holds the data folder and returns its output.
     pub(crate) async fn ask(data_dir: &Path, command: &Command) -> anyhow::Result<String> {
         let path = file(data_dir);
         let text = fs::read(&path).with_context(|| {
             format!(
-                "a server uses the data folder, but cannot be asked: reading {}",
+                "a server uses the data folder, but its connection file cannot be read: {}",
                 path.display()
             )
         })?;
@@ -71,7 +71,7 @@ impl Door {
         let answer = fetcher
             .fetch(request)
             .await
-            .with_context(|| format!("the server at {} does not answer", door.address))?;
+            .with_context(|| format!("no response from the server at {}", door.address))?;
         let said: Value = serde_json::from_slice(&answer.body)?;
         let text = |field: &str| said[field].as_str().unwrap_or_default().to_owned();
         match answer.status {
@@ -85,7 +85,7 @@ fn file(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
 
-/// The address as this machine reaches it.
+/// Returns the address at which this machine reaches the server.
 fn reachable(listening_on: SocketAddr) -> SocketAddr {
     let ip = match listening_on.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -95,7 +95,7 @@ fn reachable(listening_on: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listening_on.port())
 }
 
-/// Writes a new file that nobody else may ever read.
+/// Writes a new file that no other user can read at any time.
 fn write_privately(path: &Path, text: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_listens_everywhere_is_asked_here() {
+    fn a_server_on_all_addresses_is_reached_on_loopback() {
         for (listening_on, expected) in [
             ("0.0.0.0:80", "127.0.0.1:80"),
             ("[::]:80", "[::1]:80"),
@@ -126,7 +126,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_its_owners_alone_and_always_new() {
+    fn the_file_is_private_and_always_new() {
         use std::os::unix::fs::PermissionsExt;
         let folder = std::env::temp_dir().join(format!("harvestman-door-{}", uuid::Uuid::now_v7()));
         fs::create_dir_all(&folder).unwrap();

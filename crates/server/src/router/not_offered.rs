@@ -1,5 +1,5 @@
-//! Paths that callers know and this server does not offer: some not yet, some never. All answer 501
-//! `FEATURE_NOT_SUPPORTED`, the paths of older versions 404.
+//! Paths that clients know but this server does not support. They return 501 `FEATURE_NOT_SUPPORTED`; paths of older
+//! API versions return 404.
 
 use axum::http::Method;
 use axum::routing::{MethodFilter, any, on};
@@ -7,7 +7,7 @@ use axum::routing::{MethodFilter, any, on};
 use super::{Access, Route};
 use crate::routes::{health, not_offered};
 
-/// Parts of the API that are not built yet.
+/// Parts of the API that are planned.
 const LATER: &[(&str, &str)] = &[
     ("POST", "/v2/search/{id}/feedback"),
     ("POST", "/v2/feedback"),
@@ -21,7 +21,7 @@ const LATER: &[(&str, &str)] = &[
     ("GET", "/v2/monitor/{id}/checks/{check}"),
 ];
 
-/// Paths of known callers that stay without an answer.
+/// Paths that will not be supported.
 const NEVER: &[(&str, &str)] = &[
     ("POST", "/v2/parse/upload-url"),
     ("GET", "/v2/agent/{id}/trace"),
@@ -29,7 +29,7 @@ const NEVER: &[(&str, &str)] = &[
     ("GET", "/v2/agent/threads/{id}"),
 ];
 
-/// The same, whatever the method.
+/// Paths that will not be supported, for all methods.
 const NEVER_ANY: &[&str] = &[
     "/v2/search/research/{*rest}",
     "/v2/search/developer",
@@ -43,18 +43,18 @@ const NEVER_ANY: &[&str] = &[
     "/v2/slack/{*rest}",
 ];
 
-/// Not built yet, for everybody.
+/// Planned paths that need no key.
 const LATER_PUBLIC: &[(&str, &str)] = &[("GET", "/openapi.json")];
 
-/// Versions of the API before the one that is served.
+/// Older versions of the API.
 const OLD_VERSIONS: &[&str] = &["/v0/{*rest}", "/v1/{*rest}"];
 
 pub(super) fn routes() -> Vec<Route> {
     let one = |access: Access| {
         move |(method, path): &(&str, &'static str)| {
-            let method = Method::try_from(*method).expect("the tables hold names of methods");
-            let filter =
-                MethodFilter::try_from(method.clone()).expect("the tables hold methods that can be routed");
+            let method = Method::try_from(*method).expect("the tables contain valid methods");
+            let filter = MethodFilter::try_from(method.clone())
+                .expect("the tables contain methods that can be routed");
             Route {
                 method: Some(method),
                 path,

@@ -1,5 +1,4 @@
-//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (contract sections
-//! 6.6 and 8).
+//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (contract sections 6.6 and 8).
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -23,7 +22,7 @@ pub(crate) async fn start(
     WholeBody(body): WholeBody,
 ) -> Answer {
     let idempotency = job::idempotency(&headers, &body)?;
-    // A hundred thousand addresses take a while to read.
+    // Parsing a hundred thousand URLs takes long enough to block other requests.
     let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
         .await
         .map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))??;

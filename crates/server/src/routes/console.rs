@@ -1,5 +1,4 @@
-//! The console's files and the few calls it has beside the public API: sign-in, facts about the
-//! server and the key, recent jobs, browser sessions.
+//! The console's files and its private endpoints: sign-in, server and key information, recent jobs, browser sessions.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -18,10 +17,10 @@ use crate::routes::keys::webhook_secret_source;
 use crate::routes::{health, job_pages};
 use crate::{bootstrap, keys, limits};
 
-/// The key that a sign-in makes.
+/// Name of the key that a sign-in creates.
 const KEY_NAME: &str = "Console";
 
-/// Browsers at `/` are sent to the console; programs are told that nothing is there.
+/// Redirects browsers to the console; other clients get a 404 at `/`.
 pub(crate) async fn front_door(uri: Uri, headers: HeaderMap) -> Response {
     let accepts = headers
         .get(header::ACCEPT)
@@ -47,12 +46,13 @@ struct Start {
     code: String,
 }
 
-/// Exchanges the one-time code for a key of its own.
+/// Exchanges the one-time sign-in code for a new key.
 pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
     let Start { code } = serde_json::from_slice(&body)
         .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"code\": \"...\"}"))?;
     if !app.sign_in().redeem(&code) {
-        let sentence = "this sign-in code is used, too old or wrong; enter an API key, or restart the server for a new code";
+        let sentence = "the sign-in code is invalid, expired or already used; enter an API key, \
+                        or restart the server for a new code";
         return Err(Failure::new(ErrorCode::Unauthorized, sentence));
     }
     let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
@@ -60,12 +60,12 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
     app.store()
         .add_key(team, KEY_NAME, keys::print(&key), harvestman_engine::now())
         .await?;
-    tracing::info!(team.id = %team, "signed in to the console with the code of this start");
+    tracing::info!(team.id = %team, "console sign-in with the one-time code");
     let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });
     Ok(json_answer(StatusCode::OK, body.to_string()))
 }
 
-/// What the settings screen shows.
+/// Returns the data of the settings screen.
 pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer {
     let (taken, most) = app.engine().concurrency(&who);
     let body = json!({
@@ -91,7 +91,7 @@ pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer 
     Ok(json_answer(StatusCode::OK, body.to_string()))
 }
 
-/// The team's recent jobs, newest first.
+/// Returns the team's recent jobs, newest first.
 pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
@@ -108,7 +108,7 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) 
     ))
 }
 
-/// The team's browser sessions of the last day, newest first, with what they cost and when they end.
+/// Returns the team's browser sessions of the last day, newest first, with their credits and end times.
 pub(crate) async fn sessions(State(app): State<App>, Caller(who): Caller, Base(base): Base) -> Answer {
     let overviews = app
         .engine()

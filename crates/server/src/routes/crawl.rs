@@ -1,5 +1,5 @@
-//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, the active ones
-//! (contract sections 6.1 to 6.4, 8.2, 8.3).
+//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, active crawls (contract
+//! sections 6.1 to 6.4, 8.2, 8.3).
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;

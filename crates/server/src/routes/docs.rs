@@ -1,4 +1,4 @@
-//! The documentation: pages to read (`GET /docs`), and questions to them (contract section 6.10).
+//! The documentation: its pages (`GET /docs`), and questions about it (contract section 6.10).
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Uri, header};
@@ -13,7 +13,7 @@ use crate::docs;
 use crate::error::{Answer, Failure, json};
 use crate::links::Base;
 
-/// The list of pages; `q` asks them.
+/// Returns the list of pages, or the answer to the question in `q`.
 pub(crate) async fn index(uri: Uri) -> Response {
     let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let question = query
@@ -28,7 +28,7 @@ pub(crate) async fn page(Path(name): Path<String>) -> Answer {
     page.map(html).ok_or_else(|| {
         Failure::new(
             ErrorCode::NotFound,
-            "the documentation has no such page; /docs lists them",
+            "no such page in the documentation; see /docs for a list",
         )
     })
 }

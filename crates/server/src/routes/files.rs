@@ -1,4 +1,4 @@
-//! Files made for callers, such as pictures of pages: open to who knows the name, until they expire (contract section
+//! Generated files such as screenshots. Anyone who knows the name can fetch them until they expire (contract section
 //! 4.2).
 
 use axum::extract::{Path, State};
@@ -18,7 +18,7 @@ pub(crate) async fn file(State(app): State<App>, Path(name): Path<String>) -> Re
         .ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such file; it may have expired"))?;
     let headers = [
         (header::CONTENT_TYPE, file.content_type),
-        // Whatever the bytes are, they run nothing.
+        // Prevents the content from running scripts.
         (header::CONTENT_SECURITY_POLICY, "sandbox".to_owned()),
         (
             header::CACHE_CONTROL,

@@ -1,5 +1,4 @@
-//! Paths without a version: is the server up, can it work, what did it do; and the answers for paths
-//! and methods that do not exist.
+//! Unversioned paths: liveness, readiness, metrics; and the responses for unknown paths and methods.
 
 use std::fmt::Display;
 
@@ -20,12 +19,12 @@ pub(crate) async fn live() -> Response {
     json_answer(StatusCode::OK, json!({ "status": "ok" }).to_string())
 }
 
-/// 200 when every part that all requests need can work, else 503; each part with its state.
+/// Returns 200 if all required components are ready, else 503; with the state of each component.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let database = match timeout(limits::READY_TIME, app.store().ping()).await {
         Ok(Ok(())) => Ok("ok"),
         Ok(Err(error)) => Err(fault(&error)),
-        Err(_) => Err(fault(&"no answer in time")),
+        Err(_) => Err(fault(&"no response in time")),
     };
     let queue = if app.stopping().is_cancelled() {
         Err("stopping")
@@ -53,7 +52,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     )
 }
 
-/// The word for a part that a server may do without: whether it works, if it is there.
+/// Returns the state of an optional component; `works` is none if it is not configured.
 fn optional(works: Option<bool>) -> &'static str {
     match works {
         None => "not configured",
@@ -63,12 +62,11 @@ fn optional(works: Option<bool>) -> &'static str {
 }
 
 fn fault(error: &dyn Display) -> &'static str {
-    tracing::warn!(%error, "the database is not ready");
+    tracing::warn!(%error, "database not ready");
     "unavailable"
 }
 
-/// Only for this machine unless the operator opened it. A request that a proxy passed on is not from
-/// this machine.
+/// Returns the metrics, by default only to requests from this machine. A forwarded request does not count as one.
 pub(crate) async fn metrics(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
@@ -77,7 +75,7 @@ pub(crate) async fn metrics(
     let passed_on = headers.contains_key("x-forwarded-for") || headers.contains_key(header::FORWARDED);
     let local = peer.is_some_and(|Extension(Peer(address))| address.ip().to_canonical().is_loopback());
     if !app.config().metrics_public && (passed_on || !local) {
-        let sentence = "metrics are for this machine only; the operator opens them with metrics_public";
+        let sentence = "metrics are available only on the server's machine; the operator can open them with metrics_public";
         return Err(Failure::new(ErrorCode::Forbidden, sentence));
     }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
@@ -88,23 +86,20 @@ pub(crate) async fn old_version(uri: Uri) -> Failure {
     let rest = uri.path().splitn(3, '/').nth(2).unwrap_or_default();
     Failure::new(
         ErrorCode::NotFound,
-        format!("this server speaks version 2 of the API; try /v2/{rest}"),
+        format!("this server supports only version 2 of the API; try /v2/{rest}"),
     )
 }
 
 pub(crate) async fn unknown_path(uri: Uri) -> Failure {
     Failure::new(
         ErrorCode::NotFound,
-        format!("there is nothing at {}; the API is below /v2", uri.path()),
+        format!("unknown path {}; the API is below /v2", uri.path()),
     )
 }
 
 pub(crate) async fn wrong_method(method: Method, uri: Uri) -> Failure {
     Failure::new(
         ErrorCode::MethodNotAllowed,
-        format!(
-            "{} does not take {method}; the header Allow says what it takes",
-            uri.path()
-        ),
+        format!("{} does not support {method}; see the Allow header", uri.path()),
     )
 }

@@ -1,5 +1,5 @@
-//! What crawls and batch scrapes have in common: status (also as a live socket), cancel, errors,
-//! idempotency keys (contract sections 1, 6.2, 6.6, 8.2, 8.3).
+//! Handlers shared by crawls and batch scrapes: status (also as a live socket), cancel, errors, idempotency keys
+//! (contract sections 1, 6.2, 6.6, 8.2, 8.3).
 
 use axum::RequestPartsExt;
 use axum::extract::ws::WebSocketUpgrade;
@@ -21,7 +21,7 @@ use crate::routes::PathId;
 use crate::status::{StatusPage, hold_tail, job_row};
 use crate::{limits, socket};
 
-/// The status, or with an upgrade the live socket.
+/// Returns the status, or opens the live socket for an upgrade request.
 pub(crate) async fn status(State(app): State<App>, request: Request, path: StatusPath) -> Response {
     let (mut parts, _) = request.into_parts();
     if auth::wants_socket(&parts.headers) {
@@ -38,9 +38,11 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
                 let asked = socket::Asked { path, id, skip };
                 socket::open(app, upgrade, &parts.headers, asked, base.0)
             }
-            Err(rejection) => {
-                Failure::new(ErrorCode::BadRequest, format!("not a WebSocket: {rejection}")).into_response()
-            }
+            Err(rejection) => Failure::new(
+                ErrorCode::BadRequest,
+                format!("invalid WebSocket request: {rejection}"),
+            )
+            .into_response(),
         };
     }
     status_page(app, parts, path).await.into_response()
@@ -52,7 +54,7 @@ async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> Answer {
     let Ok(Base(base)) = parts.extract_with_state::<Base, App>(&app).await;
     let text = parts.uri.query().unwrap_or_default();
     let query = StatusQuery::parse(text)?;
-    // Only who follows `next` waits; a first look is answered at once.
+    // Only requests that follow `next` wait; a first request returns at once.
     if Query::parse(text).text("skip").is_some() {
         hold_tail(&app, &who, path, id, query.skip).await?;
     }
@@ -89,7 +91,7 @@ pub(crate) async fn errors(
     json(&JobErrors::new(entries.collect(), stored.robots_blocked))
 }
 
-/// The idempotency key of a request, with its body.
+/// Returns the idempotency key of a request with the hash of its body.
 pub(crate) fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {
     let Some(value) = headers.get("x-idempotency-key") else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The pages of a job without their bodies, and the links among them, for the console: a list of ten thousand pages is
-//! read in a few small answers. It never tells what a job without data retention keeps for one reader.
+//! Pages of a job without their bodies, and the links among them, for the console: ten thousand pages fit into a few
+//! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -19,8 +19,7 @@ use crate::error::{Answer, Failure, json_answer};
 use crate::limits;
 use crate::routes::PathId;
 
-/// The job as the console lists it, with the request that started it and its pace: what its pages took, and what it
-/// waits for now.
+/// Returns the job as the console lists it, with its pace: the page counts, and the limiter that holds it back now.
 pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
     let row = row(&app, &who, id).await?;
     let mut job = entry(&row);
@@ -38,7 +37,7 @@ pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id):
     Ok(json_answer(StatusCode::OK, body.to_string()))
 }
 
-/// A job as the console lists it.
+/// Returns a job as the console lists it.
 pub(crate) fn entry(row: &JobRow) -> Value {
     json!({
         "id": row.id,
@@ -55,7 +54,7 @@ pub(crate) fn entry(row: &JobRow) -> Value {
     })
 }
 
-/// One line for each page from `skip` on, at most `limit` of them.
+/// Returns a summary of each page from `skip` on, at most `limit` of them.
 pub(crate) async fn list(
     State(app): State<App>,
     Caller(who): Caller,
@@ -73,7 +72,7 @@ pub(crate) async fn list(
     Ok(json_answer(StatusCode::OK, body.to_string()))
 }
 
-/// The links among the first pages of a job.
+/// Returns the links among the first pages of a job.
 pub(crate) async fn links(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
     let row = row(&app, &who, id).await?;
     let (sketches, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
@@ -106,7 +105,7 @@ async fn row(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
     row.ok_or_else(Failure::no_job)
 }
 
-/// What `sketch` makes of each document, where the next one begins, and whether there is one.
+/// Maps documents with `sketch`; returns the results, the offset of the next document, and whether there is one.
 async fn read<T: Send + 'static>(
     app: &App,
     row: &JobRow,
@@ -117,7 +116,7 @@ async fn read<T: Send + 'static>(
     let (mut sketches, mut next) = (Vec::new(), skip);
     loop {
         let left = limit.saturating_sub(next - skip);
-        // A reader of such a job makes it forget; this one must not.
+        // Reading documents of such a job deletes them, which this request must not do.
         if left == 0 || row.zero_data_retention {
             return Ok((sketches, next, next < row.completed && !row.zero_data_retention));
         }
@@ -138,7 +137,7 @@ async fn read<T: Send + 'static>(
     }
 }
 
-/// What is read of a stored document.
+/// Fields of a stored document that are read here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Sketch {
@@ -177,7 +176,7 @@ impl Sketch {
         })
     }
 
-    /// Where the page leads: by its list of links, else by what its Markdown has.
+    /// Returns the links of the page: its `links` format, else the links in its Markdown.
     fn links(self) -> PageLinks {
         let facts = self.metadata;
         let found = || markdown_links(self.markdown.as_deref().unwrap_or_default());

@@ -1,5 +1,4 @@
-//! Keys of a team and how its webhooks are signed, for the console. A key or secret itself leaves once, in the
-//! answer that made it.
+//! API keys and webhook secret of a team, for the console. A key or secret is only in the response that creates it.
 
 use axum::extract::State;
 use harvestman_core::api::error::ErrorCode;
@@ -35,7 +34,7 @@ pub(crate) async fn create(
     let rows = app.store().keys(Some(who.team)).await?;
     if rows.iter().filter(|row| row.revoked_at.is_none()).count() >= limits::KEYS_PER_TEAM {
         let sentence = format!(
-            "the team has {} keys, the most that it may have; revoke one first",
+            "the team has the maximum of {} keys; revoke one first",
             limits::KEYS_PER_TEAM
         );
         return Err(Failure::new(ErrorCode::Conflict, sentence));
@@ -44,7 +43,7 @@ pub(crate) async fn create(
     let (print, now) = (keys::print(&key), harvestman_engine::now());
     let hint = print.hint.clone();
     let id = app.store().add_key(who.team, &name, print, now).await?;
-    tracing::info!(team.id = %who.team, key.id = %id, "a key was made");
+    tracing::info!(team.id = %who.team, key.id = %id, "API key created");
     let listed = Key {
         id,
         name,
@@ -71,16 +70,16 @@ pub(crate) async fn revoke(State(app): State<App>, Caller(who): Caller, PathId(i
     {
         Revoked::Revoked => {
             app.principals().forget(key);
-            tracing::info!(team.id = %who.team, key.id = %key, "a key was revoked");
+            tracing::info!(team.id = %who.team, key.id = %key, "API key revoked");
             json(&serde_json::json!({ "success": true }))
         }
         Revoked::Last => Err(Failure::new(
             ErrorCode::Conflict,
-            "this is the last key of the team, and without one nobody could make another; make a new key first",
+            "this is the last key of the team, which is needed to create others; create a new key first",
         )),
         Revoked::NotFound => Err(Failure::new(
             ErrorCode::NotFound,
-            "the team has no such key, or it is revoked already",
+            "no such key, or it is already revoked",
         )),
     }
 }
@@ -94,11 +93,11 @@ pub(crate) async fn webhook_secret(State(app): State<App>, Caller(who): Caller) 
     })
 }
 
-/// Gives the team a new secret of its own. What is delivered from now on is signed by it, also what is owed.
+/// Creates a new webhook secret for the team. It signs all later deliveries, including those of earlier events.
 pub(crate) async fn rotate_webhook_secret(State(app): State<App>, Caller(who): Caller) -> Answer {
     let secret = keys::new_webhook_secret().map_err(no_random_bytes)?;
     app.store().set_webhook_secret(who.team, &secret).await?;
-    tracing::info!(team.id = %who.team, "the team has a new webhook secret");
+    tracing::info!(team.id = %who.team, "webhook secret replaced");
     json(&NewWebhookSecret {
         success: true,
         secret,
@@ -114,7 +113,7 @@ pub(crate) async fn test_webhook(
     json(&app.engine().test_webhook(&who, receiver).await?)
 }
 
-/// What signs the team's webhooks.
+/// Returns the source of the secret that signs the team's webhooks.
 pub(crate) async fn webhook_secret_source(
     app: &App,
     team: TeamId,
@@ -144,6 +143,6 @@ fn listed(row: KeyRow, who: &Principal) -> Key {
 fn no_random_bytes(error: getrandom::Error) -> Failure {
     Failure::new(
         ErrorCode::Unknown,
-        format!("the system gave no random bytes: {error}"),
+        format!("the system returned no random bytes: {error}"),
     )
 }

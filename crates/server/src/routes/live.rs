@@ -1,5 +1,5 @@
-//! What the tokens of a session open: its live view, and the debugging protocol of its browser. The token in the
-//! path is the key; one that opens nothing is answered as if there had never been any.
+//! Endpoints that a session token opens: the live view, and the Chrome DevTools Protocol (CDP) of the session's
+//! browser. The token in the path authenticates the request; unknown and expired tokens get the same response.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) async fn page(State(app): State<App>, Path(token): Path<String>) -> R
 }
 
 pub(crate) async fn asset(Path(name): Path<String>) -> Answer {
-    live_view::asset(&name).ok_or_else(|| Failure::new(ErrorCode::NotFound, "the live view has no such file"))
+    live_view::asset(&name).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such file in the live view"))
 }
 
 pub(crate) async fn watch(State(app): State<App>, Path(token): Path<String>, upgrade: Upgrade) -> Answer {
@@ -69,8 +69,7 @@ pub(crate) async fn cdp_below(
 
 async fn speak(app: App, Base(base): &Base, token: &str, rest: &str, upgrade: Upgrade) -> Answer {
     let door = door(&app, token, &[DoorAccess::Cdp]).ok_or_else(no_session)?;
-    let path = CdpPath::of(rest)
-        .ok_or_else(|| Failure::new(ErrorCode::NotFound, "the browser has nothing at this address"))?;
+    let path = CdpPath::of(rest).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such CDP endpoint"))?;
     let sockets = base.replacen("http", "ws", 1);
     let address = format!("{sockets}/cdp/{token}");
     let gone = |error| Failure::from(ApiError::from(error));
@@ -118,5 +117,8 @@ fn no_session() -> Failure {
 }
 
 fn no_upgrade(_: WebSocketUpgradeRejection) -> Failure {
-    Failure::new(ErrorCode::BadRequest, "connect with a WebSocket")
+    Failure::new(
+        ErrorCode::BadRequest,
+        "this endpoint requires a WebSocket connection",
+    )
 }

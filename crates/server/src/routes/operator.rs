@@ -1,4 +1,4 @@
-//! Where a running server takes the commands of its operator.
+//! Endpoint for operator commands to a running server.
 
 use axum::extract::State;
 use harvestman_core::api::error::ErrorCode;
@@ -10,8 +10,12 @@ use crate::error::{Answer, Failure, json};
 use crate::operator::carry_out;
 
 pub(crate) async fn command(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
-    let command = serde_json::from_slice(&body)
-        .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("this is no command: {error}")))?;
+    let command = serde_json::from_slice(&body).map_err(|error| {
+        Failure::new(
+            ErrorCode::BadRequest,
+            format!("invalid operator command: {error}"),
+        )
+    })?;
     let done = carry_out(command, app.store(), app.engine().plans()).await?;
     if let Some(key) = done.revoked {
         app.principals().forget(key);

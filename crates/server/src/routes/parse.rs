@@ -18,14 +18,14 @@ use crate::auth::Caller;
 use crate::error::{Answer, Failure, json};
 use crate::{body, limits};
 
-/// Uploads whose bytes are held at the same time.
+/// Bounds the uploads that are held in memory at once.
 static PLACES: Semaphore = Semaphore::const_new(limits::UPLOADS_AT_ONCE);
 
 pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, request: Request) -> Answer {
     let _place = PLACES.acquire().await.expect("the semaphore is never closed");
     let (file, options) = timeout(limits::UPLOAD_TIME, received(&app, request))
         .await
-        .map_err(|_| Failure::new(ErrorCode::RequestTimeout, "the file took too long to arrive"))??;
+        .map_err(|_| Failure::new(ErrorCode::RequestTimeout, "the upload took too long"))??;
     let document = app.engine().parse(&who, file, options).await?;
     json(&ScrapeAnswer::done(document))
 }
@@ -34,14 +34,14 @@ pub(crate) async fn formats() -> Answer {
     json(&parse_formats())
 }
 
-/// The parts `file` and `options`; others are ignored (contract section 3).
+/// Reads the parts `file` and `options`; others are ignored (contract section 3).
 async fn received(app: &App, request: Request) -> Result<(UploadedFile, ParseOptions), Failure> {
     let mut form = form(app, request).await?;
     let mut file = None;
     let mut options = ParseOptions::default();
     while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
         match field.name() {
-            Some("file") if file.is_some() => return Err(bad("send one part `file`; there are several")),
+            Some("file") if file.is_some() => return Err(bad("the form has several parts `file`; send one")),
             Some("file") => file = Some(uploaded(field).await?),
             Some("options") => {
                 let text = field.bytes().await.map_err(|error| unreadable(&error))?;
@@ -78,7 +78,7 @@ async fn form(app: &App, request: Request) -> Result<Multipart, Failure> {
     DefaultBodyLimit::max(most).apply(&mut request);
     Multipart::from_request(request, app)
         .await
-        .map_err(|error| bad(&format!("the form cannot be read: {}", error.body_text())))
+        .map_err(|error| bad(&format!("cannot read the form: {}", error.body_text())))
 }
 
 async fn uploaded(field: Field<'_>) -> Result<UploadedFile, Failure> {
@@ -99,7 +99,7 @@ async fn uploaded(field: Field<'_>) -> Result<UploadedFile, Failure> {
     })
 }
 
-/// The last part of a path, without control characters. It is shown, never used as a path.
+/// Returns the last part of a path without control characters. It is displayed, never used as a path.
 fn own_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars()
@@ -110,16 +110,16 @@ fn own_name(path: &str) -> String {
         .to_owned()
 }
 
-/// A body that is no form: uploads by reference are known and not offered.
+/// Returns the error for a body that is not a form; uploads by reference get their own error.
 fn without_form(body: &Bytes) -> Failure {
     let by_reference =
         serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|body| body.get("uploadRef").is_some());
     match by_reference {
         true => Failure::new(
             ErrorCode::NotSupported,
-            "this server does not offer uploads by `uploadRef`; send the file as multipart/form-data",
+            "this server does not support uploads by `uploadRef`; send the file as multipart/form-data",
         ),
-        false => bad("send multipart/form-data with a part `file` and, if you like, a part `options`"),
+        false => bad("send multipart/form-data with a part `file` and an optional part `options`"),
     }
 }
 
@@ -132,5 +132,5 @@ fn too_large() -> Failure {
 }
 
 fn unreadable(error: &MultipartError) -> Failure {
-    bad(&format!("the form cannot be read: {}", error.body_text()))
+    bad(&format!("cannot read the form: {}", error.body_text()))
 }

@@ -1,4 +1,4 @@
-//! One page: `POST /v2/scrape`, `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
+//! Single pages: `POST /v2/scrape`, `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -24,7 +24,7 @@ pub(crate) async fn start(
         if asked_otherwise {
             Failure::new(
                 ErrorCode::NotSupported,
-                "this server does not offer scrapes by `alexandria`; send a `url`",
+                "this server does not support scrapes by `alexandria`; send a `url`",
             )
         } else {
             Failure(error)

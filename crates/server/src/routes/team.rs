@@ -1,5 +1,5 @@
-//! What a team did, used and has left: `/v2/team/...` and `/v2/concurrency-check` (contract sections 6.7 to 6.9
-//! and 12).
+//! Usage, activity and concurrency of a team: `/v2/team/...` and `/v2/concurrency-check` (contract sections 6.7 to
+//! 6.9 and 12).
 
 use axum::extract::State;
 use axum::http::Uri;
@@ -51,14 +51,14 @@ pub(crate) async fn concurrency(State(app): State<App>, Caller(who): Caller) -> 
 pub(crate) async fn activity(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
     let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
     let mut wanted = wanted(query);
-    // One more says whether there are more.
+    // One entry more shows whether there is a next page.
     wanted.limit += 1;
     let found = app.store().activity(who.team, &wanted).await?;
     let entries: Result<Vec<_>, StoreError> = found.into_iter().map(entry).collect();
     json(&Activity::of(entries?, query.limit as usize))
 }
 
-/// The activity with keys and outcomes, for the console.
+/// Returns the activity with keys and outcomes, for the console.
 pub(crate) async fn calls(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
     let query = CallsQuery::parse(uri.query().unwrap_or_default())?;
     let wanted = CallQuery {

@@ -1,4 +1,4 @@
-//! The delivery log of a job's webhook, for the console, and an event sent once more.
+//! Delivery log of a job's webhook, and resending of its events, for the console.
 
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -17,7 +17,7 @@ use crate::error::{Answer, Failure, json_answer};
 use crate::limits;
 use crate::routes::PathId;
 
-/// Events of the job after the number `after`, in order, with every attempt.
+/// Returns the events of a job after the event number `after`, in order, with every delivery attempt.
 pub(crate) async fn log(State(app): State<App>, Caller(who): Caller, PathId(id): PathId, uri: Uri) -> Answer {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
@@ -49,7 +49,7 @@ struct Resend {
     webhook_id: WebhookId,
 }
 
-/// Makes an event of the job due at once, whatever became of it.
+/// Makes an event of the job due at once, whatever its delivery state.
 pub(crate) async fn resend(
     State(app): State<App>,
     Caller(who): Caller,
@@ -62,7 +62,7 @@ pub(crate) async fn resend(
     if !app.engine().resend_event(&who, id, webhook_id).await? {
         return Err(Failure::new(
             ErrorCode::NotFound,
-            "the job has no event with this webhookId",
+            "this job has no event with this webhookId",
         ));
     }
     Ok(json_answer(
@@ -76,7 +76,7 @@ async fn job(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
     row.ok_or_else(Failure::no_job)
 }
 
-/// Where the events go; a request has an address or an object with one.
+/// Returns the URL of the webhook; in the request it is a string or in an object.
 fn receiver(row: &JobRow) -> Option<String> {
     let request: Value = serde_json::from_str(&row.request).ok()?;
     let webhook = request.get("webhook")?;

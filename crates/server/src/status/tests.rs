@@ -43,7 +43,7 @@ fn page(status: Stored, completed: u64, documents: u64, query: StatusQuery) -> V
 }
 
 #[test]
-fn documents_are_spliced_in_order_beside_the_numbers() {
+fn documents_are_spliced_in_order() {
     let page = page(Stored::Completed, 3, 3, StatusQuery::default());
     assert_eq!(page["success"], true);
     assert_eq!(page["data"][2]["markdown"], "2");
@@ -61,7 +61,7 @@ fn documents_are_spliced_in_order_beside_the_numbers() {
 }
 
 #[test]
-fn a_running_job_expires_a_retention_from_now_and_has_no_end() {
+fn a_running_job_expires_one_retention_period_from_now() {
     let page = page(
         Stored::Scraping,
         3,
@@ -80,7 +80,7 @@ fn a_running_job_expires_a_retention_from_now_and_has_no_end() {
 }
 
 #[test]
-fn a_failed_job_says_why() {
+fn a_failed_job_has_an_error() {
     let page = page(Stored::Failed, 0, 0, StatusQuery::default());
     assert_eq!(page["error"], "why");
     assert_eq!(page["data"], Value::Array(Vec::new()));

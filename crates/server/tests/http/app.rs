@@ -1,4 +1,4 @@
-//! A whole server in a test.
+//! A complete server for tests, with helpers for requests.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -24,18 +24,18 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 use uuid::Uuid;
 
-/// A running server. Its folder goes with it.
+/// A running server. Its data folder is removed on drop.
 pub(crate) struct TestApp {
     pub(crate) app: App,
     pub(crate) router: Router,
-    /// A good key of the team `default`.
+    /// A valid key of the team `default`.
     pub(crate) key: String,
     /// The sign-in code of this start.
     pub(crate) code: String,
     folder: PathBuf,
 }
 
-/// An answer with its body read.
+/// A response with its complete body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -53,7 +53,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts an error answer as the contract has it.
+    /// Asserts that this is an error response in the format of the contract.
     pub(crate) fn is_error(&self, status: u16, code: &str) -> &Self {
         let json = self.json();
         assert_eq!(
@@ -75,7 +75,7 @@ impl TestApp {
         TestApp::with(&[]).await
     }
 
-    /// With settings as the environment would say them.
+    /// Starts a server with settings given as environment variables.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> TestApp {
         let folder = std::env::temp_dir().join(format!("harvestman-server-{}", Uuid::now_v7()));
         let environment = |name: &str| match name {
@@ -132,7 +132,7 @@ impl TestApp {
         }
     }
 
-    /// A key of another team.
+    /// Creates a key of another team.
     pub(crate) async fn other_key(&self, team: &str) -> String {
         let key = keys::new_key().unwrap();
         let team = self.app.store().ensure_team(team).await.unwrap();
@@ -144,13 +144,13 @@ impl TestApp {
         key
     }
 
-    /// A request with the good key.
+    /// Builds a request with the valid key.
     pub(crate) fn request(&self, method: Method, path: &str) -> http::request::Builder {
         self.anonymous(method, path)
             .header("authorization", format!("Bearer {}", self.key))
     }
 
-    /// A request without a key.
+    /// Builds a request without a key.
     pub(crate) fn anonymous(&self, method: Method, path: &str) -> http::request::Builder {
         Request::builder()
             .method(method)
@@ -188,7 +188,7 @@ impl TestApp {
         }
     }
 
-    /// Listens on a port of this machine until the token is cancelled.
+    /// Listens on a local port until the token is cancelled.
     pub(crate) async fn listen(&self, patience: Patience) -> (SocketAddr, CancellationToken) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -210,7 +210,7 @@ impl Drop for TestApp {
     }
 }
 
-/// The console's files in tests.
+/// Returns the console's files in tests.
 fn file(path: &str) -> Option<Cow<'static, [u8]>> {
     let bytes: &'static [u8] = match path {
         "index.html" => b"<!doctype html><script>start()</script><style>b{}</style>",

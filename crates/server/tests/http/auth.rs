@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Authentication by API keys.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -14,7 +14,7 @@ async fn with_header(app: &TestApp, value: &str) -> crate::app::Answer {
 }
 
 #[tokio::test]
-async fn missing_malformed_and_unknown_keys_are_refused_alike() {
+async fn missing_malformed_and_unknown_keys_are_refused() {
     let app = TestApp::start().await;
     let missing = app
         .send(
@@ -36,14 +36,14 @@ async fn missing_malformed_and_unknown_keys_are_refused_alike() {
 }
 
 #[tokio::test]
-async fn a_refusal_never_repeats_the_key() {
+async fn the_401_never_contains_the_key() {
     let app = TestApp::start().await;
     let answer = with_header(&app, "Bearer fc-very-secret").await;
     assert!(!String::from_utf8_lossy(&answer.body).contains("very-secret"));
 }
 
 #[tokio::test]
-async fn a_revoked_key_opens_nothing() {
+async fn a_revoked_key_is_refused() {
     let app = TestApp::start().await;
     let store = app.app.store();
     let key = store.keys(None).await.unwrap().remove(0);
@@ -66,9 +66,9 @@ async fn a_revoked_key_opens_nothing() {
 }
 
 #[tokio::test]
-async fn configured_keys_belong_to_their_teams_and_no_other_key_is_made() {
+async fn configured_keys_belong_to_their_teams_and_replace_the_first_key() {
     let app = TestApp::with(&[("HARVESTMAN_API_KEYS", "fc-a=red:ci, b.c_d=blue")]).await;
-    assert_eq!(app.key, "", "no first key beside configured ones");
+    assert_eq!(app.key, "", "no first key is created if keys are configured");
     for (key, team, name) in [("fc-a", "red", "ci"), ("b.c_d", "blue", "configured")] {
         let request = app
             .anonymous(Method::GET, "/console/api/info")
@@ -79,7 +79,7 @@ async fn configured_keys_belong_to_their_teams_and_no_other_key_is_made() {
 }
 
 #[tokio::test]
-async fn open_mode_asks_for_nothing_and_ignores_the_header() {
+async fn open_mode_requires_no_key_and_ignores_the_header() {
     let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
     let none = app
         .send(

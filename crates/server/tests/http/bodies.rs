@@ -1,4 +1,4 @@
-//! Request bodies: size, coding, content type, slowness.
+//! Request bodies: size, content coding, content type, timeouts.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn padded(size: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_refused() {
+async fn a_body_above_the_limit_is_refused() {
     let app = TestApp::start().await;
     for streamed in [false, true] {
         let send = async |size: usize| {
@@ -47,7 +47,7 @@ async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_refused() {
 }
 
 #[tokio::test]
-async fn the_content_type_does_not_matter_and_what_is_no_json_is_told_so() {
+async fn the_content_type_is_ignored_and_invalid_json_is_rejected() {
     let app = TestApp::start().await;
     for kind in [
         "application/json",
@@ -94,7 +94,7 @@ async fn encoded_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn a_caller_who_stops_in_the_middle_is_told_and_let_go() {
+async fn an_incomplete_body_times_out_with_408() {
     let app = TestApp::start().await;
     let start = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{\"url\":"))]);
     let body = Body::from_stream(start.chain(stream::pending()));
@@ -107,7 +107,7 @@ async fn a_caller_who_stops_in_the_middle_is_told_and_let_go() {
 }
 
 #[tokio::test]
-async fn scrapes_by_alexandria_are_not_offered() {
+async fn scrapes_by_alexandria_are_not_supported() {
     let app = TestApp::start().await;
     let body = json!({ "alexandria": { "id": 1 } });
     app.post("/v2/scrape", &body)

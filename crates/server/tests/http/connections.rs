@@ -1,4 +1,4 @@
-//! Slow, idle and too many connections, over real sockets.
+//! Limits of connections, over real sockets: slow clients, idle connections, too many connections.
 
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,16 @@ fn patience() -> Patience {
     }
 }
 
-/// Everything until the other side closes.
+/// Reads until the server closes the connection.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut text)).await;
-    read.expect("the server closes").expect("no reset");
+    read.expect("the server closes the connection")
+        .expect("the connection is not reset");
     String::from_utf8(text).unwrap()
 }
 
-/// One answer of a kept connection.
+/// Reads one response of a keep-alive connection.
 async fn one_answer(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     while !text.ends_with("{\"status\":\"ok\"}") {
@@ -40,7 +41,7 @@ async fn one_answer(stream: &mut TcpStream) -> String {
 const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
 
 #[tokio::test]
-async fn a_slow_head_is_told_408_and_the_connection_ends() {
+async fn a_slow_head_gets_408_and_the_connection_is_closed() {
     let app = TestApp::start().await;
     let (address, _stop) = app.listen(patience()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -51,7 +52,7 @@ async fn a_slow_head_is_told_408_and_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn a_silent_connection_ends_without_a_word() {
+async fn a_connection_without_a_request_is_closed_without_a_response() {
     let app = TestApp::start().await;
     let (address, _stop) = app.listen(patience()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -59,7 +60,7 @@ async fn a_silent_connection_ends_without_a_word() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_serves_again_and_ends_after_its_idle_time() {
+async fn a_keep_alive_connection_is_closed_after_the_idle_timeout() {
     let app = TestApp::start().await;
     let (address, _stop) = app.listen(patience()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -67,7 +68,7 @@ async fn a_kept_connection_serves_again_and_ends_after_its_idle_time() {
         stream.write_all(HEALTH).await.unwrap();
         let answer = one_answer(&mut stream).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-        // Longer than a head may take, shorter than idle.
+        // Longer than the head timeout, shorter than the idle timeout.
         tokio::time::sleep(Duration::from_millis(450)).await;
     }
     let since = Instant::now();
@@ -76,7 +77,7 @@ async fn a_kept_connection_serves_again_and_ends_after_its_idle_time() {
 }
 
 #[tokio::test]
-async fn above_the_limit_a_caller_is_told_503_and_others_go_on() {
+async fn a_connection_above_the_limit_gets_503_and_others_continue() {
     let app = TestApp::start().await;
     let (address, _stop) = app
         .listen(Patience {
@@ -119,11 +120,11 @@ async fn above_the_limit_a_caller_is_told_503_and_others_go_on() {
         }
     })
     .await
-    .expect("a place that was left is given again");
+    .expect("a freed connection slot is available again");
 }
 
 #[tokio::test]
-async fn stopping_closes_idle_connections() {
+async fn a_shutdown_closes_idle_connections() {
     let app = TestApp::start().await;
     let (address, stop) = app.listen(Patience::default()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -133,12 +134,12 @@ async fn stopping_closes_idle_connections() {
     assert_eq!(rest(&mut stream).await, "");
     assert!(
         TcpStream::connect(address).await.is_err(),
-        "nobody listens any more"
+        "the listener is closed"
     );
 }
 
 #[tokio::test]
-async fn a_head_that_is_no_http_is_answered_like_every_other_mistake() {
+async fn a_malformed_head_gets_a_json_error() {
     let app = TestApp::start().await;
     let (address, _stop) = app.listen(Patience::default()).await;
     let long = "x".repeat(200_000);
@@ -164,7 +165,7 @@ async fn a_head_that_is_no_http_is_answered_like_every_other_mistake() {
         );
         assert!(body["error"].as_str().is_some_and(|error| !error.is_empty()));
     }
-    // After a good request on the same connection as well.
+    // The same holds after a valid request on the connection.
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(HEALTH).await.unwrap();
     one_answer(&mut stream).await;

@@ -1,4 +1,4 @@
-//! The console's files and its own few calls.
+//! The console's files and its private endpoints.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -19,7 +19,7 @@ async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn every_screen_is_the_page_with_its_policy() {
+async fn every_screen_returns_the_index_page_with_its_content_security_policy() {
     let app = TestApp::start().await;
     for path in [
         "/console/",
@@ -46,7 +46,7 @@ async fn every_screen_is_the_page_with_its_policy() {
 }
 
 #[tokio::test]
-async fn files_with_a_hash_stay_for_a_year_and_come_in_the_callers_coding() {
+async fn hashed_files_are_cached_for_a_year_and_sent_in_an_accepted_coding() {
     let app = TestApp::start().await;
     let path = "/console/web-0123456789abcdef.js";
     for (accepts, coding, bytes) in [
@@ -69,7 +69,7 @@ async fn files_with_a_hash_stay_for_a_year_and_come_in_the_callers_coding() {
 }
 
 #[tokio::test]
-async fn a_known_file_is_not_sent_again() {
+async fn a_matching_etag_gets_304() {
     let app = TestApp::start().await;
     for path in ["/console/", "/console/favicon.svg"] {
         let tag = app.get(path).await.header("etag").to_owned();
@@ -81,7 +81,7 @@ async fn a_known_file_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn missing_files_and_calls_are_not_screens() {
+async fn missing_files_and_endpoints_are_not_screens() {
     let app = TestApp::start().await;
     for path in [
         "/console/web-ffffffffffffffff.js",
@@ -94,7 +94,7 @@ async fn missing_files_and_calls_are_not_screens() {
 }
 
 #[tokio::test]
-async fn browsers_find_the_console_at_the_front_door() {
+async fn browsers_are_redirected_from_the_root_to_the_console() {
     let app = TestApp::start().await;
     let browser = with(&app, "/", "accept", "text/html,application/xhtml+xml,*/*;q=0.8").await;
     assert_eq!(
@@ -106,7 +106,7 @@ async fn browsers_find_the_console_at_the_front_door() {
 }
 
 #[tokio::test]
-async fn the_sign_in_code_gives_a_key_once() {
+async fn a_sign_in_code_creates_one_key() {
     let app = TestApp::start().await;
     let redeem = async |code: &str| {
         let request = app.anonymous(Method::POST, "/console/api/start");
@@ -147,7 +147,7 @@ async fn the_sign_in_code_gives_a_key_once() {
 }
 
 #[tokio::test]
-async fn the_overview_lists_jobs_of_the_team_newest_first() {
+async fn the_overview_lists_the_jobs_of_the_team_newest_first() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let mut ids = Vec::new();
@@ -190,7 +190,7 @@ async fn the_overview_lists_jobs_of_the_team_newest_first() {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_job_are_told_without_their_bodies_and_with_their_links() {
+async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(2).await;
     let formats = json!({"formats": ["markdown", "links"]});
@@ -231,7 +231,7 @@ async fn the_pages_of_a_job_are_told_without_their_bodies_and_with_their_links()
         (&links["parents"], &links["cut"], &links["listed"]),
         (&json!([null, 0, 0]), &json!(false), &json!(true))
     );
-    // In the page's order; which of the two was done first is chance.
+    // In the order of the page; either of the two may have been fetched first.
     let mut targets: Vec<_> = links["links"].as_array().unwrap().clone();
     targets.sort_by_key(|link| link[1].as_u64());
     assert_eq!(targets, [json!([0, 1]), json!([0, 2])]);

@@ -1,4 +1,4 @@
-//! Crawls and scrapes from start to end, against a site on this machine.
+//! Crawls and scrapes against a local site.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::site::Site;
 
 pub(crate) const ALLOW: &[(&str, &str)] = &[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")];
 
-/// Starts a crawl and gives its id.
+/// Starts a crawl and returns its id.
 pub(crate) async fn start(app: &TestApp, body: Value) -> String {
     let answer = app.post("/v2/crawl", &body).await;
     assert_eq!(answer.status, 200, "{}", answer.json());
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The status once `enough` says so.
+/// Polls the status until `enough` returns true, and returns it.
 pub(crate) async fn until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -35,7 +35,7 @@ fn ended(status: &Value) -> bool {
     status["status"] != "scraping"
 }
 
-/// The path of a `next` address below this server.
+/// Returns the path of a `next` URL on this server.
 pub(crate) fn path_of(next: &str) -> String {
     next.strip_prefix("http://hm.test:3002")
         .unwrap_or_else(|| panic!("{next}"))
@@ -43,7 +43,7 @@ pub(crate) fn path_of(next: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_crawl_is_started_followed_by_next_and_each_document_comes_once() {
+async fn following_next_returns_each_document_of_a_crawl_once() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(6).await;
     let started = app
@@ -87,7 +87,7 @@ async fn a_crawl_is_started_followed_by_next_and_each_document_comes_once() {
 }
 
 #[tokio::test]
-async fn bad_windows_are_refused() {
+async fn invalid_limit_and_skip_are_rejected() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
@@ -111,7 +111,7 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
     let empty = app.get(&next).await.json();
     assert!(
         since.elapsed() >= Duration::from_millis(900),
-        "held: {:?}",
+        "the request waited only {:?}",
         since.elapsed()
     );
     assert!(since.elapsed() < Duration::from_secs(3));
@@ -128,14 +128,14 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
     app.get(&format!("/v2/crawl/{id}")).await;
     assert!(
         first_look.elapsed() < Duration::from_millis(500),
-        "a look without skip is not held"
+        "a request without skip does not wait"
     );
     site.let_go(10);
     until(&app, &id, ended).await;
 }
 
 #[tokio::test]
-async fn a_running_crawl_is_active_and_cancelled_once_for_good() {
+async fn a_running_crawl_is_listed_as_active_until_it_is_cancelled() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(3).await;
     let id = start(
@@ -176,7 +176,7 @@ async fn a_running_crawl_is_active_and_cancelled_once_for_good() {
     assert_eq!(
         status["data"].as_array().unwrap().len(),
         1,
-        "what was there stays"
+        "existing documents are kept"
     );
     assert_eq!(app.get("/v2/crawl/active").await.json()["crawls"], json!([]));
 }
@@ -195,7 +195,7 @@ async fn a_finished_crawl_cannot_be_cancelled() {
 }
 
 #[tokio::test]
-async fn the_same_idempotency_key_gives_the_same_crawl() {
+async fn the_same_idempotency_key_returns_the_same_crawl() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let post = async |key: &str, limit: u32| -> Answer {
@@ -213,7 +213,7 @@ async fn the_same_idempotency_key_gives_the_same_crawl() {
 }
 
 #[tokio::test]
-async fn a_scrape_is_answered_and_stays_readable() {
+async fn a_scrape_can_be_read_again_by_its_id() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(1).await;
     let answer = app
@@ -237,7 +237,7 @@ async fn a_scrape_is_answered_and_stays_readable() {
 }
 
 #[tokio::test]
-async fn a_failed_scrape_is_answered_the_same_way_again() {
+async fn a_failed_scrape_returns_the_same_error_again() {
     let app = TestApp::with(ALLOW).await;
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", free.local_addr().unwrap());
@@ -251,7 +251,7 @@ async fn a_failed_scrape_is_answered_the_same_way_again() {
 }
 
 #[tokio::test]
-async fn a_scrape_that_a_stop_cuts_short_is_answered() {
+async fn a_scrape_that_is_interrupted_by_a_shutdown_gets_503() {
     let app = TestApp::with(ALLOW).await;
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let body = json!({ "url": format!("http://{}/", silent.local_addr().unwrap()) });
@@ -265,7 +265,7 @@ async fn a_scrape_that_a_stop_cuts_short_is_answered() {
 }
 
 #[tokio::test]
-async fn a_site_that_is_not_there_is_told_with_the_reason() {
+async fn a_crawl_of_an_unreachable_site_fails_with_the_reason() {
     let app = TestApp::with(ALLOW).await;
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", free.local_addr().unwrap());
@@ -288,7 +288,7 @@ async fn private_targets_are_refused_unless_allowed() {
 }
 
 #[tokio::test]
-async fn what_the_operator_did_not_enable_is_refused() {
+async fn options_that_the_operator_has_not_enabled_are_refused() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     for option in [
@@ -302,7 +302,7 @@ async fn what_the_operator_did_not_enable_is_refused() {
 }
 
 #[tokio::test]
-async fn links_use_the_public_address_when_there_is_one() {
+async fn links_use_the_configured_public_url() {
     let settings = [
         ALLOW[0],
         ("HARVESTMAN_PUBLIC_URL", "https://data.example.com/hm/"),
@@ -321,7 +321,7 @@ async fn links_use_the_public_address_when_there_is_one() {
 }
 
 #[tokio::test]
-async fn an_answer_ends_at_ten_mebibytes_and_next_gives_the_rest() {
+async fn a_status_page_ends_at_ten_mebibytes_and_next_returns_the_rest() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let body = json!({ "url": site.url("/big"), "limit": 5, "scrapeOptions": { "formats": ["rawHtml"] } });

@@ -1,4 +1,4 @@
-//! What every answer has: ids, CORS, security headers, compression.
+//! Middleware of every request: ids, CORS, security headers, compression; and the health endpoints.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode};
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn every_answer_has_an_id_and_the_headers_of_the_api() {
+async fn every_response_has_a_request_id_and_the_headers_of_the_api() {
     let app = TestApp::start().await;
     for path in ["/health", "/nowhere", "/v2/crawl/active"] {
         let answer = app.get(path).await;
@@ -22,7 +22,7 @@ async fn every_answer_has_an_id_and_the_headers_of_the_api() {
 }
 
 #[tokio::test]
-async fn a_good_request_id_is_echoed() {
+async fn a_valid_request_id_is_echoed() {
     let app = TestApp::start().await;
     let request = app
         .anonymous(Method::GET, "/health")
@@ -32,7 +32,7 @@ async fn a_good_request_id_is_echoed() {
 }
 
 #[tokio::test]
-async fn options_is_answered_without_a_key() {
+async fn options_requests_need_no_key() {
     let app = TestApp::start().await;
     for path in ["/v2/crawl", "/v2/scrape/x", "/nowhere"] {
         let request = app
@@ -65,7 +65,7 @@ async fn the_console_is_not_open_to_other_origins() {
 }
 
 #[tokio::test]
-async fn answers_are_compressed_for_those_who_take_it() {
+async fn responses_are_compressed_if_the_client_accepts_it() {
     let app = TestApp::start().await;
     let request = app
         .anonymous(Method::GET, "/metrics")
@@ -77,12 +77,12 @@ async fn answers_are_compressed_for_those_who_take_it() {
 }
 
 #[tokio::test]
-async fn a_panic_becomes_an_answer_with_the_request_id() {
+async fn a_panic_becomes_a_500_with_the_request_id() {
     let mut app = TestApp::start().await;
     app.router = axum::Router::new()
         .route(
             "/boom",
-            axum::routing::get(|| async { panic!("as the test wants it") as () }),
+            axum::routing::get(|| async { panic!("panic of the test") as () }),
         )
         .layer(axum::middleware::from_fn_with_state(
             app.app.clone(),
@@ -94,11 +94,11 @@ async fn a_panic_becomes_an_answer_with_the_request_id() {
     let answer = app.send(request.body(Body::empty()).unwrap()).await;
     answer.is_error(500, "UNKNOWN_ERROR");
     assert!(answer.json()["error"].as_str().unwrap().contains("find-me"));
-    assert!(!String::from_utf8_lossy(&answer.body).contains("as the test wants it"));
+    assert!(!String::from_utf8_lossy(&answer.body).contains("panic of the test"));
 }
 
 #[tokio::test]
-async fn metrics_are_for_this_machine_unless_opened() {
+async fn metrics_are_local_unless_metrics_public_is_set() {
     let app = TestApp::start().await;
     app.get("/nowhere").await;
     let local = app.get("/metrics").await;
@@ -130,7 +130,7 @@ async fn metrics_are_for_this_machine_unless_opened() {
 }
 
 #[tokio::test]
-async fn ready_says_how_each_part_is() {
+async fn ready_reports_the_state_of_each_component() {
     let app = TestApp::start().await;
     for path in ["/ready", "/health/ready"] {
         let answer = app.get(path).await;

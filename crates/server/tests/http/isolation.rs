@@ -1,5 +1,5 @@
-//! No team reaches what another has. Every route that does something stands in a table here, with what a caller of
-//! another team gets; a route without a row fails the test. What each route answers is printed.
+//! Isolation of teams. A table lists every supported route with the response that another team's key must get; a
+//! route without a row fails the test. The test prints the response of each route.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use crate::app::{Answer, TestApp};
 use crate::crawl::ALLOW;
 use crate::site::Site;
 
-/// What the other team's key gets.
+/// Expected response for another team's key.
 #[derive(Clone, Copy)]
 enum Other {
-    /// The id is of a thing of this team, and is refused so.
+    /// The id belongs to this team: this status and error code.
     Refused(Thing, u16, &'static str),
-    /// The call is about the caller's own team: this status, and nothing of ours in the answer.
+    /// The request concerns the caller's own team: this status, and none of our data in the response.
     Own(u16),
-    /// A token in the address is the key; ours does not open it, nor does anybody's.
+    /// A token in the path authenticates the request; no API key opens it.
     Token,
-    /// The same for everybody.
+    /// The same status for everyone.
     Everybody(u16),
-    /// No key of any team opens it.
+    /// No API key of any team opens it.
     Operator,
 }
 
@@ -52,7 +52,7 @@ const fn forbidden(thing: Thing) -> Other {
     Refused(thing, FORBIDDEN.0, FORBIDDEN.1)
 }
 
-/// Method, path, body, and what the other team gets. Routes that are not offered yet may have their row already.
+/// Method, path, body, and the expected response for another team. Planned routes may already have a row.
 const TABLE: &[(&str, &str, &str, Other)] = &[
     ("POST", "/v2/crawl", "{}", Own(400)),
     ("POST", "/v2/crawl/params-preview", "{}", Own(400)),
@@ -154,7 +154,7 @@ const CODE: &str = r#"{"code":"1"}"#;
 const APPEND: &str = r#"{"urls":["http://127.0.0.1:1/"],"appendToId":"{id}"}"#;
 const RESEND: &str = r#"{"webhookId":"0192f000-0000-7000-8000-000000000001"}"#;
 
-/// What a team has.
+/// Resources of one team.
 struct Ours {
     crawl: JobId,
     batch: JobId,
@@ -207,7 +207,7 @@ impl Ours {
         }
     }
 
-    /// That an answer tells nothing of it.
+    /// Asserts that a response contains none of the ids and URLs.
     fn is_not_in(&self, answer: &Answer, row: &str) {
         let text = String::from_utf8_lossy(&answer.body);
         let things = [
@@ -220,12 +220,12 @@ impl Ours {
         ];
         let ids = things.map(|thing| self.id(thing));
         for secret in ids.iter().chain([&self.site]) {
-            assert!(!text.contains(secret.as_str()), "{row} tells {secret}: {text}");
+            assert!(!text.contains(secret.as_str()), "{row} reveals {secret}: {text}");
         }
     }
 }
 
-/// A stored session: there is no browser here, and whose it is is known all the same.
+/// Stores a session without a browser: its owner is known anyway.
 async fn session(app: &TestApp, team: TeamId) -> SessionId {
     let now = harvestman_engine::now();
     let id = harvestman_engine::new_job_id();
@@ -268,7 +268,7 @@ impl Row {
         format!("{method} {}", self.route.path)
     }
 
-    /// What the route answers to this key.
+    /// Sends the request of the row with a key.
     async fn ask(&self, app: &TestApp, key: Option<&str>) -> Answer {
         let method = self.route.method.clone().unwrap_or(Method::GET);
         let mut request = app.anonymous(method, &self.path);
@@ -280,14 +280,14 @@ impl Row {
     }
 }
 
-/// The rows of what is offered, with this team's ids filled in.
+/// Returns the rows of supported routes, with the ids of this team filled in.
 fn rows(ours: &Ours) -> Vec<Row> {
     let all = routes();
     let route = |method: &str, path: &str| {
         let same =
             |route: &&Route| route.path == path && route.method.as_ref().is_some_and(|of| of == method);
         let found = all.iter().find(same).cloned();
-        found.unwrap_or_else(|| panic!("{method} {path} is in the table of this test and no route"))
+        found.unwrap_or_else(|| panic!("{method} {path} is in the table of this test but is not a route"))
     };
     let rows = TABLE.iter().map(|(method, path, body, other)| {
         let id = match other {
@@ -319,9 +319,9 @@ fn said(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn every_route_refuses_no_key_a_bad_key_and_another_teams_key_as_the_contract_says() {
+async fn every_route_refuses_missing_invalid_and_foreign_keys_as_in_the_contract() {
     let app = TestApp::with(ALLOW).await;
-    // Its pages wait, so that crawl and batch still run when others try to stop them.
+    // Its pages block, so that crawl and batch are still running when others try to cancel them.
     let site = Site::closed(3).await;
     let ours = Ours::make(&app, &site).await;
     let stranger = app.other_key("strangers").await;
@@ -333,13 +333,13 @@ async fn every_route_refuses_no_key_a_bad_key_and_another_teams_key_as_the_contr
         let name = format!("{method} {}", route.path);
         assert!(
             tested.contains(&name),
-            "{name} has no row: what does another team get from it?"
+            "{name} has no row; add the expected response for another team"
         );
     }
 
     println!(
         "{:<46} {:<18} {:<18} another team's key",
-        "route", "no key", "bad key"
+        "route", "no key", "invalid key"
     );
     for row in &rows {
         let name = row.name();
@@ -384,7 +384,7 @@ async fn every_route_refuses_no_key_a_bad_key_and_another_teams_key_as_the_contr
     its_owner_gets_further(&app, &rows).await;
 }
 
-/// Whatever the others tried.
+/// Asserts that the requests of others had no effect.
 async fn nothing_was_changed(app: &TestApp, ours: &Ours) {
     for path in [
         format!("/v2/crawl/{}", ours.crawl),
@@ -394,7 +394,7 @@ async fn nothing_was_changed(app: &TestApp, ours: &Ours) {
         assert_eq!(status["status"], "scraping", "{path}: {status}");
     }
     let batch = app.get(&format!("/v2/batch/scrape/{}", ours.batch)).await.json();
-    assert_eq!(batch["total"], 1, "nobody added to it");
+    assert_eq!(batch["total"], 1, "no page was added");
     let store = app.app.store();
     let session = store.session(ours.session).await.unwrap().unwrap();
     assert_eq!(session.end, None);
@@ -402,7 +402,7 @@ async fn nothing_was_changed(app: &TestApp, ours: &Ours) {
     assert_eq!(secret["set"], false);
 }
 
-/// The ids are good ones: the same calls with the right key are not refused.
+/// Asserts that the ids are valid: the same requests with the owner's key are not refused.
 async fn its_owner_gets_further(app: &TestApp, rows: &[Row]) {
     for row in rows {
         if let Refused(_, status, code) = row.other {

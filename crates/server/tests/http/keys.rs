@@ -1,4 +1,4 @@
-//! Keys and webhook secrets of a team, by its console's calls.
+//! Endpoints of the console for keys and webhook secrets.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -37,7 +37,7 @@ async fn works(app: &TestApp, key: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_key_is_made_listed_used_and_revoked() {
+async fn a_key_is_created_listed_used_and_revoked() {
     let app = TestApp::start().await;
     let (id, key) = made(&app, "ci").await;
     assert!(works(&app, &key).await);
@@ -52,7 +52,10 @@ async fn a_key_is_made_listed_used_and_revoked() {
     assert_eq!(row["hint"], key[key.len() - 4..]);
     assert_eq!((&row["current"], &row["revokedAt"]), (&true.into(), &Value::Null));
     assert_eq!(keys.iter().filter(|row| row["current"] == true).count(), 1);
-    assert!(!json!(keys).to_string().contains(&key), "a key is shown once");
+    assert!(
+        !json!(keys).to_string().contains(&key),
+        "the list never contains the key itself"
+    );
 
     let path = format!("/console/api/keys/{id}");
     let gone = call(&app, Method::DELETE, &path, &app.key, &json!({})).await;
@@ -60,7 +63,7 @@ async fn a_key_is_made_listed_used_and_revoked() {
         (gone.status.as_u16(), gone.json()),
         (200, json!({ "success": true }))
     );
-    // It was in use a moment ago, and opens nothing all the same.
+    // The lookup of the key was cached a moment ago.
     assert!(!works(&app, &key).await);
     let row = of(&listed(&app, &app.key).await, &id);
     assert!(
@@ -73,7 +76,7 @@ async fn a_key_is_made_listed_used_and_revoked() {
 }
 
 #[tokio::test]
-async fn the_last_key_of_a_team_stays() {
+async fn the_last_key_of_a_team_cannot_be_revoked() {
     let app = TestApp::start().await;
     let id = listed(&app, &app.key).await[0]["id"].as_str().unwrap().to_owned();
     let path = format!("/console/api/keys/{id}");
@@ -88,7 +91,7 @@ async fn the_last_key_of_a_team_stays() {
 }
 
 #[tokio::test]
-async fn a_team_sees_and_revokes_its_own_keys_alone() {
+async fn a_team_sees_and_revokes_only_its_own_keys() {
     let app = TestApp::start().await;
     let stranger = app.other_key("strangers").await;
     let (id, key) = made(&app, "ours").await;
@@ -111,11 +114,11 @@ async fn a_team_sees_and_revokes_its_own_keys_alone() {
 }
 
 #[tokio::test]
-async fn a_configured_key_that_was_revoked_stays_revoked_after_a_restart() {
+async fn a_revoked_configured_key_stays_revoked_after_a_restart() {
     let app = TestApp::with(&[("HARVESTMAN_API_KEYS", "fc-one=red,fc-two=red")]).await;
     let keys = listed(&app, "fc-one").await;
     let two = keys.iter().find(|row| row["current"] == false).unwrap();
-    assert_eq!(two["hint"], "", "of a short key nothing is told");
+    assert_eq!(two["hint"], "", "a short key has no hint");
     let path = format!("/console/api/keys/{}", two["id"].as_str().unwrap());
     assert_eq!(
         call(&app, Method::DELETE, &path, "fc-one", &json!({}))
@@ -131,7 +134,7 @@ async fn a_configured_key_that_was_revoked_stays_revoked_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_receiver_is_tried_with_the_teams_own_secret() {
+async fn a_test_event_is_signed_with_the_secret_of_the_team() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let secret = async || app.get("/console/api/webhook-secret").await.json();

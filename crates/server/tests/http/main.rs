@@ -1,6 +1,6 @@
-//! The server through its real router, with a store of its own and no network beyond this machine.
+//! Tests through the real router, with a temporary store and only local network connections.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![allow(clippy::unwrap_used, reason = "a panic shows where a test failed")]
 
 mod app;
 mod auth;

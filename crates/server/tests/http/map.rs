@@ -1,4 +1,4 @@
-//! A map through the router: what is noted of it.
+//! Maps through the router: credits and activity.
 
 use harvestman_store::{Activity, ActivityQuery};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::crawl::ALLOW;
 use crate::site::Site;
 
 #[tokio::test]
-async fn a_map_costs_one_credit_unless_it_fails_and_is_activity_anyway() {
+async fn a_map_costs_one_credit_unless_it_fails_and_is_always_recorded_as_activity() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(3).await;
     let found = app.post("/v2/map", &json!({ "url": site.url("/") })).await;

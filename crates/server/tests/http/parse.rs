@@ -1,4 +1,4 @@
-//! Uploads: what a form may hold, what is refused, and text, which needs no reader of files.
+//! Uploads: valid and invalid forms, and text files, which need no file reader process.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -8,7 +8,7 @@ use crate::app::{Answer, TestApp};
 
 const BOUNDARY: &str = "boundary-of-herons";
 
-/// A part: its `Content-Disposition` parameters, its content type or none, its bytes.
+/// Part of a form: its `Content-Disposition` parameters, its content type (empty for none), its bytes.
 type Part<'a> = (&'a str, &'a str, &'a [u8]);
 
 fn form(parts: &[Part<'_>]) -> Vec<u8> {
@@ -61,7 +61,7 @@ async fn parse(
 const NOTES: &str = "name=\"file\"; filename=\"notes.md\"";
 
 #[tokio::test]
-async fn text_is_converted_and_kept_under_its_scrape_id() {
+async fn text_is_converted_and_stored_under_its_scrape_id() {
     let app = TestApp::start().await;
     let file = "name=\"file\"; filename=\"C:\\\\birds\\\\herons.html\"";
     let page = b"<title>Herons</title><nav>Menu</nav><main><h1>Herons</h1><p>They wade in shallow water all day.</p></main>";
@@ -104,7 +104,7 @@ async fn text_is_converted_and_kept_under_its_scrape_id() {
 }
 
 #[tokio::test]
-async fn files_are_paid_for_as_pages_are() {
+async fn files_cost_the_same_credits_as_pages() {
     let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "6")]).await;
     let summed = json!({"formats": ["markdown", "summary"]});
     for (options, credits) in [(&summed, 5), (&json!({}), 1)] {
@@ -118,7 +118,7 @@ async fn files_are_paid_for_as_pages_are() {
 }
 
 #[tokio::test]
-async fn the_kind_comes_from_the_name_then_the_type_then_the_bytes() {
+async fn the_format_is_detected_by_name_then_content_type_then_bytes() {
     let app = TestApp::start().await;
     let no_options = json!({});
     let check = async |file: &str, kind: &str, bytes: &[u8], content_type: &str, markdown: &str| {
@@ -152,7 +152,7 @@ async fn the_kind_comes_from_the_name_then_the_type_then_the_bytes() {
 }
 
 #[tokio::test]
-async fn a_form_without_a_good_file_is_refused() {
+async fn a_form_without_a_valid_file_is_rejected() {
     let app = TestApp::start().await;
     let file = (NOTES, "", b"x".as_slice());
     post(&app, &[]).await.is_error(400, "BAD_REQUEST");
@@ -172,13 +172,13 @@ async fn a_form_without_a_good_file_is_refused() {
     )
     .await
     .is_error(400, "SCRAPE_UNSUPPORTED_FILE_ERROR");
-    // Other parts are passed over.
+    // Other parts are ignored.
     let answer = post(&app, &[("name=\"more\"", "", b"?"), file]).await;
     assert_eq!(answer.json()["data"]["markdown"], "x");
 }
 
 #[tokio::test]
-async fn what_is_no_form_is_refused() {
+async fn invalid_forms_are_rejected() {
     let app = TestApp::start().await;
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
     let mut cut_short = form(&[(NOTES, "", b"x")]);
@@ -199,7 +199,7 @@ async fn what_is_no_form_is_refused() {
 }
 
 #[tokio::test]
-async fn options_are_as_strict_as_those_of_a_scrape() {
+async fn options_are_validated_like_those_of_a_scrape() {
     let app = TestApp::start().await;
     let check = async |options: &[u8], code: &str| {
         let answer = post(
@@ -245,7 +245,7 @@ async fn options_are_as_strict_as_those_of_a_scrape() {
 }
 
 #[tokio::test]
-async fn a_file_above_the_limit_is_a_bad_request_and_one_at_it_is_read() {
+async fn a_file_above_the_limit_is_a_bad_request() {
     let app = TestApp::start().await;
     let most = 50 * 1024 * 1024;
     let mut bytes = vec![b' '; most + 1];
@@ -262,7 +262,7 @@ async fn a_file_above_the_limit_is_a_bad_request_and_one_at_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_reader_that_cannot_be_started_is_a_fault_of_the_server() {
+async fn a_file_reader_that_cannot_start_is_a_server_error() {
     let app = TestApp::start().await;
     let file = "name=\"file\"; filename=\"a.pdf\"";
     post(&app, &[(file, "application/pdf", b"%PDF-1.7")])
@@ -271,7 +271,7 @@ async fn a_reader_that_cannot_be_started_is_a_fault_of_the_server() {
 }
 
 #[tokio::test]
-async fn the_formats_are_listed_and_a_key_is_needed() {
+async fn the_list_of_formats_requires_a_key() {
     let app = TestApp::start().await;
     let formats = app.get("/v2/parse/formats").await.json();
     let formats = formats["data"]["formats"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! The route table against the documented one, and what routes do without looking at the work.
+//! The route table against the documentation, and behaviour that all routes share.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::app::TestApp;
 use crate::crawl::ALLOW;
 use crate::site::Site;
 
-/// `(method, path, state)` of every row of the documentation.
+/// Returns `(method, path, supported)` of every row of the documentation.
 fn documented() -> BTreeSet<(String, String, bool)> {
     let text = include_str!("../../../../docs/ROUTES.md");
     text.lines()
@@ -37,7 +37,7 @@ fn nameless(path: &str) -> String {
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// A path of the table with its parameters filled in.
+/// Fills in the parameters of a path.
 fn filled(path: &str) -> String {
     let id = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001);
     let part = |part: &str| match part {
@@ -49,7 +49,7 @@ fn filled(path: &str) -> String {
 }
 
 #[test]
-fn the_table_is_the_documented_one() {
+fn the_route_table_matches_the_documentation() {
     let table: BTreeSet<_> = routes()
         .into_iter()
         .map(|route| {
@@ -58,7 +58,7 @@ fn the_table_is_the_documented_one() {
         })
         .collect();
     let documented = documented();
-    assert!(documented.len() > 60, "the documentation is read");
+    assert!(documented.len() > 60, "the documentation was parsed");
     assert_eq!(
         table.difference(&documented).collect::<Vec<_>>(),
         Vec::<&_>::new(),
@@ -72,7 +72,7 @@ fn the_table_is_the_documented_one() {
 }
 
 #[tokio::test]
-async fn routes_that_ask_for_a_key_refuse_without_one_before_anything_else() {
+async fn routes_check_the_key_before_anything_else() {
     let app = TestApp::start().await;
     for route in routes() {
         let method = route.method.clone().unwrap_or(Method::POST);
@@ -94,7 +94,7 @@ async fn routes_that_ask_for_a_key_refuse_without_one_before_anything_else() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_says_so_and_what_is_offered_does_not() {
+async fn only_unsupported_routes_return_501() {
     let app = TestApp::start().await;
     for route in routes() {
         let method = route.method.clone().unwrap_or(Method::PUT);
@@ -115,7 +115,7 @@ async fn what_is_not_offered_says_so_and_what_is_offered_does_not() {
 }
 
 #[tokio::test]
-async fn ids_of_other_teams_and_unknown_ids_are_not_found_on_every_route() {
+async fn ids_of_other_teams_and_unknown_ids_return_404_on_every_route() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let key = app.other_key("strangers").await;
@@ -132,7 +132,7 @@ async fn ids_of_other_teams_and_unknown_ids_are_not_found_on_every_route() {
         let request = app
             .anonymous(method, &route.path.replace("{id}", &id))
             .header("authorization", format!("Bearer {key}"));
-        // What a session is asked to do, where there is one.
+        // A body that is valid for sessions.
         let body = || Body::from(r#"{"code":"1"}"#);
         app.send(request.body(body()).unwrap())
             .await

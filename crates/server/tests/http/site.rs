@@ -1,5 +1,5 @@
-//! A small site on this machine: `/` links to `/page/1` .. `/page/N`; pages wait until they are let go.
-//! `/big` and what it links to are large; `/loop` leads to itself.
+//! A small local site: `/` links to `/page/1` .. `/page/N`, whose responses wait for a permit. `/big` and the pages
+//! it links to are large; `/loop` redirects to itself.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A site whose pages answer at once.
+    /// Starts a site whose pages respond at once.
     pub(crate) async fn open(pages: usize) -> Site {
         let site = Site::closed(pages).await;
         site.let_go(Semaphore::MAX_PERMITS);
         site
     }
 
-    /// A site whose pages below the start answer one for each permit.
+    /// Starts a site whose `/page/N` respond once per permit.
     pub(crate) async fn closed(pages: usize) -> Site {
         let gate = Arc::new(Semaphore::new(0));
         let links: String = (1..=pages)
@@ -58,7 +58,7 @@ impl Site {
     }
 }
 
-/// 3 MiB of text, with links to four more such pages and a page that waits.
+/// Returns 3 MiB of text, with links to four more such pages and to a page that waits for a permit.
 async fn big() -> Html<String> {
     let mut links: String = (1..=4)
         .map(|n| format!("<p><a href=\"/big/{n}\">{n}</a>"))

@@ -1,4 +1,4 @@
-//! The live socket of a crawl, over a real connection.
+//! The live job socket of a crawl, over a real connection.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::site::Site;
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// Connects; the second value is the subprotocol that the server chose.
+/// Connects and returns the socket and the subprotocol that the server selected.
 async fn connect(address: SocketAddr, id: &str, header: (&'static str, String)) -> (Socket, Option<String>) {
     let mut request = format!("ws://{address}/v2/crawl/{id}")
         .into_client_request()
@@ -37,7 +37,7 @@ async fn connect(address: SocketAddr, id: &str, header: (&'static str, String)) 
 async fn message(socket: &mut Socket) -> Message {
     let next = tokio::time::timeout(Duration::from_secs(20), socket.next());
     next.await
-        .expect("a message in time")
+        .expect("a message arrives in time")
         .expect("the socket is open")
         .unwrap()
 }
@@ -63,7 +63,7 @@ async fn closed(socket: &mut Socket) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn a_watcher_hears_what_is_there_each_document_and_the_end() {
+async fn a_client_gets_the_catchup_each_document_and_the_end() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(2).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -107,7 +107,7 @@ async fn a_watcher_hears_what_is_there_each_document_and_the_end() {
 }
 
 #[tokio::test]
-async fn a_cancelled_crawl_is_told_as_an_error_and_then_closed() {
+async fn a_cancelled_crawl_sends_an_error_and_closes() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(2).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -148,7 +148,7 @@ async fn refusals_come_after_the_upgrade_as_close_frames() {
 }
 
 #[tokio::test]
-async fn a_stopping_server_says_goodbye_to_watchers() {
+async fn a_shutdown_closes_the_socket_with_1001() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(2).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -161,16 +161,19 @@ async fn a_stopping_server_says_goodbye_to_watchers() {
 }
 
 #[tokio::test]
-async fn a_catchup_ends_at_ten_mebibytes_and_documents_go_on_without_gap_or_repeat() {
+async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(0).await;
     let (address, _stop) = app.listen(Patience::default()).await;
-    // Pages of 3 MiB; one more waits until the watcher has heard the others.
+    // Pages of 3 MiB; another one is fetched only after the client has received these.
     let body = json!({ "url": site.url("/big"), "limit": 6, "sitemap": "skip", "crawlEntireDomain": true,
         "scrapeOptions": { "formats": ["rawHtml"] } });
     let id = start(&app, body).await;
     let status = until(&app, &id, |status| status["completed"] == 5).await;
-    assert!(status["next"].is_string(), "more than one answer holds");
+    assert!(
+        status["next"].is_string(),
+        "the documents fill more than one status page"
+    );
 
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
     let first = message(&mut socket).await.into_text().unwrap();
@@ -209,12 +212,12 @@ async fn a_catchup_ends_at_ten_mebibytes_and_documents_go_on_without_gap_or_repe
     }
     assert!(
         told == stored,
-        "the socket tells what the status tells, in the same order"
+        "the socket sends the documents of the status in the same order"
     );
 }
 
 #[tokio::test]
-async fn a_catchup_is_the_status_and_a_failed_crawl_is_an_error() {
+async fn the_catchup_equals_the_status_and_a_failed_crawl_sends_an_error() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -226,10 +229,7 @@ async fn a_catchup_is_the_status_and_a_failed_crawl_is_an_error() {
         assert_eq!(chosen, None, "no subprotocol was offered");
         let mut catchup = text(&mut socket).await;
         let base = format!("http://{address}");
-        assert!(
-            !catchup.to_string().contains(&base),
-            "a job that ended has no next"
-        );
+        assert!(!catchup.to_string().contains(&base), "a finished job has no next");
         assert_eq!(catchup["data"].take(), status);
         assert_eq!(catchup, json!({ "type": "catchup", "data": null }));
         let end = text(&mut socket).await;
@@ -245,7 +245,7 @@ async fn a_catchup_is_the_status_and_a_failed_crawl_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_job_of_another_team_is_unknown_and_a_broken_store_is_a_fault() {
+async fn a_job_of_another_team_closes_with_1008_and_a_store_error_with_1011() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -260,7 +260,7 @@ async fn a_job_of_another_team_is_unknown_and_a_broken_store_is_a_fault() {
 }
 
 #[tokio::test]
-async fn a_ping_comes_while_nothing_happens() {
+async fn an_idle_socket_gets_pings() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(1).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -279,7 +279,7 @@ async fn a_ping_comes_while_nothing_happens() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_hears_nothing_more() {
+async fn a_revoked_key_closes_the_socket() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::closed(2).await;
     let (address, _stop) = app.listen(Patience::default()).await;
@@ -312,7 +312,7 @@ async fn a_revoked_key_hears_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_socket_counts_as_a_request() {
+async fn a_socket_counts_towards_the_rate_limit() {
     let app = TestApp::with(&[ALLOW[0], ("HARVESTMAN_RATE_LIMIT", "2")]).await;
     let site = Site::closed(1).await;
     let (address, _stop) = app.listen(Patience::default()).await;

@@ -1,4 +1,4 @@
-//! What a team did, used and has left, through the router.
+//! Usage and activity of a team, through the router.
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
@@ -15,7 +15,7 @@ use crate::site::Site;
 
 const DAY_MS: u64 = 24 * 3_600_000;
 
-/// Notes a call of this team and price, made at this time.
+/// Stores a request of a team with its credits and time.
 async fn note(
     app: &TestApp,
     (team, key): (TeamId, Option<KeyId>),
@@ -43,7 +43,7 @@ async fn note(
     call.id
 }
 
-/// Team and key of the app's caller.
+/// Returns the team and key of the app's API key.
 async fn caller(app: &TestApp) -> (TeamId, Option<KeyId>) {
     let principal = app
         .app
@@ -56,7 +56,7 @@ async fn caller(app: &TestApp) -> (TeamId, Option<KeyId>) {
 }
 
 #[tokio::test]
-async fn usage_is_told_by_month_and_key() {
+async fn usage_is_reported_by_month_and_key() {
     let app = TestApp::start().await;
     let (team, key) = caller(&app).await;
     let now = harvestman_engine::now();
@@ -65,7 +65,7 @@ async fn usage_is_told_by_month_and_key() {
     let dates = |month: Month| (month.start().to_string(), month.end().to_string());
     let (start, end) = dates(this);
 
-    // The current month is there before anything is used.
+    // The current month is listed even without usage.
     let history = app.get("/v2/team/credit-usage/historical").await;
     assert_eq!(history.status, 200);
     let expected = json!({ "success": true, "periods": [
@@ -104,7 +104,7 @@ async fn usage_is_told_by_month_and_key() {
 }
 
 #[tokio::test]
-async fn what_is_left_is_of_this_month() {
+async fn remaining_credits_are_those_of_the_current_month() {
     let unlimited = TestApp::start().await;
     let left = unlimited.get("/v2/team/token-usage").await.json();
     assert_eq!(left["data"]["remainingTokens"], 15_000_000_000_u64);
@@ -135,14 +135,14 @@ async fn what_is_left_is_of_this_month() {
 }
 
 #[tokio::test]
-async fn a_hundred_and_fifty_activities_are_paged_without_gap_or_repeat_while_more_come() {
+async fn activity_is_paged_without_gap_or_repeat_while_new_entries_arrive() {
     let app = TestApp::start().await;
     let who = caller(&app).await;
     let now = harvestman_engine::now();
     let kinds = [JobKind::Map, JobKind::Search, JobKind::Interact];
     let mut made = Vec::new();
     for number in 0..150 {
-        // Three at each moment, the oldest almost a day old.
+        // Three entries per timestamp; the oldest is almost a day old.
         let at = Timestamp(now.0 - (number / 3 + 1) * (DAY_MS / 52));
         let kind = kinds[number as usize % 3];
         made.push((at, note(&app, who, kind, 0, at).await, kind));
@@ -174,7 +174,7 @@ async fn a_hundred_and_fifty_activities_are_paged_without_gap_or_repeat_while_mo
             let newer = note(&app, who, kinds[walked.len() % 3], 0, harvestman_engine::now()).await;
             assert!(walked.iter().all(|entry| entry["id"] != newer.to_string()));
         }
-        // What came before this walk is newer than all that was made.
+        // Entries of an earlier walk are newer than all prepared ones.
         let since = Timestamp(now.0).to_string();
         walked.retain(|entry| entry["created_at"].as_str().unwrap() < since.as_str());
         let expected: Vec<Value> = made
@@ -197,14 +197,14 @@ async fn a_hundred_and_fifty_activities_are_paged_without_gap_or_repeat_while_mo
 }
 
 #[tokio::test]
-async fn the_console_is_told_whose_calls_were_what_became_of_them_and_can_ask_for_some_alone() {
+async fn the_console_lists_activity_with_keys_and_outcomes_and_filters_it() {
     let app = TestApp::with(ALLOW).await;
     let (team, key) = caller(&app).await;
     let site = Site::closed(0).await;
     let crawl = start(&app, json!({ "url": site.url("/"), "sitemap": "skip" })).await;
     until(&app, &crawl, |status| status["status"] == "completed").await;
     let now = harvestman_engine::now();
-    // Made together, they share a few transactions.
+    // Concurrent writes share a few transactions.
     let others =
         (1..=5100).map(|number| note(&app, (team, None), JobKind::Map, 0, Timestamp(now.0 - number)));
     futures_util::future::join_all(others).await;
@@ -233,7 +233,7 @@ async fn the_console_is_told_whose_calls_were_what_became_of_them_and_can_ask_fo
     assert_eq!(
         ids(first["data"].as_array().unwrap()),
         [json!(crawl)],
-        "the other is behind too many"
+        "the other entry is beyond the entries that one request scans"
     );
     assert_eq!(ids(&mine), [json!(crawl), json!(map)]);
     let told = |call: &Value| (call["endpoint"].clone(), call["outcome"].clone());
@@ -269,7 +269,7 @@ async fn the_console_is_told_whose_calls_were_what_became_of_them_and_can_ask_fo
 }
 
 #[tokio::test]
-async fn a_queue_is_the_pages_that_run_and_that_wait() {
+async fn queue_status_counts_running_and_waiting_pages() {
     let settings = [ALLOW, &[("HARVESTMAN_MAX_CONCURRENCY", "2")]].concat();
     let app = TestApp::with(&settings).await;
     let site = Site::closed(5).await;
@@ -293,7 +293,7 @@ async fn a_queue_is_the_pages_that_run_and_that_wait() {
         check,
         json!({ "success": true, "concurrency": 2, "maxConcurrency": 2 })
     );
-    // Another team has none of it.
+    // The queue of another team is empty.
     let other = app.other_key("others").await;
     let request = app.anonymous(Method::GET, "/v2/team/queue-status");
     let request = request.header("authorization", format!("Bearer {other}"));
@@ -309,7 +309,7 @@ async fn a_queue_is_the_pages_that_run_and_that_wait() {
 }
 
 #[tokio::test]
-async fn without_keys_usage_has_a_row_of_its_own() {
+async fn usage_without_a_key_is_reported_as_open_mode() {
     let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
     let report = async || {
         let request = app.anonymous(Method::GET, "/v2/team/credit-usage/historical?byApiKey=true");

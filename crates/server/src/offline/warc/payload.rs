@@ -1,5 +1,5 @@
-//! What a WARC record holds: an HTTP response as it was sent, or a bare body. Codings that were taken off before writing,
-//! though the head still names them, are told by the bytes.
+//! Payload of a WARC record: an HTTP response as it was sent, or a bare body. Some writers store decoded bodies but
+//! keep the `Content-Encoding` field; the bytes show which codings still apply.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use super::{Fields, head, line};
 use crate::limits;
 
-/// The block of a record.
+/// Block of a record.
 pub(in crate::offline) enum Payload {
     /// Status line, fields, body.
     Http(Vec<u8>),
@@ -19,7 +19,7 @@ pub(in crate::offline) enum Payload {
     },
 }
 
-/// A response with its codings taken off.
+/// Response with a decoded body.
 pub(in crate::offline) struct Response {
     pub(in crate::offline) status: u16,
     pub(in crate::offline) content_type: Option<String>,
@@ -27,7 +27,10 @@ pub(in crate::offline) struct Response {
 }
 
 impl Payload {
-    /// Takes the response apart. Errors: a sentence for the caller.
+    /// Parses the response and decodes its body.
+    ///
+    /// # Errors
+    /// A message for the output line of the record.
     pub(in crate::offline) fn response(self) -> Result<Response, String> {
         match self {
             Payload::Bare { content_type, body } => Ok(Response {
@@ -42,7 +45,7 @@ impl Payload {
 
 fn http(block: &[u8]) -> Result<Response, String> {
     let mut rest = block;
-    let unreadable = |error: io::Error| format!("the response cannot be read: {error}");
+    let unreadable = |error: io::Error| format!("cannot read the response: {error}");
     let first = line(&mut rest).map_err(unreadable)?.unwrap_or_default();
     let first = String::from_utf8_lossy(&first);
     let mut words = first.split_ascii_whitespace();
@@ -50,7 +53,7 @@ fn http(block: &[u8]) -> Result<Response, String> {
         .next()
         .filter(|version| version.starts_with("HTTP/"))
         .and_then(|_| words.next()?.parse().ok())
-        .ok_or("the record holds no HTTP response")?;
+        .ok_or("the record contains no HTTP response")?;
     let fields = Fields::of(&head(&mut rest).map_err(unreadable)?);
     let chunked = fields
         .first("transfer-encoding")
@@ -71,7 +74,7 @@ fn http(block: &[u8]) -> Result<Response, String> {
     })
 }
 
-/// The body without its chunk sizes; none when there are none.
+/// Returns the body without its chunk sizes; none if it is not chunked.
 fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(rest.len());
     loop {
@@ -81,7 +84,7 @@ fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
         if size == 0 {
             return Some(body);
         }
-        // An archive may hold less than was announced.
+        // The archive may contain less than the chunk size says.
         let (chunk, after) = rest.split_at(size.min(rest.len()));
         body.extend_from_slice(chunk);
         rest = after
@@ -94,7 +97,7 @@ fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Takes one coding off. A body that does not begin as the coding does is taken as it is.
+/// Decodes one content coding. A body that does not start with the magic bytes of the coding is returned unchanged.
 fn decoded(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
     let begins = |magic: &[u8]| body.starts_with(magic);
     let result = match coding {
@@ -117,13 +120,13 @@ fn decoded(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
             "the response is larger than {} bytes",
             limits::FILE_BYTES
         )),
-        // Neither of these two has a mark of its own.
+        // These two have no magic bytes.
         Err(_) if matches!(coding, "deflate" | "br") => Ok(body),
-        Err(error) => Err(format!("the response is no {coding}: {error}")),
+        Err(error) => Err(format!("the response is not valid {coding}: {error}")),
     }
 }
 
-/// Everything, or none when it is too much.
+/// Reads all of the input; none if it is larger than [`limits::FILE_BYTES`].
 fn read(input: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut out = Vec::new();
     let read = input.take(limits::FILE_BYTES + 1).read_to_end(&mut out)?;

@@ -1,4 +1,4 @@
-//! What the benchmarks run: pages, our outputs, and what peers make of the same bytes (docs/BENCHMARKS.md).
+//! The benchmarked pages and converters: ours and those of peers, on the same bytes (docs/BENCHMARKS.md).
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -13,18 +13,18 @@ use markup5ever_rcdom::RcDom;
 use serde_json::Value;
 use url::Url;
 
-/// Bytes of pages that are measured at most, taken evenly from all there are.
+/// Maximum total size of the measured pages; they are chosen evenly from all.
 const PAGES_BYTES: usize = 12_000_000;
 
-/// One way from HTML to something.
+/// A converter to measure.
 pub struct Way {
-    /// What the table calls it.
+    /// Name in the table.
     pub name: &'static str,
-    /// Does it; the result is as good as thrown away.
+    /// Runs it and discards the result.
     pub run: fn(&str),
 }
 
-/// What is compared, the bare parse first.
+/// The converters, starting with the bare parse.
 pub const WAYS: [Way; 8] = [
     Way {
         name: "html5ever: parse",
@@ -60,7 +60,8 @@ pub const WAYS: [Way; 8] = [
     },
 ];
 
-/// The pages of `HARVESTMAN_CORPUS` (`pages-*.jsonl.gz`; docs/MARKDOWN.md), else the small ones of the tests.
+/// Returns the pages of `HARVESTMAN_CORPUS` (`pages-*.jsonl.gz`; docs/MARKDOWN.md), or else the small ones of
+/// the tests.
 pub fn pages() -> Vec<String> {
     let mut pages = match std::env::var_os("HARVESTMAN_CORPUS") {
         Some(folder) => corpus(Path::new(&folder)),
@@ -77,24 +78,29 @@ pub fn pages() -> Vec<String> {
 }
 
 fn names(folder: &Path, ends: &str) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder of pages can be read");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let entries = fs::read_dir(folder).expect("the pages folder is readable");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("the folder entry is readable").path())
+        .collect();
     paths.retain(|path| path.to_string_lossy().ends_with(ends));
     paths.sort();
     paths
 }
 
 fn files(folder: &Path) -> Vec<String> {
-    let read = |path| fs::read_to_string(path).expect("a page is UTF-8");
+    let read = |path| fs::read_to_string(path).expect("the page is UTF-8");
     names(folder, ".html").into_iter().map(read).collect()
 }
 
 fn corpus(folder: &Path) -> Vec<String> {
     let mut pages = Vec::new();
     for path in names(folder, ".jsonl.gz") {
-        let lines = BufReader::new(MultiGzDecoder::new(File::open(path).expect("a file of pages")));
+        let lines = BufReader::new(MultiGzDecoder::new(
+            File::open(path).expect("the pages file is readable"),
+        ));
         for line in lines.lines() {
-            let row: Value = serde_json::from_str(&line.expect("a line")).expect("a line is JSON");
+            let row: Value =
+                serde_json::from_str(&line.expect("the line is readable")).expect("the line is JSON");
             pages.extend(row["html"].as_str().map(str::to_owned));
         }
     }
@@ -104,7 +110,7 @@ fn corpus(folder: &Path) -> Vec<String> {
 fn page(html: &str) -> Page {
     Page::parse(
         html,
-        &Url::parse("https://site.test/a/b").expect("it is an address"),
+        &Url::parse("https://site.test/a/b").expect("the URL is valid"),
     )
 }
 
@@ -132,7 +138,7 @@ fn ours_main(html: &str) {
     black_box(page(html).convert(&selection(true)).markdown());
 }
 
-/// Everything that a page can be asked for.
+/// Every output of a page.
 fn ours_all(html: &str) {
     let page = page(html);
     let content = page.convert(&selection(true));
@@ -154,6 +160,6 @@ fn dom_smoothie(html: &str) {
         ..dom_smoothie::Config::default()
     };
     let reader = dom_smoothie::Readability::new(html, Some("https://site.test/a/b"), Some(config));
-    // A page that it finds no article on is an error to it, after the same work.
+    // A page without an article is an error to it, after the same work.
     black_box(reader.ok().and_then(|mut reader| reader.parse().ok()));
 }

@@ -1,5 +1,6 @@
-//! Converts pages given as JSON lines (`id`, `url`, `html`) on standard input and writes JSON lines (`id`, `markdown`,
-//! `links`, `metadata`). With `--main` only the main content; `--fragments` keeps the fragments of links; `--html` adds the cleaned HTML; `--time` adds milliseconds.
+//! Converts pages. Reads JSON lines (`id`, `url`, `html`) from standard input and writes JSON lines (`id`,
+//! `markdown`, `links`, `metadata`). Options: `--main` only the main content; `--fragments` keep the
+//! fragments of links; `--html` add the cleaned HTML; `--time` add the milliseconds taken.
 
 use std::io::{BufRead, BufWriter, Write};
 

@@ -1,5 +1,5 @@
-//! For pages given as JSON lines (`id`, `url`, `html`) on standard input: text and measures of their blocks as JSON lines
-//! (`id`, `blocks`), the input of `score/train.py`.
+//! Writes the training input of `score/train.py`. Reads pages as JSON lines (`id`, `url`, `html`) from
+//! standard input and writes text and features of their blocks as JSON lines (`id`, `blocks`).
 
 use std::io::{BufRead, BufWriter, Write};
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Grows the trees by which crates/content/src/main_content/judge.rs judges blocks of text.
+"""Trains the decision trees with which crates/content/src/main_content/judge.rs scores blocks of text.
 
   cargo build --release -p harvestman-content --example samples
   for suite in article typed traps; do zcat CORPUS/pages-$suite.jsonl.gz | target/release/examples/samples; done > samples.jsonl
   train.py CORPUS samples.jsonl crates/content/src/main_content/judge.trees
 
-Prints the F1 of pages that each of three parts of the corpus reaches with trees grown on the other two (these figures
-are what unseen pages may expect; `cargo xtask score` knows only pages that the trees have seen), then grows the trees
-on all pages. Needs numpy and lightgbm 4.7; the same samples give the same trees.
+Prints the F1 of the pages in each third of the corpus with trees trained on the other two thirds (the F1 to expect on
+unseen pages; `cargo xtask score` only uses pages that the trees were trained on), then trains the trees on all pages.
+Needs numpy and lightgbm 4.7; the same samples give the same trees.
 """
 import collections
 import hashlib
@@ -23,7 +23,7 @@ corpus, samples, target = sys.argv[1:]
 sys.path.insert(0, corpus)
 import score as S  # noqa: E402
 
-WORDS, TAG, H1, TITLED = 1, 11, 3, 16  # features that are looked at here
+WORDS, TAG, H1, TITLED = 1, 11, 3, 16  # features used in this file
 UNIT = 4096
 PARAMETERS = dict(
     objective="cross_entropy", learning_rate=0.12, num_leaves=10, min_data_in_leaf=150, feature_fraction=0.4,
@@ -33,7 +33,7 @@ ROUNDS = 100
 
 
 def labels(blocks, truth):
-    """For each block how much of it is content, and its size in words."""
+    """Returns the words of each block, and the share of them that is content."""
     known = set(S.shingles(S.words(truth)))
     joined = " %s " % " ".join(S.words(truth))
     words = [S.words(text) for text, _ in blocks]
@@ -52,7 +52,7 @@ def labels(blocks, truth):
             share.append(sum(s in known for s in own) / len(own))
         elif " %s " % " ".join(ws) not in joined:
             share.append(0.0)
-        else:  # too short to tell by itself: its neighbours must stand beside it in the answer too
+        else:  # too short on its own: its neighbours must be adjacent in the reference text, too
             around = range(max(0, start - S.N + 1), start + len(ws))
             share.append(1.0 if any(tuple(stream[i:i + S.N]) in known for i in around) else 0.15)
     return words, np.array(share)
@@ -85,7 +85,7 @@ def grow(chosen):
 
 
 def f1(page, chances):
-    """As judge.rs: the cut with the best F1 to be expected."""
+    """Returns the F1 of a page with the cut of best expected F1, as in judge.rs."""
     sizes = np.maximum(page["features"][:, WORDS], 1)
     order = np.argsort(-chances, kind="stable")
     right, taken = np.cumsum((chances * sizes)[order]), np.cumsum(sizes[order])

@@ -82,7 +82,7 @@ impl std::fmt::Display for FileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             FileError::Encrypted => f.write_str("it is protected with a password"),
-            FileError::Damaged(what) => write!(f, "it is damaged or not what it claims to be: {what}"),
+            FileError::Damaged(what) => write!(f, "it is damaged or has another format: {what}"),
             FileError::TooLarge(what) => write!(f, "it is too large: {what}"),
         }
     }

@@ -1,14 +1,14 @@
-//! Hostile pages: whatever comes in, the work ends, sizes stay in bounds and the page says that it was cut.
-//! Sizes are asserted, not times.
+//! Hostile pages: on any input the work ends, sizes stay within limits, and the page reports that it was cut.
+//! The tests assert sizes, not times.
 
 use harvestman_content::{Page, Selection, decode};
 use url::Url;
 
 fn page(html: &str) -> Page {
-    Page::parse(html, &Url::parse("https://site.test/").expect("an address"))
+    Page::parse(html, &Url::parse("https://site.test/").expect("the URL is valid"))
 }
 
-/// All outputs of a page, each within the output bound.
+/// Returns all outputs of a page, and asserts that each is within the output limit.
 fn outputs(html: &str) -> Vec<String> {
     let page = page(html);
     let max = html.len() * 3 + 1024 * 1024;

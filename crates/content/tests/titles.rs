@@ -1,4 +1,4 @@
-//! The heading that is a page's title: kept wherever a reader would miss it.
+//! The heading that is the page's title: it is kept unless an article follows that does not need it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use harvestman_content::{Page, Selection};

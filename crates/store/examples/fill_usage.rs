@@ -1,7 +1,8 @@
-//! Fills a database that a server has made with two years of use, and a day of activity, by every key in it: what
-//! `cargo xtask bench usage` measures (docs/BENCHMARKS.md). Never to be used on data that anybody needs.
+//! Fills a database created by the server with two years of usage and one day of activity for every key in
+//! it. `cargo xtask bench usage` measures with this data (docs/BENCHMARKS.md). Never run it on a database
+//! that is in use.
 
-#![allow(clippy::expect_used, reason = "a tool of developers")]
+#![allow(clippy::expect_used, reason = "a development tool")]
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,14 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, query};
 
-/// Months of use; a month more or less has the same number of rows.
+/// Months of usage.
 const MONTHS: i64 = 24;
 const MONTH_MS: i64 = 2_629_746_000;
 const DAY_MS: i64 = 24 * 3_600_000;
-/// Of so many activities of a key one is an agent's.
+/// One in this many activities of a key is by an agent.
 const RARE: i64 = 2_000;
 
-/// Ten pages of a job each, the jobs in order of time, as ids are; jobs go to the keys in turn.
+/// Ten pages per job, jobs in order of time, as their ids are; jobs are assigned to the keys in turn.
 const LEDGER: &str = "
     INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
     WITH RECURSIVE rows (page) AS (SELECT 0 UNION ALL SELECT page + 1 FROM rows WHERE page + 1 < ?1),
@@ -38,7 +39,7 @@ const ACTIVITY: &str = "
         iif(call / owners % ?4 = ?4 / 2, 'agent', 'scrape'), 'http://site.test/' || call, at
     FROM calls JOIN owner ON owner.no = call % owners";
 
-/// Each activity is a scrape that has ended, as far as a team's queue looks at it.
+/// Each activity is a scrape that has ended, as far as the queue figures of a team need it.
 const JOBS: &str = "
     INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, retention_ms,
         created_at, completed_at)

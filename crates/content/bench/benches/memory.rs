@@ -1,5 +1,5 @@
-//! Memory that each way has at its highest, as a multiple of the page: of all pages together, and of the worst page of
-//! 10 kB or more.
+//! Peak memory of each converter as a multiple of the page size: over all pages, and for the worst page of 10
+//! kB or more.
 
 use harvestman_content_bench::{WAYS, pages};
 use peak_alloc::PeakAlloc;
@@ -7,13 +7,13 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// A smaller page says little of the multiple.
+/// Smaller pages are not representative.
 const SMALL_BYTES: usize = 10_000;
 
 fn main() {
     let pages = pages();
     let bytes: usize = pages.iter().map(String::len).sum();
-    println!("memory at its highest, in bytes per byte of the page\n");
+    println!("peak memory, in bytes per byte of page\n");
     for way in &WAYS {
         let (mut sum, mut worst) = (0, 0.0f64);
         for page in &pages {

@@ -1,5 +1,5 @@
-//! Bytes of pages per second of processor time, every way in one run. Not the clock's time: a busy machine would say
-//! less of the code than of its neighbours.
+//! Bytes of HTML per second of processor time, for all converters in one run. Processor time is used because
+//! wall-clock time on a busy machine would measure its other processes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Zip archives of documents: entries are unpacked one by one, and what is unpacked is counted.
+//! Zip archives of documents. Entries are unpacked one by one, against a budget of bytes.
 
 use std::io::{Cursor, Read};
 
@@ -8,7 +8,7 @@ use zip::result::ZipError;
 use super::FileError;
 use crate::limits;
 
-/// An archive with a budget.
+/// An archive with a budget of unpacked bytes.
 #[derive(Debug)]
 pub(super) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
@@ -16,7 +16,11 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Errors: bytes that are no archive, and archives with too many entries.
+    /// Opens an archive.
+    ///
+    /// # Errors
+    ///
+    /// Fails for bytes that are not an archive, and for archives with too many entries.
     pub(super) fn open(body: &'a [u8]) -> Result<Self, FileError> {
         let zip = ZipArchive::new(Cursor::new(body)).map_err(|error| failure(&error))?;
         if zip.len() > limits::ARCHIVE_ENTRIES {
@@ -29,9 +33,11 @@ impl<'a> Archive<'a> {
         })
     }
 
-    /// An entry as text; none when there is no such entry.
+    /// Returns an entry as text; `None` when there is no such entry.
     ///
-    /// Errors: damaged, protected and too large entries.
+    /// # Errors
+    ///
+    /// Fails for damaged, encrypted and too large entries.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
         let entry = match self.zip.by_name(name) {
             Ok(entry) => entry,
@@ -51,15 +57,15 @@ impl<'a> Archive<'a> {
             .map_err(|error| FileError::Damaged(error.to_string()))?;
         let size = bytes.len() as u64;
         if size > most {
-            return Err(FileError::TooLarge(
-                "its archive unpacks to far more than it stores".to_owned(),
-            ));
+            return Err(FileError::TooLarge(format!(
+                "its archive unpacks to more than {most} bytes"
+            )));
         }
         self.left -= size;
         Ok(Some(crate::decode(&bytes, Some("application/xml")).text))
     }
 
-    /// As [`Archive::text`], of an entry without which there is no document.
+    /// Returns an entry as [`Archive::text`] does; fails when it does not exist.
     pub(super) fn required(&mut self, name: &str) -> Result<String, FileError> {
         self.text(name)?
             .ok_or_else(|| FileError::Damaged(format!("`{name}` is missing in its archive")))

@@ -1,13 +1,14 @@
-//! Tables as text: values separated by commas, semicolons or tabs (RFC 4180 and what programs make of it).
+//! Reads delimited text: values separated by commas, semicolons, tabs or bars (RFC 4180 and common
+//! deviations).
 
 use super::markup::Markup;
 use super::{FileDocument, FilePage};
 use crate::limits;
 
-/// Lines looked at to find out what separates the values.
+/// Number of lines used to detect the separator.
 const SAMPLE_LINES: usize = 20;
 
-/// Reads a table; `tabs` where tabs are known to separate the values.
+/// Reads a table. `tabs`: the separator is known to be a tab.
 pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
     let text = crate::decode(body, None).text;
     let separator = if tabs { '\t' } else { separator(&text) };
@@ -48,7 +49,7 @@ pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
     document
 }
 
-/// The character that divides the first lines into the same number of values most often.
+/// Returns the character that splits most of the first lines into the same number of values.
 fn separator(text: &str) -> char {
     let score = |separator: char| {
         let counts: Vec<usize> = Rows::new(text, separator)
@@ -69,7 +70,7 @@ fn separator(text: &str) -> char {
         .unwrap_or(',')
 }
 
-/// The rows of a table, without those that are empty.
+/// Iterator over the rows of a table; empty rows are skipped.
 struct Rows<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     separator: char,

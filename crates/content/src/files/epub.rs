@@ -1,5 +1,5 @@
-//! Books (EPUB): the chapters in reading order, each cleaned by the page pipeline. Links between chapters become links
-//! inside the document; pictures of the package become their descriptions.
+//! Reads books (EPUB): the chapters in reading order, each converted like a page. Links between chapters
+//! become links inside the document; images of the package become their descriptions.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::{FileDocument, FileError, FilePage};
 use crate::html::tag::Tag;
 use crate::{Page, Selection};
 
-/// Under which address the package is: links into it can be told from those out of it.
+/// URL given to the package, so that links into it can be told from others.
 const PACKAGE: &str = "epub://package/";
 
 /// Reads a book.
@@ -49,7 +49,7 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
         });
     }
     if pages.is_empty() {
-        return Err(FileError::Damaged("no chapter can be found in it".to_owned()));
+        return Err(FileError::Damaged("it has no chapters".to_owned()));
     }
     Ok(FileDocument {
         pages,
@@ -72,10 +72,10 @@ fn package_path(container: &str) -> Result<String, FileError> {
             path = attributes.find("full-path").map(str::to_owned);
         }
     })?;
-    path.ok_or_else(|| FileError::Damaged("its container names no package".to_owned()))
+    path.ok_or_else(|| FileError::Damaged("its container does not name a package".to_owned()))
 }
 
-/// The name in the archive of an address under [`PACKAGE`].
+/// Returns the name in the archive of a URL under [`PACKAGE`].
 fn path_of(url: &Url) -> String {
     let path = url.path().trim_start_matches('/');
     let mut bytes = Vec::with_capacity(path.len());
@@ -102,7 +102,7 @@ struct Item {
     is_contents: bool,
 }
 
-/// What the package document says.
+/// The package document.
 #[derive(Default)]
 struct Package {
     items: HashMap<String, Item>,
@@ -161,7 +161,7 @@ impl Package {
     }
 }
 
-/// A chapter without what belongs to the package alone.
+/// Returns the body of a chapter as cleaned HTML, without URLs of the package.
 fn chapter(xhtml: &str, url: &Url) -> String {
     let page = Page::parse(&with_end_tags(xhtml), url);
     let whole = page.convert(&Selection::default()).html();
@@ -169,7 +169,7 @@ fn chapter(xhtml: &str, url: &Url) -> String {
     rewritten(body, url)
 }
 
-/// What is inside the first element of this name; all of it when there is none.
+/// Returns the content of the first element of this name; everything when there is none.
 fn inner<'a>(html: &'a str, name: &str) -> &'a str {
     let from = html
         .find(&format!("<{name}"))
@@ -181,7 +181,7 @@ fn inner<'a>(html: &'a str, name: &str) -> &'a str {
     }
 }
 
-/// XHTML closes any element by `/>`; HTML knows that of void elements alone.
+/// Replaces `/>` by end tags where needed: XHTML allows it for any element, HTML only for void elements.
 fn with_end_tags(xhtml: &str) -> String {
     let mut out = String::with_capacity(xhtml.len() + xhtml.len() / 16);
     let mut rest = xhtml;
@@ -207,8 +207,8 @@ fn with_end_tags(xhtml: &str) -> String {
     out
 }
 
-/// Takes the addresses of the package out of cleaned HTML: links lead to an `id` that holds the chapter's name, or
-/// nowhere; pictures give their description.
+/// Removes the URLs of the package from cleaned HTML. Links into it point to an `id` with the chapter's name,
+/// or are removed; images become their description.
 fn rewritten(html: &str, url: &Url) -> String {
     let mut out = Markup::default();
     let mut rest = html;
@@ -248,7 +248,7 @@ fn rewritten(html: &str, url: &Url) -> String {
     out.into_html() + "\n"
 }
 
-/// A place in a chapter: the same `id` stands in several chapters.
+/// Returns the id of a place in a chapter. Includes the chapter, as several chapters may use the same `id`.
 fn anchor(chapter: &Url, id: &str) -> String {
     let file = chapter.path().rsplit('/').next().unwrap_or_default();
     let name = file.split('.').next().unwrap_or_default();
@@ -259,7 +259,7 @@ fn anchor(chapter: &Url, id: &str) -> String {
     }
 }
 
-/// The value of an attribute in a tag as the cleaner writes it.
+/// Returns the value of an attribute in a tag, in the form that the cleaner writes.
 fn value<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
     Some(&tag[from..from + tag[from..].find('"')?])

@@ -1,31 +1,31 @@
-//! Which kind of file bytes are: by content type, by the extension of a name, by the bytes themselves. Looks at no more
-//! than it must and never fails.
+//! Detects the type of a file: by content type, by file extension, by the bytes themselves. Never fails, and
+//! reads only as much as necessary.
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 macro_rules! types {
     ($($(#[$doc:meta])* $item:ident $name:literal [$($extension:literal)*] [$($mime:literal)*];)*) => {
-        /// A kind of file that has a reader.
+        /// A file type that can be read.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum FileType { $($(#[$doc])* $item),* }
 
         impl FileType {
-            /// Every one of them.
+            /// All file types.
             pub const ALL: &[FileType] = &[$(FileType::$item),*];
 
-            /// Its short name, which is also its first extension.
+            /// Returns its short name, which is also its first extension.
             pub fn name(self) -> &'static str {
                 match self { $(FileType::$item => $name),* }
             }
 
-            /// Extensions without the dot, lower case.
+            /// Returns its extensions in lower case, without the dot.
             pub fn extensions(self) -> &'static [&'static str] {
                 match self { $(FileType::$item => &[$($extension),*]),* }
             }
 
-            /// Content types, the usual one first.
+            /// Returns its content types, the usual one first.
             pub fn content_types(self) -> &'static [&'static str] {
                 match self { $(FileType::$item => &[$($mime),*]),* }
             }
@@ -83,17 +83,17 @@ types! {
     Rtf "rtf" ["rtf"] ["application/rtf" "text/rtf" "text/richtext"];
     /// Electronic book.
     Epub "epub" ["epub"] ["application/epub+zip"];
-    /// Comma-separated values, or separated by semicolons.
+    /// Values separated by commas, semicolons or bars.
     Csv "csv" ["csv"] ["text/csv" "application/csv" "text/comma-separated-values"];
     /// Tab-separated values.
     Tsv "tsv" ["tsv" "tab"] ["text/tab-separated-values"];
 }
 
-/// Bytes at the start of a PDF before its mark.
+/// Bytes at the start of a PDF in which its signature may begin.
 const PDF_MARK_WITHIN: usize = 1024;
 
 impl FileType {
-    /// The kind that a content type names; parameters do not count.
+    /// Returns the type for a content type, ignoring parameters.
     pub fn of_content_type(content_type: &str) -> Option<FileType> {
         let essence = content_type
             .split(';')
@@ -107,7 +107,7 @@ impl FileType {
             .find(|kind| kind.content_types().contains(&essence.as_str()))
     }
 
-    /// The kind that the extension of a file name, or of the last segment of a path, names.
+    /// Returns the type for the extension of a file name, or of the last segment of a path.
     pub fn of_name(name: &str) -> Option<FileType> {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
@@ -117,7 +117,7 @@ impl FileType {
             .find(|kind| kind.extensions().contains(&extension.as_str()))
     }
 
-    /// The kind that the bytes themselves show.
+    /// Detects the type from the content.
     pub fn of_bytes(body: &[u8]) -> Option<FileType> {
         let head = &body[..body.len().min(PDF_MARK_WITHIN)];
         if body.starts_with(b"PK\x03\x04") {
@@ -132,7 +132,8 @@ impl FileType {
         memmem::find(head, b"%PDF-").map(|_| FileType::Pdf)
     }
 
-    /// What a file that is said to be of this kind really is: servers mix up the kinds of office files.
+    /// Returns the real type of a file declared as this type: servers often confuse the types of office
+    /// files.
     pub fn corrected(self, body: &[u8]) -> FileType {
         match self {
             FileType::Csv | FileType::Tsv => self,
@@ -141,12 +142,13 @@ impl FileType {
     }
 }
 
-/// A zip archive: the entry `mimetype` that comes first in books and OpenDocument, else the folders of office packages.
+/// Detects the type of a zip archive: by the entry `mimetype`, which comes first in books and OpenDocument,
+/// else by the folders of office packages.
 fn of_zip(body: &[u8]) -> Option<FileType> {
     if body.get(30..38) == Some(b"mimetype") {
         let rest = &body[38..body.len().min(38 + 128)];
         let starts = |kind: &&FileType| rest.starts_with(kind.content_types()[0].as_bytes());
-        // `...text` also begins `...text-template`, which is the same kind.
+        // `...text` is also a prefix of `...text-template`, which is the same type.
         return FileType::ALL.iter().find(starts).copied();
     }
     let holds = |name: &[u8]| memmem::find(body, name).is_some();
@@ -159,14 +161,14 @@ fn of_zip(body: &[u8]) -> Option<FileType> {
     }
 }
 
-/// A compound file: the names of its streams, in UTF-16.
+/// Detects the type of a compound file by the names of its streams, in UTF-16.
 fn of_compound(body: &[u8]) -> Option<FileType> {
     let holds = |name: &str| {
         let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
         memmem::find(body, &name).is_some()
     };
     match () {
-        // The package inside cannot be told apart; every reader says that it is protected.
+        // The type of the encrypted package is unknown; every reader reports that it is encrypted.
         () if holds("EncryptedPackage") => None,
         () if holds("WordDocument") => Some(FileType::Doc),
         () if holds("PowerPoint Document") => Some(FileType::Ppt),

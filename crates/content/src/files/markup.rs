@@ -1,11 +1,11 @@
-//! Writes the HTML that readers give: text is escaped, tags are ours.
+//! Builds the HTML that readers return: text is escaped; tags are ours.
 
-/// HTML under construction.
+/// HTML being built.
 #[derive(Debug, Default)]
 pub(super) struct Markup(String);
 
 impl Markup {
-    /// Text, escaped.
+    /// Adds text, escaped.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
             match c {
@@ -13,7 +13,7 @@ impl Markup {
                 '<' => self.0.push_str("&lt;"),
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
-                // Control characters are no text; a form feed or vertical tab divides words.
+                // Control characters are not text; a form feed or vertical tab separates words.
                 '\u{B}' | '\u{C}' => self.0.push(' '),
                 c if c.is_control() && !matches!(c, '\t' | '\n') => {}
                 c => self.0.push(c),
@@ -22,23 +22,23 @@ impl Markup {
         self
     }
 
-    /// Markup, as it is.
+    /// Adds markup unchanged.
     pub(super) fn raw(&mut self, markup: &str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// A whole element with text in it; blocks end their line.
+    /// Adds an element with text; blocks end with a line break.
     pub(super) fn element(&mut self, name: &str, text: &str) -> &mut Self {
         self.open(name).text(text).close(name)
     }
 
-    /// A start tag without attributes.
+    /// Adds a start tag without attributes.
     pub(super) fn open(&mut self, name: &str) -> &mut Self {
         self.raw("<").raw(name).raw(">")
     }
 
-    /// An end tag; that of a block ends the line.
+    /// Adds an end tag; after a block, also a line break.
     pub(super) fn close(&mut self, name: &str) -> &mut Self {
         self.raw("</").raw(name).raw(">");
         if !matches!(
@@ -50,13 +50,13 @@ impl Markup {
         self
     }
 
-    /// The start tag of a link or picture or other element with one attribute.
+    /// Adds a start tag with one attribute.
     pub(super) fn open_with(&mut self, name: &str, attribute: &str, value: &str) -> &mut Self {
         self.raw("<").raw(name).raw(" ").raw(attribute).raw("=\"");
         self.text(value).raw("\">")
     }
 
-    /// Lines of code.
+    /// Adds a code block.
     pub(super) fn code(&mut self, lines: &str) -> &mut Self {
         // The parser drops one line break at the start of `pre`.
         self.raw("<pre><code>\n")
@@ -64,7 +64,7 @@ impl Markup {
             .raw("</code></pre>\n")
     }
 
-    /// The footnotes of what stands before, when there are any; they are taken.
+    /// Adds the footnotes, if there are any, and empties them.
     pub(super) fn footnotes(&mut self, notes: &mut Markup) -> &mut Self {
         if notes.0.is_empty() {
             return self;
@@ -74,12 +74,12 @@ impl Markup {
             .raw("</ol></section>\n")
     }
 
-    /// Bytes so far.
+    /// Returns the number of bytes so far.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What was written.
+    /// Returns the HTML.
     pub(super) fn into_html(self) -> String {
         self.0
     }

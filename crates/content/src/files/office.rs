@@ -1,5 +1,5 @@
-//! Word, Excel and PowerPoint, old and new. The packages are read by `office_oxide`; what becomes of headings, lists,
-//! tables, notes and hidden parts is decided here.
+//! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
+//! headings, lists, tables, notes and hidden parts to HTML.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
 
-/// Reads an office file of the given kind.
+/// Reads an office file of this type.
 pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
     let format = match kind {
         FileType::Docx => DocumentFormat::Docx,
@@ -113,14 +113,14 @@ fn warnings(ir: &DocumentIR, is_slides: bool) -> Vec<String> {
     warnings
 }
 
-/// Paragraph styles, lower case, whose text is code.
+/// Words in paragraph styles, lower case, whose text is code.
 const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
-/// Paragraph styles, lower case, whose text is quoted.
+/// Words in paragraph styles, lower case, whose text is a quote.
 const QUOTE_STYLES: &[&str] = &["quot", "block text"];
-/// What a slide says on every slide: date, number, header and footer.
+/// Placeholders repeated on every slide: date, number, header and footer.
 const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];
 
-/// How a paragraph is set.
+/// How a paragraph is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
     Plain,
@@ -144,12 +144,12 @@ fn set(paragraph: &Paragraph) -> Set {
 #[derive(Default)]
 struct Writer {
     html: Markup,
-    /// Footnotes seen so far, written where the page ends.
+    /// Footnotes so far; written at the end of the page.
     notes: Markup,
 }
 
 impl Writer {
-    /// What was written since the last page.
+    /// Returns what was written since the last page.
     fn page(&mut self, number: u32) -> FilePage {
         self.html.footnotes(&mut self.notes);
         FilePage {
@@ -176,7 +176,7 @@ impl Writer {
                 rest = after;
                 continue;
             };
-            // Neighbours that are set alike are one block of code or one quote.
+            // Adjacent paragraphs of the same kind become one code block or one quote.
             let how = set(paragraph);
             let alike = rest
                 .iter()
@@ -257,7 +257,7 @@ impl Writer {
         self.html.close(name);
     }
 
-    /// Comments of reviewers come as notes too; they are not part of the text.
+    /// Adds a note. Review comments arrive as notes, too; they are not part of the text.
     fn note(&mut self, kind: &str, note: &Note) {
         if note
             .marker
@@ -294,7 +294,7 @@ impl Writer {
     }
 
     fn table(&mut self, table: &Table) {
-        // Empty rows and columns around the data of a sheet say nothing.
+        // Skip empty rows around the data of a sheet.
         let rows: Vec<_> = table
             .rows
             .iter()
@@ -337,14 +337,14 @@ impl Writer {
         self.html.close("table");
     }
 
-    /// Runs of text; `heavy` where being bold says nothing.
+    /// Writes inline content. `heavy`: in a context where all text is bold.
     fn inline(&mut self, content: &[InlineContent], heavy: bool) {
         let mut rest = content;
         while let Some((first, after)) = rest.split_first() {
             rest = after;
             match first {
                 InlineContent::Text(span) => {
-                    // Word divides runs where spelling was checked; they are one again here.
+                    // Word splits runs for the spelling checker; rejoin them.
                     let same = rest
                         .iter()
                         .take_while(|next| matches!(next, InlineContent::Text(next) if alike(span, next)))

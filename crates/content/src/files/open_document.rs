@@ -1,5 +1,5 @@
-//! OpenDocument: texts, sheets and presentations. One walk over `content.xml` writes the HTML; what a style means is
-//! looked up in `styles`.
+//! Reads OpenDocument texts, spreadsheets and presentations. One walk over `content.xml` writes the HTML;
+//! `styles` resolves style names.
 
 mod styles;
 
@@ -10,13 +10,13 @@ use super::xml::{self, Attributes, Node};
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
 
-/// Words in the names of styles whose text is code.
+/// Words in names of styles whose text is code.
 const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
-/// Words in the names of styles whose text is quoted.
+/// Words in names of styles whose text is a quote.
 const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
-/// What is shown on every slide, or is no part of the text.
+/// Presentation classes that repeat on every slide, or are not part of the text.
 const PASSED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
-/// Elements with everything in them that are no part of the text.
+/// Elements whose whole content is not part of the text.
 const PASSED: &[&str] = &[
     "office:annotation",
     "office:forms",
@@ -31,7 +31,7 @@ const PASSED: &[&str] = &[
     "presentation:settings",
 ];
 
-/// Reads an OpenDocument file of the given kind.
+/// Reads an OpenDocument file of this type.
 pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
     let mut archive = Archive::open(body)?;
     if archive
@@ -94,7 +94,7 @@ fn properties(meta: &str) -> Result<Vec<(String, String)>, FileError> {
 #[derive(Debug)]
 enum Closing {
     Nothing,
-    /// End tags, the innermost first.
+    /// End tags, innermost first.
     Tags(Vec<&'static str>),
     Heading(String),
     Code,
@@ -112,18 +112,18 @@ struct Writer {
     html: Markup,
     pages: Vec<FilePage>,
     open: Vec<Closing>,
-    /// Depth of `open` at which passing over began.
+    /// Depth of `open` at which the skipped element began.
     passing: Option<usize>,
-    /// Lists around, by whether they have numbers.
+    /// Open lists, by whether they are numbered.
     lists: Vec<bool>,
     in_code: bool,
-    /// A line of code has ended, and the next paragraph may be another.
+    /// A line of code has ended; the next paragraph may be another one.
     after_code: bool,
-    /// What was written before the note that is being written, and what notes there are.
+    /// Output before the current note, and the notes so far.
     before_note: Option<Markup>,
     notes: Markup,
     note: u32,
-    /// Tables around, the innermost last.
+    /// Open tables, innermost last.
     tables: Vec<Sheet>,
     class: String,
     cells: usize,
@@ -131,15 +131,15 @@ struct Writer {
     truncated: bool,
 }
 
-/// A table that is being written.
+/// A table being written.
 #[derive(Debug, Default)]
 struct Sheet {
-    /// What was written before it.
+    /// Output before the table.
     before: Markup,
-    /// The attributes and the content of the row's cells; empty ones wait until something follows them.
+    /// Attributes and content of the row's cells; trailing empty ones are dropped.
     row: Vec<(String, String)>,
     row_repeated: usize,
-    /// What was written before the cell, and its attributes.
+    /// Output before the current cell, and the cell's attributes.
     before_cell: Markup,
     spans: String,
     cell_repeated: usize,
@@ -318,7 +318,7 @@ impl Writer {
     fn paragraph(&mut self, attributes: &Attributes) -> Closing {
         let style = attributes.find("text:style-name").unwrap_or_default();
         if self.styles.is_named(style, CODE_STYLES) && self.tables.is_empty() {
-            // Each line of a listing is a paragraph of its own.
+            // Each line of a listing is a separate paragraph.
             self.in_code = true;
             let goes_on = std::mem::take(&mut self.after_code);
             self.html.raw(if goes_on { "\n" } else { "<pre><code>\n" });
@@ -400,7 +400,7 @@ impl Writer {
         Closing::Cell
     }
 
-    /// Ends the block of code that the last paragraph was a line of.
+    /// Ends the code block to which the last paragraph belonged.
     fn end_code(&mut self) {
         if std::mem::take(&mut self.after_code) {
             self.html.raw("</code></pre>\n");
@@ -452,7 +452,7 @@ impl Writer {
         let before = std::mem::take(&mut sheet.before_cell);
         let content = std::mem::replace(&mut self.html, before).into_html();
         let content = content.trim();
-        // One paragraph needs no block of its own in a cell.
+        // A single paragraph in a cell needs no block.
         let content = content
             .strip_prefix("<p>")
             .and_then(|rest| rest.strip_suffix("</p>"))

@@ -1,5 +1,5 @@
-//! PDF. `unpdf` finds lines, paragraphs, lists and tables on each page; what only the whole document shows is done here:
-//! running headers, levels of headings, words and paragraphs that a line or page break divides.
+//! Reads PDF. `unpdf` finds lines, paragraphs, lists and tables on each page. This module adds what needs the
+//! whole document: running headers, heading levels, and words and paragraphs split by line or page breaks.
 
 mod block;
 mod contents;
@@ -14,7 +14,7 @@ use self::block::{Block, Page};
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
-/// Reads a PDF, `max_pages` of it at most.
+/// Reads at most `max_pages` pages of a PDF.
 pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, FileError> {
     let wanted = max_pages.unwrap_or(limits::PDF_PAGES).clamp(1, limits::PDF_PAGES);
     let options = ParseOptions::new()
@@ -23,7 +23,7 @@ pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, 
     let parser = PdfParser::from_bytes_with_options(body, options).map_err(failure)?;
     let total = parser.page_count();
     if total == 0 {
-        return Err(FileError::Damaged("no page can be found in it".to_owned()));
+        return Err(FileError::Damaged("it has no pages".to_owned()));
     }
     let document = parser.parse().map_err(failure)?;
     let found = facts(&document, total, wanted);
@@ -61,7 +61,7 @@ fn properties(document: &Document) -> Vec<(String, String)> {
     ])
 }
 
-/// What did not come along: scanned, unreadable and left out pages.
+/// Returns warnings about content that is missing: scanned, unreadable and skipped pages.
 fn facts(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     let mut warnings = Vec::new();
     let scanned = document
@@ -72,12 +72,12 @@ fn facts(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     let read = document.pages.len();
     if scanned > 0 && scanned == read {
         warnings.push(
-            "The PDF is scanned: its pages are pictures without a text layer, and text recognition is not available."
+            "The PDF is scanned: its pages are images without a text layer, and text recognition is not available."
                 .to_owned(),
         );
     } else if scanned > 0 {
         warnings.push(format!(
-            "{scanned} of {read} pages of the PDF are scanned pictures without a text layer; they are empty here."
+            "{scanned} of {read} pages of the PDF are scanned images without a text layer; they have no text here."
         ));
     }
     let expected = total.min(wanted) as usize;

@@ -1,4 +1,4 @@
-//! From bytes to a [`FileDocument`]: picks the reader, keeps its panics inside.
+//! Reads bytes as a [`FileDocument`]: chooses the reader and catches its panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,9 @@ use crate::limits;
 
 /// Reads a file.
 ///
-/// Errors: what [`FileError`] says. A reader that panics found a damaged file.
+/// # Errors
+///
+/// See [`FileError`]. A panic of the reader counts as a damaged file.
 pub fn read(request: &FileRequest, body: &[u8]) -> Result<FileDocument, FileError> {
     let read = || match request.file_type.corrected(body) {
         FileType::Pdf => pdf::read(body, request.max_pages),
@@ -26,10 +28,10 @@ pub fn read(request: &FileRequest, body: &[u8]) -> Result<FileDocument, FileErro
         FileType::Tsv => Ok(delimited::read(body, true)),
     };
     let document = catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(FileError::Damaged("its reader gave up on it".to_owned())))?;
+        .unwrap_or_else(|_| Err(FileError::Damaged("its reader crashed".to_owned())))?;
     let size: usize = document.pages.iter().map(|page| page.html.len()).sum();
     if size > limits::FILE_HTML_BYTES {
-        let what = format!("its text has more than {} MiB", limits::FILE_HTML_BYTES >> 20);
+        let what = format!("its text is larger than {} MiB", limits::FILE_HTML_BYTES >> 20);
         return Err(FileError::TooLarge(what));
     }
     Ok(document)

@@ -1,5 +1,5 @@
-//! Rich Text Format: paragraphs, headings, lists, tables, links, notes. Everything else that the format knows is passed
-//! over.
+//! Reads Rich Text Format: paragraphs, headings, lists, tables, links, notes. All other features of the
+//! format are skipped.
 
 mod blocks;
 mod token;
@@ -12,7 +12,7 @@ use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
-/// Groups that hold no text of the document.
+/// Groups that contain no text of the document.
 const PASSED: &[&str] = &[
     "fonttbl",
     "colortbl",
@@ -58,9 +58,7 @@ const PASSED: &[&str] = &[
 /// Reads a file.
 pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     if !body.starts_with(b"{\\rtf") {
-        return Err(FileError::Damaged(
-            "it does not begin like an RTF file".to_owned(),
-        ));
+        return Err(FileError::Damaged("it does not start with `{\\rtf`".to_owned()));
     }
     let mut reader = Reader::default();
     let mut tokens = Tokens::new(body);
@@ -74,7 +72,7 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     Ok(reader.document())
 }
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Place {
     #[default]
@@ -82,15 +80,15 @@ enum Place {
     Nowhere,
     /// The names of styles.
     Styles,
-    /// A property of the document.
+    /// A document property.
     Property(&'static str),
-    /// What a field does.
+    /// The instruction of a field.
     Instruction,
-    /// The mark of an item of a list.
+    /// The marker of a list item.
     Mark,
 }
 
-/// What a group inherits from the one around it.
+/// State that a group inherits from its parent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     place: Place,
@@ -98,14 +96,14 @@ struct Group {
     italic: bool,
     struck: bool,
     hidden: bool,
-    /// Characters that stand for a `\u` where it is not understood.
+    /// Number of fallback characters after a `\u`.
     skipped: u32,
     is_note: bool,
     is_field: bool,
     style: i32,
 }
 
-/// How a paragraph is set; `\pard` makes it plain again.
+/// Paragraph properties; `\pard` resets them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Paragraph {
     style: i32,
@@ -120,7 +118,7 @@ struct Reader {
     groups: Vec<Group>,
     group: Group,
     too_deep: usize,
-    /// `\*` was seen: an unknown group may be passed over.
+    /// `\*` was seen: the group may be skipped if it is unknown.
     optional: bool,
     to_skip: u32,
     bytes: Vec<u8>,
@@ -137,7 +135,7 @@ struct Reader {
     properties: Vec<(&'static str, String)>,
     notes: Markup,
     note_count: u32,
-    /// The line around a note.
+    /// The line and the paragraph that contain the current note.
     around: Option<(Markup, Paragraph)>,
     set: (bool, bool, bool),
 }
@@ -208,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// Text in the code page, until something else comes.
+    /// Collects bytes of the code page until another token comes.
     fn bytes_of_text(&mut self, text: &[u8]) {
         for byte in text {
             if self.to_skip > 0 {
@@ -245,7 +243,7 @@ impl Reader {
         }
     }
 
-    /// Opens and closes tags until text is set as the group says.
+    /// Opens and closes tags so that they match the group's formatting.
     fn set_like_group(&mut self, says_something: bool) {
         let wanted = (self.group.bold, self.group.italic, self.group.struck);
         if self.set == wanted || !says_something {
@@ -345,7 +343,7 @@ impl Reader {
     }
 
     fn unicode(&mut self, number: i32) {
-        // Negative numbers are the upper half of 16 bits; two make a character beyond them.
+        // Negative numbers are the upper half of 16 bits; a surrogate pair arrives as two numbers.
         let unit = number as u16;
         let units = match self.high.take() {
             Some(high) => vec![high, unit],
@@ -469,7 +467,7 @@ impl Reader {
     }
 }
 
-/// The encoding of a Windows code page.
+/// Returns the encoding of a code page number.
 fn code_page(number: i32) -> Option<&'static Encoding> {
     let label = match number {
         932 => "shift_jis".to_owned(),
@@ -519,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_about_the_file_is_kept() {
+    fn document_properties_are_kept() {
         let document = read(br"{\rtf1{\info{\title My {\b title}}{\author A. B.}}x}").unwrap();
         assert_eq!(
             document.properties,

@@ -1,4 +1,5 @@
-//! XML as a flat run of events: names with their usual prefixes, the five entities and no other, at most so deep.
+//! Reads XML as a flat sequence of events, with element names as written, the five predefined entities only,
+//! and limited depth.
 
 use std::collections::HashMap;
 
@@ -9,12 +10,12 @@ use quick_xml::events::{BytesStart, Event};
 use super::FileError;
 use crate::limits;
 
-/// What comes next in a document.
+/// One event.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// An element begins.
+    /// Start of an element.
     Start(String, Attributes),
-    /// The element that began last ends.
+    /// End of the innermost open element.
     End(String),
     /// Text.
     Text(String),
@@ -29,7 +30,7 @@ impl Attributes {
         self.0.get(name).map(String::as_str)
     }
 
-    /// A number, 1 unless there is one; never more than `most`.
+    /// Returns an attribute as a number between 1 and `most`; 1 when it is missing or invalid.
     pub(super) fn count(&self, name: &str, most: usize) -> usize {
         self.find(name)
             .and_then(|text| text.parse().ok())
@@ -40,7 +41,9 @@ impl Attributes {
 
 /// Reads a document from start to end; every `Start` has its `End`.
 ///
-/// Errors: markup that is not well-formed, or nested too deeply.
+/// # Errors
+///
+/// Fails for markup that is not well-formed, or too deeply nested.
 pub(super) fn walk(xml: &str, mut visit: impl FnMut(Node)) -> Result<(), FileError> {
     let mut reader = Reader::from_str(xml);
     let mut depth = 0_usize;
@@ -52,7 +55,10 @@ pub(super) fn walk(xml: &str, mut visit: impl FnMut(Node)) -> Result<(), FileErr
             Event::Start(start) => {
                 depth += 1;
                 if depth > limits::XML_DEPTH {
-                    return Err(FileError::TooLarge("its XML is nested too deeply".to_owned()));
+                    return Err(FileError::TooLarge(format!(
+                        "its XML is nested more than {} deep",
+                        limits::XML_DEPTH
+                    )));
                 }
                 visit(Node::Start(start.name().as_ref().to_owned(), attributes(&start)));
             }

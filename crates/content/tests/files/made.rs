@@ -1,38 +1,39 @@
-//! Files made for tests: the least of each kind that programs take for it.
+//! Builds test files: the minimum of each type that readers accept.
 
 use std::io::{Cursor, Write};
 
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A PDF of whole pages.
+/// A PDF file to build.
 #[derive(Default)]
 pub struct Pdf<'a> {
     /// The content of each page; see [`line()`].
     pub pages: Vec<String>,
     /// Entries of the information dictionary.
     pub info: &'a str,
-    /// Titles and the places of their pages.
+    /// Titles and the indexes of their pages.
     pub outline: &'a [(&'a str, usize)],
-    /// Whether a password is needed.
+    /// Whether it is encrypted with a password.
     pub protected: bool,
 }
 
-/// A line of text in Helvetica at a height of the page (792 is its top).
+/// Returns a line of text in Helvetica at a height of the page (792 is the top).
 pub fn line(size: u32, height: u32, text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
     format!("BT /F1 {size} Tf 72 {height} Td ({text}) Tj ET\n")
 }
 
-/// A page that is one picture.
+/// Returns a page that consists of one image.
 pub fn scan() -> String {
     "q 468 0 0 648 72 72 cm /Im1 Do Q\n".to_owned()
 }
 
 impl Pdf<'_> {
-    /// The file.
+    /// Returns the file.
     pub fn bytes(&self) -> Vec<u8> {
-        // 1 catalog, 2 pages, 3 font, 4 picture, 5 outline, 6 information, 7 protection; then pages, then entries.
+        // Objects: 1 catalog, 2 pages, 3 font, 4 image, 5 outline, 6 information, 7 encryption; then pages,
+        // then outline entries.
         let page = |at: usize| 8 + 2 * at;
         let entry = |at: usize| page(self.pages.len()) + at;
         let kids: String = (0..self.pages.len())
@@ -101,12 +102,12 @@ impl Pdf<'_> {
     }
 }
 
-/// An archive of these entries.
+/// Returns a zip archive with these entries.
 pub fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in entries {
         let options = match *name {
-            // OpenDocument and EPUB want it first and not compressed.
+            // OpenDocument and EPUB require it first and uncompressed.
             "mimetype" => SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored),
             _ => SimpleFileOptions::default(),
         };
@@ -135,7 +136,7 @@ fn relations(entries: &[(&str, &str, &str)]) -> String {
     )
 }
 
-/// A package of Office: its main part and the parts beside it, with their relations.
+/// Returns an Office package: its main part and other parts, with their relationships.
 fn package(
     main: &str,
     kind: &str,
@@ -161,8 +162,8 @@ fn package(
     archive(&entries)
 }
 
-/// A Word document with this body; the styles `Heading1`, `Heading2`, `Code` and `Quote`, the lists 1 (bullets) and 2
-/// (numbers) and the link `rId9` can be used.
+/// Returns a Word document with this body. It may use the styles `Heading1`, `Heading2`, `Code` and `Quote`,
+/// the lists 1 (bullets) and 2 (numbers), and the link `rId9`.
 pub fn docx(body: &str) -> Vec<u8> {
     let w = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
     let document = format!("<w:document {w} xmlns:r=\"{OFFICE}\"><w:body>{body}</w:body></w:document>");
@@ -208,15 +209,15 @@ pub fn docx(body: &str) -> Vec<u8> {
     )
 }
 
-/// A paragraph of a Word document in a style, which may be empty.
+/// Returns a paragraph of a Word document with a style, which may be empty.
 pub fn paragraph(style: &str, text: &str) -> String {
     format!(
         "<w:p><w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr><w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>"
     )
 }
 
-/// A workbook: names, state (`visible` or `hidden`) and rows (`sheetData`) of its sheets. Style 1 is a date, style 2 a
-/// percentage.
+/// Returns a workbook from the name, state (`visible` or `hidden`) and rows (`sheetData`) of each sheet.
+/// Style 1 is a date, style 2 a percentage.
 pub fn xlsx(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
     let (mut list, mut ids, mut parts) = (String::new(), Vec::new(), Vec::new());
@@ -251,7 +252,7 @@ pub fn xlsx(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     package("xl/workbook.xml", "spreadsheetml.sheet", &relations, &entries)
 }
 
-/// A presentation: title and lines of each slide.
+/// Returns a presentation from the title and lines of each slide.
 pub fn pptx(slides: &[(&str, &[&str])]) -> Vec<u8> {
     let names = format!(
         "xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\" xmlns:r=\"{OFFICE}\" \
@@ -295,7 +296,7 @@ pub fn pptx(slides: &[(&str, &[&str])]) -> Vec<u8> {
     )
 }
 
-/// An OpenDocument file of a kind (`text`, `spreadsheet`, `presentation`) with this body.
+/// Returns an OpenDocument file of a kind (`text`, `spreadsheet`, `presentation`) with this body.
 pub fn open_document(kind: &str, body: &str) -> Vec<u8> {
     let names: String = ["office", "text", "table", "style", "presentation"]
         .iter()
@@ -322,7 +323,7 @@ pub fn open_document(kind: &str, body: &str) -> Vec<u8> {
     ])
 }
 
-/// A book with these chapters (XHTML bodies).
+/// Returns a book with these chapters (XHTML bodies).
 pub fn epub(chapters: &[&str]) -> Vec<u8> {
     let names: Vec<_> = (1..=chapters.len())
         .map(|number| format!("c{number}.xhtml"))

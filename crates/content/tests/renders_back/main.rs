@@ -1,5 +1,5 @@
-//! The Markdown of real pages, read by another's parser: nothing is empty, no table is broken, no text is swallowed.
-//! With `HARVESTMAN_CORPUS` the same is checked of every page of a corpus (docs/MARKDOWN.md).
+//! Parses the Markdown of real pages with an independent parser: no page is empty, no table is broken, no
+//! text is lost. With `HARVESTMAN_CORPUS` the same is checked for every page of a corpus (docs/MARKDOWN.md).
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use pages::{Converted, converted, on_all, selection};
 use written::written;
 
-/// Characters of main content that a page has at least, unless it has not twice as many in all.
+/// Minimum number of characters of main content, unless the whole page has fewer than twice as many.
 const LEAST_CHARS: usize = 40;
 
 #[test]
@@ -41,7 +41,7 @@ fn tables_render_as_they_were_written() {
     for page in converted().as_flattened() {
         let mut at = 0;
         for line in page.markdown.split_inclusive('\n') {
-            // Only containers stand before a table; the rule makes it one.
+            // Only container prefixes precede a table; the delimiter row makes it one.
             let table = line.trim_start_matches(['>', ' ']);
             let start = at + line.len() - table.len();
             at += line.len();
@@ -51,7 +51,7 @@ fn tables_render_as_they_were_written() {
             }
         }
         for range in &page.shown.tables {
-            // A parser fills short rows and cuts long ones, so bars are counted.
+            // Count bars, because a parser fills short rows and cuts long ones.
             let bars = |line: &str| line.matches('|').count() - line.matches("\\|").count();
             let mut rows = page.markdown[range.clone()].lines().map(bars);
             let head = rows.next();
@@ -67,15 +67,15 @@ fn tables_render_as_they_were_written() {
     assert!(seen > 4);
 }
 
-/// What is written comes back: every word as often as the HTML of the same choice shows it, no word that it does not
-/// show (an address, say, where a link came out broken), and no HTML.
+/// The rendered Markdown has every word as often as the HTML of the same content shows it, no word that the
+/// HTML does not show (such as the URL of a broken link), and no HTML.
 #[test]
 fn no_text_is_swallowed() {
     for page in converted().as_flattened() {
         assert!(page.shown.html.is_empty(), "{}: {:?}", page.name, page.shown.html);
         let html = written(&page.html, &page.shown.labels);
         let shown = words(&page.shown.text);
-        // How much more often than it must each word is shown.
+        // Per word: how often it is shown, minus how often it must be.
         let mut surplus: BTreeMap<&str, i64> = BTreeMap::new();
         shown
             .iter()
@@ -84,7 +84,7 @@ fn no_text_is_swallowed() {
             .iter()
             .for_each(|word| *surplus.entry(word).or_default() -= 1);
         for word in below_zero(&surplus) {
-            // Marks need a space where they could not close otherwise: `*[a](b)* c`.
+            // Delimiters need a space where they could not close otherwise: `*[a](b)* c`.
             if let Some(parts) = parts(word, &shown) {
                 let times = surplus.insert(word, 0).unwrap();
                 parts
@@ -121,7 +121,7 @@ fn below_zero<'a>(surplus: &BTreeMap<&'a str, i64>) -> Vec<&'a str> {
     below.map(|(word, _)| *word).collect()
 }
 
-/// The words, one right after the other, that a word was parted into.
+/// Returns the consecutive words into which a word was split.
 fn parts<'a>(word: &str, words: &'a [&'a str]) -> Option<&'a [&'a str]> {
     (0..words.len()).find_map(|first| {
         let (mut rest, mut end) = (word, first);
@@ -133,7 +133,7 @@ fn parts<'a>(word: &str, words: &'a [&'a str]) -> Option<&'a [&'a str]> {
     })
 }
 
-/// Text without the characters that nobody sees.
+/// Returns text without invisible characters.
 fn visible(text: &str) -> String {
     let is_seen =
         |c: &char| !matches!(c, '\u{AD}' | '\u{200B}' | '\u{FEFF}') && (c.is_whitespace() || !c.is_control());

@@ -1,4 +1,4 @@
-//! The pages that are checked: those in `tests/pages`, and with `HARVESTMAN_CORPUS` those of a corpus beside them.
+//! The pages to check: those in `tests/pages`, and, with `HARVESTMAN_CORPUS`, those of a corpus.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -14,14 +14,14 @@ use url::Url;
 
 use crate::shown::{Shown, shown};
 
-/// A page as it came.
+/// The source of a page.
 pub(crate) struct Source {
     name: String,
     url: String,
     html: String,
 }
 
-/// What a page became.
+/// A converted page.
 pub(crate) struct Converted {
     pub(crate) name: String,
     pub(crate) markdown: String,
@@ -37,7 +37,7 @@ impl Source {
     }
 }
 
-/// Every page, by name.
+/// Returns all pages, sorted by name.
 fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -63,7 +63,7 @@ fn sources() -> &'static [Source] {
     })
 }
 
-/// A row of a corpus; rows without a page are answers.
+/// Reads a row of a corpus. Rows without a page hold reference results.
 fn source(row: &Value) -> Option<Source> {
     let text = |key: &str| row[key].as_str().map(str::to_owned);
     Some(Source {
@@ -81,7 +81,7 @@ fn files(folder: &Path, ends: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What `work` makes of every page, on all cores, in the order of the pages.
+/// Runs `work` on every page, on all cores, and returns the results in the order of the pages.
 pub(crate) fn on_all<T: Send>(work: impl Fn(&Source) -> T + Sync) -> Vec<T> {
     let (sources, next) = (sources(), AtomicUsize::new(0));
     let run = || {
@@ -103,7 +103,7 @@ pub(crate) fn on_all<T: Send>(work: impl Fn(&Source) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Every page as a whole, and its main content.
+/// Returns every page, converted as a whole and as main content only.
 pub(crate) fn converted() -> &'static [[Converted; 2]] {
     static CONVERTED: OnceLock<Vec<[Converted; 2]>> = OnceLock::new();
     CONVERTED.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What a reader of the Markdown sees, by another's parser.
+//! The text that a reader of the Markdown sees, according to an independent parser.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 /// A rendered document.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// Its text, with a space where blocks meet. Labels of footnotes stand at their marks and notes; alternative texts
-    /// of pictures do not count.
+    /// Its text, with a space between blocks. Footnote labels are included at references and notes;
+    /// alternative texts of images are not.
     pub(crate) text: String,
-    /// Where its tables are.
+    /// Ranges of its tables.
     pub(crate) tables: Vec<Range<usize>>,
-    /// Where its code is.
+    /// Ranges of its code.
     pub(crate) code: Vec<Range<usize>>,
     /// The labels of its footnotes.
     pub(crate) labels: Vec<String>,
-    /// HTML in it that is not ours.
+    /// HTML that the converter does not write on purpose.
     pub(crate) html: Vec<String>,
 }
 

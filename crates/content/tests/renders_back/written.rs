@@ -1,14 +1,14 @@
-//! What the cleaned HTML says: the text that its Markdown must show, and the text that it may leave out.
+//! The text of the cleaned HTML: what its Markdown must show, and what it may leave out.
 
 /// The text of a page.
 pub(crate) struct Written {
-    /// What every reader must see, with a space where blocks or pictures part it.
+    /// Text that must be shown, with a space where blocks or images separate it.
     pub(crate) must: String,
-    /// What may be shown or not: labels of controls, formulas, what only points at its own place.
+    /// Text that may be shown or not: labels of controls, formulas, links to their own position.
     pub(crate) may: String,
 }
 
-/// Elements that part the text before them from the text behind.
+/// Elements that separate the text before them from the text after.
 const PARTING: &str = "address area article aside audio blockquote body br button canvas caption center dd details \
     dialog dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 header hgroup \
     hr html iframe img input legend li main menu nav object ol optgroup option p plaintext pre search section select \
@@ -16,11 +16,11 @@ const PARTING: &str = "address area article aside audio blockquote body br butto
 
 const VOID: &str = "area base br col embed frame hr img input link meta source track wbr";
 
-/// Controls, pictures and formulas: their text is not the page's, or not as it stands there.
+/// Controls, images and formulas: their text is not page text, or is written differently.
 const CONTROLS: &str =
     "audio button canvas datalist iframe noembed noframes object rp select svg textarea title video";
 
-/// Titles that say no more than that a callout or notes follow.
+/// Titles that only say that a callout or notes follow.
 const TITLES: [&str; 18] = [
     "attention",
     "caution",
@@ -42,7 +42,8 @@ const TITLES: [&str; 18] = [
     "references",
 ];
 
-/// Parts of classes: what stands in code without being code, a title, a column of line numbers, a link to a heading.
+/// Substrings of class names: elements in code that are not code, titles, line number columns, links to
+/// headings.
 const BESIDE_CODE: &[&str] = &["katex-html", "copybutton"];
 const TITLED: &[&str] = &["title", "heading"];
 const GUTTER: &[&str] = &["lineno", "linenum", "line-num", "gutter"];
@@ -54,7 +55,7 @@ const ANCHOR: &[&str] = &[
     "permalink",
 ];
 
-/// An open element, and what it or an element around it is.
+/// An open element, with properties inherited from its ancestors.
 #[derive(Clone, Copy, Default)]
 struct Open<'a> {
     name: &'a str,
@@ -65,16 +66,16 @@ struct Open<'a> {
     gutter: bool,
     linked: bool,
     anchor: bool,
-    /// The place of a page that it links to.
+    /// Fragment that it links to.
     fragment: Option<&'a str>,
 }
 
-/// Reads HTML as the converter writes it: every `<` and `>` is a tag's, every element is closed, values are quoted.
-/// `labels` are those of the footnotes that the Markdown has.
+/// Reads HTML in the form that the converter writes: every `<` and `>` belongs to a tag, every element is
+/// closed, values are quoted. `labels` are those of the footnotes in the Markdown.
 pub(crate) fn written(html: &str, labels: &[String]) -> Written {
     let mut out = Written {
         must: String::new(),
-        // A list of notes may count them by its own numbers.
+        // A list of notes may be numbered by its own numbers.
         may: labels.join(" ") + " ",
     };
     let mut open: Vec<Open> = Vec::new();
@@ -102,14 +103,14 @@ pub(crate) fn written(html: &str, labels: &[String]) -> Written {
         let text = crate::visible(&unescaped(text));
         let says = text.trim_matches(|c: char| !c.is_alphanumeric());
         let Some(element) = open.last() else { continue };
-        // A link beside a heading says where it stands: its target is there, or is not in this content.
+        // A link beside a heading points to its own position: its target is there, or is not in this content.
         let is_here = |fragment: &str| {
             fragment == place
                 || open.iter().any(|around| around.id == Some(fragment))
                 || !html.contains(&format!(" id=\"{fragment}\""))
         };
         let is_sign = element.anchor && element.fragment.is_some_and(is_here);
-        // Marks of notes and the ways back to them; their labels stand in the Markdown's own form.
+        // Footnote references and links back; the Markdown has its own form for their labels.
         let is_mark = element.linked && labels.iter().any(|label| label == says);
         let is_back = element.fragment.is_some_and(|fragment| fragment.contains("ref"))
             && (1..=3).contains(&says.len());
@@ -120,7 +121,7 @@ pub(crate) fn written(html: &str, labels: &[String]) -> Written {
         if element.control || element.formula || is_sign || is_mark || is_back || is_title || is_number {
             out.must.push(' ');
             out.may.push_str(&text);
-            // A formula's characters have elements of their own.
+            // Each character of a formula has its own element.
             out.may.push_str(if element.formula { "" } else { " " });
         } else {
             out.must.push_str(&text);

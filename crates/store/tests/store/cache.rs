@@ -1,4 +1,4 @@
-//! The page cache never takes more room than it has.
+//! Tests of the size limit of the page cache.
 
 use harvestman_core::cache::Ages;
 use harvestman_store::{Store, StoreConfig};
@@ -12,7 +12,7 @@ const ANY: Ages = Ages {
 };
 const ROOM: u64 = 300_000;
 
-/// Bytes that cannot be compressed.
+/// Returns incompressible bytes.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut next = || {
@@ -51,10 +51,14 @@ async fn the_oldest_answers_make_room_and_too_large_ones_are_left_out() {
     }
     let count = kept.len() as u64;
     assert!(count > 10 && count * 10_000 <= ROOM, "{count}");
-    assert_eq!(kept, (100 - count..100).collect::<Vec<_>>(), "the newest");
+    assert_eq!(
+        kept,
+        (100 - count..100).collect::<Vec<_>>(),
+        "the newest are kept"
+    );
     assert_eq!(body(&store, team, "/large", ANY, later(300)).await, None);
 
-    // A body that is replaced counts once.
+    // A replaced body counts once.
     for time in 300..400 {
         let page = answer(team, &path(99), later(time));
         store.cache_page(page, noise(10_000, time)).await;

@@ -1,4 +1,4 @@
-//! The embedded database's files: two servers, crashes, damage, versions.
+//! Tests of the files of the embedded database: two servers, crashes, damage, versions.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,7 +19,7 @@ async fn tamper(place: &Place, sql: &'static str) {
     connection.close().await.unwrap();
 }
 
-/// Names, lengths and hashes of the database's files. An empty log beside it says nothing.
+/// Returns names, lengths and hashes of the database's files; an empty log is ignored.
 fn files(place: &Place) -> Vec<(String, usize, u64)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(place.path()).unwrap() {
@@ -36,7 +36,7 @@ fn files(place: &Place) -> Vec<(String, usize, u64)> {
     files
 }
 
-/// A server that dies: its tasks are dropped where they are.
+/// Simulates a server crash: its tasks are dropped wherever they are.
 fn crash_after(place: &Place, work: impl AsyncFnOnce(harvestman_store::Store)) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -52,7 +52,7 @@ async fn a_second_server_refuses_to_start() {
     let place = Place::new("second");
     let store = place.open().await;
     let Err(error) = place.try_open().await else {
-        panic!("the folder is locked")
+        panic!("the folder must be locked")
     };
     assert!(matches!(error, StoreError::Locked(_)));
     assert!(error.to_string().contains("another server uses the data folder"));
@@ -105,7 +105,7 @@ fn after_a_crash_everything_acknowledged_is_there() {
         "not a clean stop"
     );
     crash_after(&place, async |store| {
-        // The shard is free at once, without waiting for the lease of the dead server to end.
+        // The shard is free at once, without waiting for the dead server's lease to end.
         let lease = store
             .lease("node", NOW, LEASE_MS, 1)
             .await
@@ -134,7 +134,7 @@ fn after_a_crash_everything_acknowledged_is_there() {
         };
         store.commit(&lease, &third, NOW, LEASE_MS).await.unwrap();
         assert_eq!(store.found_on(job.id, 9).await.unwrap(), [None, Some(0)]);
-        // Nobody works on the scrape any more: it has failed, and says so.
+        // Nobody works on the scrape any more, so it has failed.
         let now = harvestman_core::time::Timestamp(u64::from(u32::MAX));
         let stored = store
             .scrape(job.team, ScrapeId::from(scrape.id), now)
@@ -187,12 +187,12 @@ async fn a_damaged_file_is_reported_and_left_untouched() {
     let (from, to) = (bytes.len() / 2, bytes.len() / 2 + 8192);
     bytes[from..to].fill(0xA5);
     std::fs::write(place.database(), &bytes).unwrap();
-    // As a crash leaves it.
+    // State after a crash.
     std::fs::write(place.path().join("harvestman.running"), b"").unwrap();
     let before = files(&place);
     for _ in 0..2 {
         let Err(error) = place.try_open().await else {
-            panic!("the damage is found")
+            panic!("the damage must be detected")
         };
         assert!(matches!(error, StoreError::Damaged(_)), "{error}");
         assert!(error.to_string().contains("harvestman.db"), "{error}");
@@ -207,7 +207,7 @@ async fn a_file_that_is_no_database_is_left_untouched() {
     std::fs::write(place.database(), "not a database at all, ".repeat(500)).unwrap();
     let before = files(&place);
     let Err(error) = place.try_open().await else {
-        panic!("not a database")
+        panic!("the file is not a database")
     };
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
     assert_eq!(files(&place), before);
@@ -220,7 +220,7 @@ async fn a_newer_file_is_refused() {
     tamper(&place, "PRAGMA user_version = 99").await;
     let before = files(&place);
     let Err(error) = place.try_open().await else {
-        panic!("too new")
+        panic!("the schema is too new")
     };
     assert!(
         matches!(error, StoreError::NewerSchema { found: 99, .. }),
@@ -237,7 +237,7 @@ async fn a_file_of_another_program_is_refused() {
     tamper(&place, "CREATE TABLE recipes (name TEXT)").await;
     let before = files(&place);
     let Err(error) = place.try_open().await else {
-        panic!("not ours")
+        panic!("the file is of another program")
     };
     assert!(matches!(error, StoreError::ForeignFile(_)), "{error}");
     assert_eq!(files(&place), before);
@@ -253,7 +253,7 @@ async fn one_refused_piece_of_work_spoils_no_other() {
     let mut tasks = Vec::new();
     for n in 0..50 {
         let store = store.clone();
-        // Every fifth has an id that is taken already.
+        // Every fifth job has an id that is already used.
         let job = if n % 5 == 0 {
             first.clone()
         } else {

@@ -1,6 +1,6 @@
-//! The store through its public interface. `story` is one script that every engine must pass;
-//! `faults` is about the embedded database's files; `cache` is about room; `random` plays crashes, lost answers and former
-//! owners against the invariants.
+//! Tests of the store through its public interface. `story` is one script that every engine must pass;
+//! `faults` tests the files of the embedded database; `cache` the size limit of the page cache; `random`
+//! checks the invariants under crashes, lost replies and former owners.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

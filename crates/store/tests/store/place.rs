@@ -1,4 +1,4 @@
-//! A data folder for one test, and short words for what tests store.
+//! A data folder for one test, and short constructors for test data.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ pub(crate) const RETENTION_MS: u64 = 24 * 3_600_000;
 /// 2026-01-31T09:05:00Z.
 pub(crate) const NOW: Timestamp = Timestamp(1_769_850_300_000);
 
-/// A folder that is deleted at the end of the test.
+/// A data folder that is deleted at the end of the test.
 pub(crate) struct Place {
     path: PathBuf,
 }
@@ -46,7 +46,7 @@ impl Place {
         Store::open(&StoreConfig::new(&self.path)).await
     }
 
-    /// Opens; waits for a former server of the same test to be gone.
+    /// Opens the store; waits until a former server of the same test is gone.
     pub(crate) async fn open(&self) -> Store {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -55,7 +55,7 @@ impl Place {
                 Err(StoreError::Locked(_)) if Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(2)).await;
                 }
-                Err(error) => panic!("opening the store: {error}"),
+                Err(error) => panic!("cannot open the store: {error}"),
             }
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn url(path: &str) -> Url {
     Url::parse("http://site.test/").unwrap().join(path).unwrap()
 }
 
-/// A key that differs for different paths; the real normal form is the core's business.
+/// Returns a key that differs for different paths. Not the real normal form, which the core tests.
 pub(crate) fn key(path: &str) -> UrlKey {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in url(path).as_str().bytes() {
@@ -95,7 +95,7 @@ pub(crate) fn offer(path: &str) -> Offer {
     }
 }
 
-/// What is found on a page.
+/// Returns offers of links found on a page.
 pub(crate) fn found(page: &str, paths: &[&str]) -> Vec<Offer> {
     let find = |path: &&str| Offer {
         found_on: Some(key(page)),

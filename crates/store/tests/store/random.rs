@@ -1,6 +1,5 @@
-//! Random batches against the store, with crashes, lost answers and former owners, for two jobs at
-//! once. After every step the invariants are asserted; a failing seed names itself and is replayed
-//! by `check(seed)`.
+//! Commits random batches for two jobs at once, with crashes, lost replies and former owners, and checks the
+//! invariants after every step. A failing run prints its seed; `check(seed)` repeats it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +21,7 @@ use crate::place::{
 const URLS: u64 = 90;
 const STEPS: u32 = 60;
 
-/// A small generator of numbers from a seed (splitmix64).
+/// A small random number generator (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -39,7 +38,7 @@ impl Dice {
     }
 }
 
-/// An owner as the engine is one: it knows what the store told it, and nothing else.
+/// An owner as the engine implements it: it knows what the store returned, and nothing else.
 struct Owner {
     lease: Lease,
     seen: BTreeSet<UrlKey>,
@@ -114,11 +113,11 @@ impl Owner {
         for admitted in answer.admitted {
             assert!(
                 self.seen.contains(&admitted.key),
-                "only what was offered is admitted"
+                "only offered URLs are admitted"
             );
             assert!(
                 self.open.insert(admitted.key, admitted).is_none(),
-                "admitted once"
+                "no URL is admitted twice"
             );
         }
     }
@@ -138,7 +137,7 @@ fn outcome(open: &Admitted, dice: &mut Dice) -> Settled {
     settled(&path, outcome)
 }
 
-/// The run of one seed.
+/// State of the run of one seed.
 struct World {
     place: Place,
     runtime: Runtime,
@@ -149,7 +148,7 @@ struct World {
     jobs: Vec<NewJob>,
     owners: Vec<Owner>,
     former: Vec<(Lease, u64)>,
-    /// Documents seen so far, by job: they never change.
+    /// Documents read so far, by job; they never change.
     documents: Vec<Vec<String>>,
 }
 
@@ -195,7 +194,7 @@ impl World {
         world
     }
 
-    /// New owners for every shard that can be leased.
+    /// Creates new owners for every shard that can be leased.
     fn take_over(&mut self) {
         let leases = self
             .runtime
@@ -253,7 +252,7 @@ impl World {
             let lost = self.dice.chance(15);
             let owner = self.owners.iter_mut().find(|owner| owner.lease == lease).unwrap();
             if lost {
-                // The answer does not arrive: the same batch is sent again.
+                // The reply is lost: the same batch is sent again.
                 let again = self
                     .runtime
                     .block_on(store_again(&self.store, &lease, &batch, now));
@@ -266,7 +265,7 @@ impl World {
         }
     }
 
-    /// The process dies somewhere within a commit and starts again.
+    /// Crashes somewhere during a commit, and restarts.
     fn crash_in_commit(&mut self) {
         let owner = self.dice.below(self.owners.len() as u64) as usize;
         let owner = &self.owners[owner];
@@ -280,7 +279,7 @@ impl World {
         std::mem::replace(&mut self.runtime, runtime()).shutdown_background();
         self.store = self.runtime.block_on(self.place.open());
         self.take_over();
-        // Whether the commit of the dead process went through is seen in the snapshot.
+        // The snapshot shows whether the commit of the dead process succeeded.
         let ended: Vec<_> = self
             .jobs
             .iter()
@@ -328,7 +327,7 @@ impl World {
             JobStatus::Scraping | JobStatus::Cancelled => assert_eq!(answer, Cancel::Cancelled),
             ended => assert_eq!(answer, Cancel::AlreadyEnded(ended)),
         }
-        // The owner learns it at its next commit.
+        // The owner learns of it at its next commit.
         if let Some(owner) = self
             .owners
             .iter_mut()
@@ -370,7 +369,7 @@ impl World {
             assert_eq!(
                 &chunk.documents[..known.len()],
                 &known[..],
-                "a document never changes its place"
+                "a document never moves"
             );
             let sources: BTreeSet<Option<String>> = chunk
                 .documents
@@ -387,7 +386,7 @@ impl World {
                 assert_eq!(
                     row.completed + row.failed,
                     row.admitted,
-                    "everything attempted is settled"
+                    "every attempted page has an outcome"
                 );
                 assert!(row.completed_at.is_some());
             }
@@ -395,12 +394,12 @@ impl World {
             *known = chunk.documents;
         }
         let charged = self.runtime.block_on(self.store.ledger_total(self.team)).unwrap();
-        assert_eq!(charged, credits, "the ledger is the jobs' credits");
+        assert_eq!(charged, credits, "the ledger equals the credits of the jobs");
         let months = self.runtime.block_on(self.store.month_usage(self.team)).unwrap();
         assert_eq!(months.iter().map(|usage| usage.credits).sum::<u64>(), credits);
     }
 
-    /// Without faults every job that was not cancelled comes to its end.
+    /// Without further faults, every job that was not cancelled ends.
     fn finish(mut self) {
         for _ in 0..2000 {
             if self.owners.iter().all(|owner| owner.ended) {
@@ -430,7 +429,7 @@ impl World {
         self.runtime.block_on(self.store.close()).unwrap();
     }
 
-    /// One event for the start, one for each page and each failure, and the end last.
+    /// Expects one event for the start, one for each page and each failure, and the end as the last.
     fn check_events(&self, job: &NewJob) {
         let row = self
             .runtime
@@ -467,7 +466,7 @@ impl World {
 async fn store_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp) -> (JobState, Snapshot) {
     match store.commit(lease, batch, now, LEASE_MS).await {
         Err(CommitError::Repeated(repeated)) => (repeated.state, repeated.snapshot),
-        other => panic!("a repeated batch is recognised, not {other:?}"),
+        other => panic!("expected a repeated batch, got {other:?}"),
     }
 }
 

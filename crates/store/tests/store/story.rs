@@ -1,5 +1,5 @@
-//! The story: what every engine must do, told once. Each chapter takes an open store and leaves it
-//! usable for the next.
+//! The story: one script of what every engine must do. Each chapter takes an open store and leaves it usable
+//! for the next.
 
 mod chapters_of_batches;
 pub(crate) mod chapters_of_cache;

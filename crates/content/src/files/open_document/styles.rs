@@ -1,14 +1,14 @@
-//! Styles of OpenDocument: what a style's name says about text, through its parents.
+//! OpenDocument styles: resolves a style name, with its parents, to text properties.
 
 use std::collections::HashMap;
 
 use crate::files::FileError;
 use crate::files::xml::{self, Attributes, Node};
 
-/// Steps from a style to its parents, at most.
+/// Maximum number of ancestors of a style.
 const PARENTS: usize = 16;
 
-/// What a style says of its own.
+/// Properties declared by one style.
 #[derive(Clone, Debug, Default)]
 struct Style {
     parent: Option<String>,
@@ -23,11 +23,11 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// Lists whose first level has numbers.
+    /// List styles, by whether their first level is numbered.
     numbered: HashMap<String, bool>,
 }
 
-/// How text is set.
+/// Text formatting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Set {
     pub(super) bold: bool,
@@ -36,7 +36,7 @@ pub(super) struct Set {
 }
 
 impl Styles {
-    /// Adds the styles that a part of the package declares.
+    /// Adds the styles declared in a part of the package.
     pub(super) fn gather(&mut self, xml: &str) -> Result<(), FileError> {
         let mut current: Option<String> = None;
         let mut list: Option<String> = None;
@@ -81,7 +81,7 @@ impl Styles {
         self.numbered.get(list).copied().unwrap_or(false)
     }
 
-    /// Whether what has this style is not shown.
+    /// Returns whether content with this style is hidden.
     pub(super) fn is_hidden(&self, name: &str) -> bool {
         self.chain(name).any(|style| style.hidden)
     }
@@ -95,7 +95,7 @@ impl Styles {
         }
     }
 
-    /// Whether one of the style's names has one of these words in it, which are lower case.
+    /// Returns whether the name of the style or of an ancestor contains one of these lower-case words.
     pub(super) fn is_named(&self, name: &str, words: &[&str]) -> bool {
         self.chain(name).any(|style| {
             let name = style.display_name.to_lowercase();

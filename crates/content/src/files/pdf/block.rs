@@ -1,4 +1,4 @@
-//! The blocks of a page as we keep them, and their HTML.
+//! The blocks of a page, and their HTML.
 
 use unpdf::model::ListStyle;
 use unpdf::{InlineContent, Paragraph};
@@ -19,27 +19,27 @@ pub(super) enum Block {
     Code(String),
 }
 
-/// A paragraph, heading or item of a list.
+/// A paragraph, heading or list item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text {
     pub(super) runs: Vec<Run>,
     pub(super) role: Role,
 }
 
-/// What a text is.
+/// Role of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Role {
     #[default]
     Paragraph,
     /// Level from 1.
     Heading(u8),
-    /// Depth from 0; the number of a numbered one.
+    /// Depth from 0, and the number if it is numbered.
     Item(u8, Option<u32>),
-    /// A line of a table of contents.
+    /// An entry of a table of contents.
     Entry,
 }
 
-/// Text that is set alike.
+/// Text with the same formatting.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Run {
     pub(super) text: String,
@@ -159,7 +159,7 @@ impl Text {
                 InlineContent::Image { .. } => continue,
             };
             match runs.last_mut() {
-                // White space looks the same however it is set.
+                // White space looks the same with any formatting.
                 Some(last)
                     if last.is_set_like(&run) || (run.text.trim().is_empty() && last.link.is_none()) =>
                 {
@@ -171,7 +171,7 @@ impl Text {
         Text { runs, role }
     }
 
-    /// A paragraph of one plain run.
+    /// Creates a paragraph of one plain run.
     pub(super) fn plain_run(text: &str) -> Self {
         let run = Run {
             text: text.to_owned(),
@@ -183,7 +183,7 @@ impl Text {
         }
     }
 
-    /// The text alone, white space folded.
+    /// Returns the plain text, with white space collapsed.
     pub(super) fn plain(&self) -> String {
         let whole: String = self.runs.iter().map(|run| run.text.as_str()).collect();
         whole.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -202,7 +202,7 @@ impl Text {
         matches!(self.role, Role::Heading(_))
     }
 
-    /// Whether the paragraph ends in the middle of a sentence that `next` goes on with.
+    /// Returns whether the paragraph ends in the middle of a sentence that `next` continues.
     pub(super) fn runs_on_in(&self, next: &Text) -> bool {
         if self.role != Role::Paragraph || next.role != Role::Paragraph {
             return false;
@@ -248,9 +248,9 @@ impl Run {
     }
 }
 
-/// Neighbouring items, nested by their depth.
+/// Writes adjacent items as lists, nested by depth.
 fn write_list(items: &[&Text], html: &mut Markup) {
-    // Names of the lists that are open.
+    // Open lists: tag name and depth.
     let mut open: Vec<(&str, u8)> = Vec::new();
     for item in items {
         let (depth, number) = match item.role {

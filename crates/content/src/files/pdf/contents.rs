@@ -1,11 +1,11 @@
-//! Tables of contents: lines that end with dots and the number of a page become the items of a list without the dots.
+//! Tables of contents: lines that end with leader dots and a page number become list items without the dots.
 
 use super::block::{Block, Page, Role, Table, Text};
 
-/// Lines with leaders that make a page one of the table of contents.
+/// Number of lines with leaders from which a page is part of a table of contents.
 const ENTRIES_OF_CONTENTS: usize = 3;
 
-/// Marks the lines of tables of contents.
+/// Marks the entries of tables of contents.
 pub(super) fn mark(pages: &mut [Page]) {
     for page in pages {
         let led = page
@@ -21,7 +21,7 @@ pub(super) fn mark(pages: &mut [Page]) {
                     Some(line) if !matches!(text.role, Role::Item(..)) || is_led(&text.plain()) => {
                         page.blocks.push(as_entry(&line));
                     }
-                    // Chapters often stand among the entries without dots.
+                    // Chapter entries often have no dots.
                     None if is_contents && is_numbered_to_page(&text.plain()) => {
                         page.blocks.push(as_entry(&text.plain()));
                     }
@@ -46,7 +46,7 @@ fn as_entry(line: &str) -> Block {
     })
 }
 
-/// `2.1 Start . . . . . . 5` without its dots; none for any other line.
+/// Returns `2.1 Start . . . . . . 5` without its dots; `None` for any other line.
 fn entry(line: &str) -> Option<String> {
     let number = line.rsplit([' ', '.']).next().unwrap_or_default();
     if !is_page_number(number) {
@@ -59,18 +59,19 @@ fn entry(line: &str) -> Option<String> {
     (led && !title.is_empty()).then(|| format!("{title} {number}"))
 }
 
-/// Dots enough that no sentence has them: an item of a list may end with an ellipsis and a number.
+/// Returns true for more dots than any sentence has: a list item may end with an ellipsis and a number.
 fn is_led(line: &str) -> bool {
     line.contains("...") || line.contains(". . .")
 }
 
-/// `3 Duties 9`: a number, words, and the number of a page.
+/// Returns true for lines like `3 Duties 9`: a section number, words, and a page number.
 fn is_numbered_to_page(line: &str) -> bool {
     let last = line.rsplit(' ').next().unwrap_or_default();
     starts_with_number(line) && line.split(' ').count() > 2 && is_page_number(last)
 }
 
-/// A table that is a part of a table of contents: two or three columns, the last one numbers that grow.
+/// Returns true for a table that is part of a table of contents: several columns, the first with section
+/// numbers and the last with increasing page numbers.
 fn lists_pages(table: &Table) -> bool {
     let mut last = 0;
     let mut numbers = 0;
@@ -94,7 +95,7 @@ fn starts_with_number(text: &str) -> bool {
     first.starts_with(|c: char| c.is_ascii_digit()) && first.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// Arabic or Roman, as small as numbers of pages are.
+/// Returns true for an Arabic or Roman number as small as page numbers are.
 pub(super) fn is_page_number(text: &str) -> bool {
     let is_arabic = text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit());
     let is_roman = text.len() <= 7

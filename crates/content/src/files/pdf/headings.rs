@@ -1,5 +1,5 @@
-//! Which lines are headings, and of which level. The outline of the document knows best; numbers of sections come next;
-//! what looks like a heading on its page comes last.
+//! Decides which lines are headings, and their level. The document outline takes precedence, then section
+//! numbers, then what looks like a heading on its page.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use unpdf::model::OutlineItem;
 use super::block::{Block, Page, Role, Text};
 use crate::limits::PDF_OUTLINE_ENTRIES;
 
-/// Characters of a heading, at most.
+/// Maximum number of characters of a heading.
 const HEADING_CHARS: usize = 200;
-/// Words for the parts of a book that stand above the title of the part, lower case.
+/// Words for parts of a book, in lower case; they stand above the title of the part.
 pub(super) const PART_WORDS: &[&str] = &[
     "chapter",
     "part",
@@ -25,7 +25,7 @@ pub(super) const PART_WORDS: &[&str] = &[
     "capitolo",
 ];
 
-/// Settles the role of every line that is, or should be, a heading.
+/// Sets the role of every line that is, or should be, a heading.
 pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
     let titles = outline.map(titles).unwrap_or_default();
     let firsts = first_places(pages, &titles);
@@ -43,7 +43,7 @@ pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
             let known = titles.get(&key(&plain));
             let role = match known {
                 Some(title) if firsts.get(&key(&plain)) == Some(&(page_at, at)) => Role::Heading(title.level),
-                // The same words again in a margin, or as a cross reference.
+                // The same words repeated in a margin.
                 Some(_) if is_margin(page, at) => {
                     gone.push(at);
                     continue;
@@ -58,7 +58,7 @@ pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
             }
             let title = known.map(|title| title.text.clone());
             if let Block::Text(text) = &mut page.blocks[at] {
-                // A title in capitals is easier to read as the outline writes it.
+                // Prefer the outline's spelling to a title in capitals.
                 if let (Role::Heading(_), Some(title)) = (role, title)
                     && plain.chars().all(|c| !c.is_lowercase())
                 {
@@ -75,13 +75,13 @@ pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
     }
 }
 
-/// A heading that the outline names.
+/// A heading in the outline.
 struct Title {
     text: String,
     level: u8,
 }
 
-/// The outline's entries by their text.
+/// Returns the outline entries by their key.
 fn titles(outline: &Outline) -> HashMap<String, Title> {
     let mut titles = HashMap::new();
     let mut stack: Vec<(&OutlineItem, u8)> = outline.items.iter().rev().map(|item| (item, 1)).collect();
@@ -104,8 +104,8 @@ fn titles(outline: &Outline) -> HashMap<String, Title> {
     titles
 }
 
-/// Where each title stands first. On its first page a place inside the page goes before one at its edge, where running
-/// headers repeat it.
+/// Returns where each title appears first. On that page, a position inside the page takes precedence over one
+/// at its edge, where running headers repeat titles.
 fn first_places(pages: &[Page], titles: &HashMap<String, Title>) -> HashMap<String, (usize, usize)> {
     let mut firsts: HashMap<String, (usize, usize)> = HashMap::new();
     for (page_at, page) in pages.iter().enumerate() {
@@ -135,7 +135,8 @@ fn is_margin(page: &Page, at: usize) -> bool {
     at == 0 || at + 1 == page.blocks.len()
 }
 
-/// A title without what comes before it (`Chapter 3.`, `2.1`), letters and digits alone, lower case.
+/// Returns the key of a title: without a leading part or section number (`Chapter 3.`, `2.1`), only letters
+/// and digits, in lower case.
 fn key(title: &str) -> String {
     let mut words: Vec<&str> = title.split_whitespace().collect();
     if words.len() > 2
@@ -153,7 +154,7 @@ fn key(title: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// `3`, `3.`, `2.1`, `A.2.`, `IV.`
+/// Returns true for section numbers such as `3`, `3.`, `2.1`, `A.2.`, `IV.`.
 fn is_section_number(word: &str) -> bool {
     let parts: Vec<&str> = word.trim_end_matches(['.', ':', ')']).split('.').collect();
     let has_digit = word.bytes().any(|b| b.is_ascii_digit());
@@ -167,7 +168,7 @@ fn is_section_number(word: &str) -> bool {
             && (has_digit || word.ends_with(['.', ':']))
 }
 
-/// The number of sections above the one with this number, plus one.
+/// Returns the level of a section number: the number of its parts, 1 to 6.
 fn depth(number: &str) -> u8 {
     let parts = number.trim_end_matches(['.', ':', ')']).split('.').count();
     u8::try_from(parts).unwrap_or(6).clamp(1, 6)
@@ -179,7 +180,7 @@ fn is_numbered(title: &str) -> bool {
         .is_some_and(|(first, _)| is_section_number(first))
 }
 
-/// What a line is that the outline does not know.
+/// Returns the role of a line that is not in the outline.
 fn guessed(text: &Text, plain: &str, level_above: u8) -> Role {
     let seems = text.is_heading() || (text.role == Role::Paragraph && text.is_bold());
     if !seems {
@@ -193,7 +194,7 @@ fn guessed(text: &Text, plain: &str, level_above: u8) -> Role {
     }
     match text.role {
         _ if is_numbered(plain) => Role::Heading(depth(plain.split(' ').next().unwrap_or_default())),
-        // Below the section that it stands in.
+        // A heading without a number is below the section that contains it.
         Role::Heading(level) if level_above > 0 => {
             Role::Heading(level.max(level_above.saturating_add(1)).min(6))
         }
@@ -201,7 +202,7 @@ fn guessed(text: &Text, plain: &str, level_above: u8) -> Role {
     }
 }
 
-/// `CHAPTER` and `ONE` above the title that stands at `at`.
+/// Returns the positions of lines such as `CHAPTER` and `ONE` above the title at `at`.
 fn part_words_before(blocks: &[Block], at: usize) -> Vec<usize> {
     let is_word = |at: usize| {
         let text = blocks[at].as_text()?.plain();

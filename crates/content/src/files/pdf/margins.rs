@@ -1,4 +1,5 @@
-//! Running headers and footers: what stands at the top or bottom of page after page is no text of the document.
+//! Removes running headers and footers: text repeated at the top or bottom of pages is not part of the
+//! document.
 
 use std::collections::HashMap;
 
@@ -7,14 +8,14 @@ use super::contents::is_page_number;
 use super::headings::PART_WORDS;
 use crate::limits::PDF_MARGIN_BLOCKS;
 
-/// Pages that must show the same line for it to be a running one.
+/// Number of pages that must repeat a line for it to be a running line.
 const PAGES_TO_RUN: usize = 3;
-/// Characters of a running line, at most.
+/// Maximum number of characters of a running line.
 const RUNNING_CHARS: usize = 160;
-/// The line of a page's number.
+/// Placeholder for a page number.
 const NUMBER: &str = "#";
 
-/// Removes running headers, footers and the numbers of pages.
+/// Removes running headers, footers and page numbers.
 pub(super) fn remove(pages: &mut [Page]) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for page in pages.iter() {
@@ -27,8 +28,8 @@ pub(super) fn remove(pages: &mut [Page]) {
     }
     let runs = |line: &str| seen.get(line).copied().unwrap_or(0) >= PAGES_TO_RUN;
     for page in pages {
-        // A number may come before or after the line that it stands beside; other lines run from the edge on, so that
-        // what many pages say under their titles stays.
+        // Page numbers are removed first, as one may stand on either side of a running line. Other running
+        // lines are removed only from the edge on, so that text repeated below titles stays.
         let numbers: Vec<usize> = margin(page)
             .filter(|&at| runs(NUMBER) && line(&page.blocks[at]).is_some_and(|line| line == NUMBER))
             .collect();
@@ -44,7 +45,7 @@ pub(super) fn remove(pages: &mut [Page]) {
         };
         let top = edge(&mut page.blocks.iter());
         let bottom = edge(&mut page.blocks.iter().rev());
-        // What is all that a page says, but for its title, is no margin of it.
+        // Text that, apart from the title, is all that a page has is not its margin.
         let says_more = page.blocks[..count - bottom]
             .iter()
             .skip(top)
@@ -56,17 +57,18 @@ pub(super) fn remove(pages: &mut [Page]) {
     }
 }
 
-/// Places of the blocks at the top and at the bottom.
+/// Returns the positions of the blocks at the top and at the bottom.
 fn margin(page: &Page) -> impl Iterator<Item = usize> {
     let count = page.blocks.len();
     (0..count).filter(move |&at| at < PDF_MARGIN_BLOCKS || at + PDF_MARGIN_BLOCKS >= count)
 }
 
-/// A line as it is on every page: numbers count as alike, but for those of headings.
+/// Returns a line in a form that is equal on all pages: numbers are replaced by a placeholder, except in
+/// headings.
 fn line(block: &Block) -> Option<String> {
     let block = block.as_text()?;
     let text = block.plain();
-    // `CHAPTER` above the titles of chapters belongs to them.
+    // `CHAPTER` above a title belongs to the title.
     if text.chars().count() > RUNNING_CHARS || PART_WORDS.contains(&text.to_lowercase().as_str()) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Words as they are written: ligatures taken apart, words joined again that a line break divided.
+//! Restores words: splits ligatures, and joins words that a line break divided.
 
 use std::collections::HashSet;
 
 use super::block::{Block, Page, Text};
 
-/// Mends the words of all pages. Whether a hyphen at a line's end belongs to the word is decided by how the rest of the
-/// document writes it.
+/// Restores the words of all pages. The spelling in the rest of the document decides whether a hyphen at the
+/// end of a line belongs to the word.
 pub(super) fn mend(pages: &mut [Page]) {
     for_each_text(pages, &mut |text| {
         for run in &mut text.runs {
@@ -71,8 +71,8 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// `admin- istrator` is one word; `pre- and post-` are three; `third- party` is `third-party` where that is written
-/// elsewhere.
+/// Joins divided words: `admin- istrator` is one word; `pre- and post-` stays; `third- party` becomes
+/// `third-party` if that occurs elsewhere.
 fn joined(text: &str, hyphenated: &HashSet<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The blocks of the text as HTML: headings, paragraphs, nested lists, tables. Knows nothing of control words.
+//! Blocks as HTML: headings, paragraphs, nested lists, tables. Does not know control words.
 
 use crate::files::markup::Markup;
 use crate::limits;
@@ -6,14 +6,14 @@ use crate::limits;
 #[derive(Default)]
 pub(super) struct Blocks {
     html: Markup,
-    /// Open lists: their names and depths.
+    /// Open lists: tag name and depth.
     lists: Vec<(&'static str, u8)>,
     cells: Vec<String>,
     in_table: bool,
 }
 
 impl Blocks {
-    /// A block of its own, as `h2` or `p`.
+    /// Adds a block, such as `h2` or `p`.
     pub(super) fn block(&mut self, tag: &str, line: &str) {
         self.end_lists(0);
         self.html.open(tag).raw(line).close(tag);
@@ -32,7 +32,7 @@ impl Blocks {
         self.html.open("li").raw(line);
     }
 
-    /// Ends the lists at this depth and below.
+    /// Ends the lists at this depth and deeper.
     fn end_lists(&mut self, depth: u8) {
         while let Some((name, at)) = self.lists.last().copied()
             && at >= depth
@@ -72,7 +72,7 @@ impl Blocks {
         }
     }
 
-    /// The HTML, with the footnotes at its end.
+    /// Returns the HTML, with the footnotes at the end.
     pub(super) fn into_html(mut self, mut notes: Markup) -> String {
         self.end_table();
         self.end_lists(0);

@@ -1,21 +1,21 @@
-//! Rich Text Format as a run of tokens. Nothing is allocated for a token but the name of a word.
+//! Splits Rich Text Format into tokens, without allocation.
 
-/// What comes next.
+/// One token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Token<'a> {
     Open,
     Close,
-    /// A control word with its number.
+    /// A control word with its parameter.
     Word(&'a str, Option<i32>),
     /// A control symbol.
     Symbol(u8),
     /// `\'hh`: a byte in the code page.
     Byte(u8),
-    /// Bytes as they stand, also in the code page.
+    /// Plain bytes, also in the code page.
     Text(&'a [u8]),
 }
 
-/// Splits a file into tokens.
+/// Iterator over the tokens of a file.
 #[derive(Debug)]
 pub(super) struct Tokens<'a> {
     rest: &'a [u8],
@@ -26,7 +26,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: body }
     }
 
-    /// Passes over so many bytes of binary data.
+    /// Skips bytes, for example binary data.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes.min(self.rest.len())..];
     }
@@ -52,7 +52,7 @@ impl<'a> Tokens<'a> {
         let text = std::str::from_utf8(&number[..sign + digits]).unwrap_or_default();
         let parameter = if digits > 0 { text.parse().ok() } else { None };
         let used = letters + if digits > 0 { sign + digits } else { 0 };
-        // One space ends a word and belongs to it.
+        // One space after a control word belongs to it.
         let space = usize::from(after.get(used) == Some(&b' '));
         self.pass(1 + used + space);
         Some(Token::Word(name, parameter))

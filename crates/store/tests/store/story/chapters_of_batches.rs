@@ -1,4 +1,4 @@
-//! Given pages: stored with their batch, added to it while it runs and after it has ended.
+//! Pages of a batch scrape: stored with it, added while it runs, and added after it has ended.
 
 use harvestman_core::crawl::{Batch, JobEnd, JobState, Offer, Source};
 use harvestman_store::{
@@ -37,7 +37,7 @@ async fn add(store: &Store, job: &NewJob, paths: &[&str]) -> Added {
         .unwrap()
 }
 
-/// Names of the events that the job owes, in order; delivers them.
+/// Delivers the pending events of the job and returns their names, in order.
 async fn deliver_all(store: &Store, job: &NewJob) -> Vec<String> {
     let at = later(LEASE_MS * 1_000);
     let attempt = Attempt {
@@ -110,7 +110,7 @@ pub(crate) async fn pages_are_added_to_a_running_batch(store: &Store) {
     assert_eq!(add(store, &job, &["/1", "/2", "/3"]).await, Added::Pages(2));
     assert_eq!(add(store, &job, &["/3", "/1"]).await, Added::Pages(0));
     assert_eq!(row(store, &job).await.total(), 3);
-    // The owner knows nothing of them and believes that it has done everything.
+    // The owner does not know of them and believes that everything is done.
     let answer = commit(store, &lease, &last(2, &["/1"])).await;
     assert_eq!((answer.state, answer.admitted.len()), (JobState::Running, 2));
     assert_eq!(
@@ -149,9 +149,9 @@ pub(crate) async fn an_ended_batch_that_gets_pages_runs_again(store: &Store) {
     );
     assert_eq!(
         running.expires_at, None,
-        "it expires again when it has ended again"
+        "it does not expire before it has ended again"
     );
-    // Nobody has to wait until the lease of the former owner, who was told of the end, runs out.
+    // The lease of the former owner, who knows of the end, does not have to expire first.
     let second = take(store, &job, 0).await;
     assert_eq!(second.epoch, 2);
     let snapshot = store.load(&second).await.unwrap();
@@ -191,7 +191,7 @@ pub(crate) async fn only_a_batch_that_lives_takes_pages(store: &Store) {
     assert_eq!(
         row(store, &job).await.total(),
         1,
-        "a cancelled batch still says what it was given"
+        "a cancelled batch keeps its total"
     );
     let entry = Idempotency {
         key: "too late".into(),
@@ -201,7 +201,11 @@ pub(crate) async fn only_a_batch_that_lives_takes_pages(store: &Store) {
         let late = store
             .add_pages(team, job.id, given(&["/2"]), Some(&entry), NOW)
             .await;
-        assert_eq!(late.unwrap(), Added::Cancelled, "a refusal is not remembered");
+        assert_eq!(
+            late.unwrap(),
+            Added::Cancelled,
+            "a refusal does not use up the idempotency key"
+        );
     }
     let expired = store
         .add_pages(team, job.id, given(&["/2"]), None, later(RETENTION_MS))

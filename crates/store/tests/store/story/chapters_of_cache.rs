@@ -1,4 +1,4 @@
-//! Fetched answers that are kept for later requests.
+//! Responses cached for later requests.
 
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
@@ -32,7 +32,7 @@ pub(crate) fn answer(team: TeamId, path: &str, fetched_at: Timestamp) -> NewCach
     }
 }
 
-/// The body under this key, when a copy of these ages is there.
+/// Returns the body under this key, if there is a response in this age range.
 pub(crate) async fn body(
     store: &Store,
     team: TeamId,

@@ -1,4 +1,4 @@
-//! The commit, seen from outside.
+//! The commit, tested through the public interface.
 
 use harvestman_core::crawl::{Batch, Committed, JobEnd, JobState};
 use harvestman_core::ids::TeamId;
@@ -13,13 +13,13 @@ pub(crate) async fn team(store: &Store) -> TeamId {
     store.ensure_team("crawls").await.unwrap()
 }
 
-/// Stores the job and takes its only shard.
+/// Creates the job and leases its only shard.
 pub(crate) async fn start(store: &Store, job: &NewJob) -> Lease {
     assert_eq!(store.create_crawl(job, None).await.unwrap(), Created::Created);
     take(store, job, 0).await
 }
 
-/// Takes the job's shard `ms` after now; gives all others back.
+/// Leases the job's shard `ms` after `NOW`; releases all others.
 pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
     let mut mine = None;
     for lease in store.lease("node", later(ms), LEASE_MS, 1000).await.unwrap() {
@@ -29,7 +29,7 @@ pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
             store.release(&lease).await.unwrap();
         }
     }
-    mine.expect("the shard is free")
+    mine.expect("the shard can be leased")
 }
 
 pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> Committed {
@@ -103,7 +103,7 @@ pub(crate) async fn a_refused_job_leaves_nothing(store: &Store) {
         key: "of a refused job".into(),
         body_hash: [1; 32],
     };
-    // The id is taken; what was written before that was found goes as well.
+    // The id is already used; everything written before that was detected is rolled back.
     assert!(store.create_crawl(&first, Some(&entry)).await.is_err());
     let second = crawl(team, 10);
     assert_eq!(
@@ -245,7 +245,7 @@ pub(crate) async fn a_place_given_back_goes_to_the_next_offer(store: &Store) {
         },
     )
     .await;
-    // One place comes free; the earliest spare takes it, not the newest offer.
+    // One URL is dropped: the earliest spare replaces it, not the newest offer.
     let second = Batch {
         settled: vec![dropped("/1")],
         offers: offers(&["/6"]),
@@ -328,7 +328,7 @@ pub(crate) async fn an_end_is_refused_while_urls_are_open(store: &Store) {
     };
     let answer = commit(store, &lease, &early).await;
     assert_eq!((paths(&answer), answer.state), (vec!["/2"], JobState::Running));
-    // Even when nothing was promoted just now, the owner learns what is open.
+    // Even when nothing new is admitted, the owner learns what is open.
     let again = commit(
         store,
         &lease,
@@ -384,7 +384,7 @@ pub(crate) async fn a_page_of_a_url_that_is_not_open_is_ignored(store: &Store) {
 pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     let job = crawl(team(store).await, 1);
     let lease = start(store, &job).await;
-    // 20 times the limit and 10 000 more.
+    // 20 times the limit plus 10 000.
     let most = 10_020;
     let many: Vec<String> = (0..most + 30).map(|n| format!("/trap/{n}")).collect();
     let first = Batch {
@@ -402,7 +402,7 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     let kept = many.iter().take(10_020).map(|path| key(path)).collect();
     assert!(
         in_order(snapshot.seen) == in_order(kept),
-        "every key is loaded, each once"
+        "every key is loaded exactly once"
     );
     let second = Batch {
         offers: offers(&["/one more", "/trap/7"]),
@@ -410,7 +410,7 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     };
     commit(store, &lease, &second).await;
     assert_eq!(store.load(&lease).await.unwrap().seen.len() as u64, most);
-    // The place of a dropped page still goes to the next in line.
+    // A dropped page is still replaced by the next spare.
     let third = Batch {
         settled: vec![dropped("/trap/0")],
         ..batch(3)
@@ -422,7 +422,7 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     assert_eq!(
         (left.spare, left.seen.len()),
         (0, 2),
-        "spare URLs go when the job has ended"
+        "spare URLs are deleted after the end"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Owed webhook events.
+//! Webhook events and their delivery.
 
 use harvestman_core::crawl::{Batch, JobEnd};
 use harvestman_core::ids::JobId;
@@ -40,7 +40,7 @@ async fn finish(
         .unwrap()
 }
 
-/// Delivers the next event of a taken job.
+/// Delivers the next event of a leased job.
 pub(crate) async fn deliver(store: &Store, job: JobId, at: Timestamp) -> Option<DueEvent> {
     let event = store.due_event(job, at).await.unwrap()?;
     assert!(finish(store, &event, at, Some(204), AttemptEnd::Delivered).await);
@@ -77,7 +77,7 @@ pub(crate) async fn events_are_owed_in_order(store: &Store) {
         end: Some(JobEnd::Completed),
         ..batch(2)
     };
-    // The clock may go back; the order of events does not.
+    // The clock may go back; the order of events must not change.
     store
         .commit(&lease, &last, Timestamp(NOW.0 - 5000), LEASE_MS)
         .await
@@ -85,7 +85,10 @@ pub(crate) async fn events_are_owed_in_order(store: &Store) {
 
     assert!(take(store, Timestamp(NOW.0 - 1)).await.is_empty());
     assert_eq!(take(store, NOW).await, [job.id]);
-    assert!(take(store, NOW).await.is_empty(), "a taken job is nobody else's");
+    assert!(
+        take(store, NOW).await.is_empty(),
+        "a leased job is not leased again"
+    );
     assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(later(HOLD_MS)));
     let mut events = Vec::new();
     while let Some(event) = deliver(store, job.id, NOW).await {
@@ -105,11 +108,11 @@ pub(crate) async fn events_are_owed_in_order(store: &Store) {
         (EventSubject::Job { error: None }, r#""http://receiver.test/""#)
     );
     let EventSubject::Page(text) = &events[1].subject else {
-        panic!("a page event carries its document")
+        panic!("a page event must have its document")
     };
     assert!(text.contains(r##""markdown":"# /1""##), "{text}");
     let EventSubject::PageFailed(entry) = &events[2].subject else {
-        panic!("a failed page carries its error")
+        panic!("the event of a failed page must have its error")
     };
     assert_eq!(
         (entry.url.as_str(), entry.code.as_str()),
@@ -161,9 +164,9 @@ pub(crate) async fn an_attempt_is_retried_or_given_up(store: &Store) {
     assert_eq!((again.event.as_str(), again.attempts), ("crawl.started", 1));
     assert_eq!(
         again.webhook_id, started.webhook_id,
-        "the same id on every attempt"
+        "every attempt has the same id"
     );
-    // A deliverer that dies keeps the job for the time of its hold only.
+    // A deliverer that dies keeps the job only for the time of its lease.
     assert!(take(store, later(60_000 + HOLD_MS - 1)).await.is_empty());
     assert_eq!(take(store, later(60_000 + HOLD_MS)).await, [job.id]);
     assert!(finish(store, &again, later(1), Some(500), AttemptEnd::GivenUp).await);
@@ -259,14 +262,18 @@ pub(crate) async fn receivers_take_turns(store: &Store) {
         let at = later(minute * 60_000);
         let taken = store.take_receivers(at, HOLD_MS, 1).await.unwrap();
         turns.extend(&taken);
-        // Its event stays owed.
+        // Its event stays pending.
         store
             .give_back_receiver(taken[0], later(minute * 60_000 + 1))
             .await
             .unwrap();
     }
     let first: std::collections::BTreeSet<_> = turns[..3].iter().collect();
-    assert_eq!(first.len(), 3, "nobody comes twice before everybody came once");
+    assert_eq!(
+        first.len(),
+        3,
+        "no receiver gets a second turn before all had one"
+    );
     assert_eq!(turns[..3], turns[3..]);
     for job in &jobs {
         deliver(store, job.id, later(HOLD_MS)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Files made for callers.
+//! Files created for callers.
 
 use harvestman_store::{NewFile, Store, StoredFile};
 
@@ -24,7 +24,7 @@ pub(crate) async fn a_file_is_read_by_its_token_until_it_expires(store: &Store) 
     assert_eq!(
         store.file("short", NOW).await.unwrap(),
         None,
-        "its bytes are gone"
+        "its bytes are deleted"
     );
     assert_eq!(store.file("long", later(10)).await.unwrap(), Some(kept));
 }

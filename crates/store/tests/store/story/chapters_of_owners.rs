@@ -1,4 +1,4 @@
-//! Repeats, former owners, new owners, cancels.
+//! Repeated batches, former owners, new owners, cancellation.
 
 use harvestman_core::crawl::{Batch, JobEnd, JobState, PaceCounts, Progress};
 use harvestman_store::{Cancel, CommitError, JobStatus, Store};
@@ -22,7 +22,7 @@ pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
     commit(store, &lease, &second).await;
     let before = row(store, &job).await;
     let Err(CommitError::Repeated(repeated)) = store.commit(&lease, &second, NOW, LEASE_MS).await else {
-        panic!("a repeated batch is recognised");
+        panic!("a repeated batch must be detected");
     };
     assert_eq!(repeated.state, JobState::Running);
     assert_eq!(repeated.snapshot, store.load(&lease).await.unwrap());
@@ -37,7 +37,7 @@ pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
         ["/2", "/3"]
     );
     assert_eq!(row(store, &job).await, before);
-    // Neither an older number nor one too far.
+    // Neither an older number nor one too high is accepted.
     for number in [1, 4] {
         let refused = store.commit(&lease, &batch(number), NOW, LEASE_MS).await;
         assert_eq!(refused, Err(CommitError::LeaseLost));
@@ -49,7 +49,7 @@ pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
     };
     commit(store, &lease, &last).await;
     let Err(CommitError::Repeated(repeated)) = store.commit(&lease, &last, NOW, LEASE_MS).await else {
-        panic!("a repeated last batch is recognised");
+        panic!("a repeated last batch must be detected");
     };
     assert_eq!(repeated.state, JobState::Ended);
 }
@@ -211,7 +211,7 @@ pub(crate) async fn a_cancelled_job_takes_nothing_more(store: &Store) {
         (cancelled.status, cancelled.completed_at),
         (JobStatus::Cancelled, Some(later(5)))
     );
-    // What was being fetched counts as attempted, what nobody will fetch does not.
+    // Pages in flight count as attempted; pages not begun do not.
     assert_eq!((cancelled.admitted, cancelled.completed), (2, 1));
     let late = Batch {
         settled: vec![page("/2")],

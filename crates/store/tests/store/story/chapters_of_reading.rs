@@ -1,4 +1,4 @@
-//! Status reads, scrapes, expiry.
+//! Reading jobs and scrapes, and expiry.
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
@@ -24,7 +24,7 @@ pub(crate) async fn documents_are_cut_by_bytes(store: &Store) {
         },
     )
     .await;
-    // The third is larger than a chunk, and compresses to almost nothing.
+    // The third is larger than a chunk, but compresses to almost nothing.
     let large = "x".repeat(5000);
     let pages = vec![page("/1"), page("/2"), page_with("/3", &large, 1), page("/4")];
     commit(
@@ -82,7 +82,7 @@ pub(crate) async fn a_page_is_found_where_it_was_offered_first(store: &Store) {
         ..batch(1)
     };
     commit(store, &lease, &first).await;
-    // Two pages in one batch, both with a link to /b and one to /map, which is known.
+    // Two pages in one batch, both with a link to /b; one also links to /map, which is known.
     let both = [found("/", &["/a", "/b", "/map"]), found("/map", &["/b", "/c"])];
     let second = Batch {
         settled: vec![page("/"), page("/map")],
@@ -263,7 +263,7 @@ pub(crate) async fn a_scrape_ends_once(store: &Store) {
         .await
         .unwrap();
     let Some(StoredScrape::Document(text)) = store.scrape(team, id, NOW).await.unwrap() else {
-        panic!("the document is stored");
+        panic!("the document must be stored");
     };
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), page);
     assert_eq!(store.ledger_total(team).await.unwrap(), 4);
@@ -319,7 +319,7 @@ pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
     )
     .await;
     let Some(StoredScrape::Document(text)) = store.scrape(job.team, id, NOW).await.unwrap() else {
-        panic!("the page is found");
+        panic!("the page must be found");
     };
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), page);
     let origin = store.scrape_origin(id).await.unwrap().unwrap();
@@ -404,7 +404,7 @@ pub(crate) async fn expired_jobs_go_and_their_ledger_stays(store: &Store) {
     assert_eq!(
         store.job(team, job.id, over).await.unwrap(),
         None,
-        "expired before it is deleted"
+        "an expired job is not returned, even before it is deleted"
     );
     let mut gone = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Crawls without data retention: what was delivered is gone, and in the end everything is.
+//! Crawls with zero data retention: delivered documents are deleted at once, all other data after the end.
 
 use harvestman_core::crawl::{Batch, JobEnd};
 use harvestman_core::ids::JobId;
@@ -12,7 +12,7 @@ use crate::place::{
 
 const TEN_MINUTES_MS: u64 = 10 * 60_000;
 
-/// A crawl that has three pages and ended.
+/// Runs a crawl with three pages to its end.
 async fn ended(store: &Store, job: &NewJob) {
     let lease = start(store, job).await;
     let first = Batch {
@@ -28,7 +28,7 @@ async fn ended(store: &Store, job: &NewJob) {
     commit(store, &lease, &second).await;
 }
 
-/// How many documents are there, and where the reading goes on.
+/// Returns the number of documents left, and the next `skip`.
 async fn left(store: &Store, job: JobId, skip: u64) -> (usize, u64) {
     let chunk = store.documents(job, skip, None, 1 << 20).await.unwrap();
     (chunk.documents.len(), chunk.next_skip)
@@ -52,15 +52,23 @@ pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
     for told in [&kept, &job] {
         store.forget_told(told.id, 0, 2).await.unwrap();
     }
-    assert_eq!(left(store, job.id, 0).await, (1, 3), "the third was not told");
-    assert_eq!(left(store, job.id, 2).await, (1, 3), "and stays where it was");
-    assert_eq!(left(store, kept.id, 0).await, (3, 3), "other jobs keep theirs");
+    assert_eq!(
+        left(store, job.id, 0).await,
+        (1, 3),
+        "the third was not delivered"
+    );
+    assert_eq!(left(store, job.id, 2).await, (1, 3), "and keeps its number");
+    assert_eq!(
+        left(store, kept.id, 0).await,
+        (3, 3),
+        "other jobs keep their documents"
+    );
     assert_eq!(
         (row(store, &job).await.completed, row(store, &job).await.credits),
         (3, 3)
     );
 
-    // What nobody fetched goes soon after the end, the job itself later.
+    // Documents that nobody read are deleted soon after the end; the job itself later.
     store.expire(later(60_000)).await.unwrap();
     assert_eq!(left(store, job.id, 0).await.0, 1);
     store.expire(later(TEN_MINUTES_MS - 60_000)).await.unwrap();
@@ -87,16 +95,20 @@ pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
     assert_eq!(
         left(store, job.id, 0).await.0,
         3,
-        "the receiver still waits for them"
+        "the receiver has not got them yet"
     );
     assert_eq!(take(store, NOW).await, [job.id]);
     assert_eq!(deliver(store, job.id, NOW).await.unwrap().event, "crawl.started");
     for number in 1..=2 {
         let event = deliver(store, job.id, NOW).await.unwrap();
         assert!(matches!(event.subject, EventSubject::Page(_)), "{event:?}");
-        assert_eq!(left(store, job.id, 0).await.0, 3 - number, "delivered and gone");
+        assert_eq!(
+            left(store, job.id, 0).await.0,
+            3 - number,
+            "deleted after delivery"
+        );
     }
-    // The last one fails until the document is gone: then the event tells of the page alone.
+    // The last delivery fails until the document is deleted: then the event only reports the page.
     let event = store.due_event(job.id, NOW).await.unwrap().unwrap();
     let again = AttemptEnd::RetryAt(later(TEN_MINUTES_MS));
     let noted = store
@@ -147,7 +159,7 @@ pub(crate) async fn addresses_and_errors_go_with_the_last_document(store: &Store
     commit(store, &lease, &second).await;
     store.forget_told(troubled.id, 0, 2).await.unwrap();
 
-    // Of the one everything was told; what went wrong with the other may still be asked for.
+    // Everything of the first job was delivered; the errors of the second may still be read.
     store.expire(later(1)).await.unwrap();
     assert_eq!(row(store, &discreet).await.url, "");
     let errors = async |job: &NewJob| {

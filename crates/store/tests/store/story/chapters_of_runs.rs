@@ -1,4 +1,4 @@
-//! Runs of extract and agent: one result, one price, one end.
+//! Runs of extract and agent: each has one result, one price, one end.
 
 use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
@@ -26,7 +26,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     };
     let lost = start(store, &job).await;
     let lease = take(store, &job, LEASE_MS + 1).await;
-    // Whoever lost it changes nothing.
+    // The former owner cannot change anything.
     let before = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert!(!store.finish_run(&lost, completed("{}", 3), NOW).await.unwrap());
     assert!(!store.note_action(&lost, "{}".to_owned(), NOW).await.unwrap());

@@ -1,4 +1,4 @@
-//! Searches over kept pages.
+//! Searches over cached pages.
 
 use harvestman_core::ids::TeamId;
 use harvestman_core::limits::LOCKDOWN_MAX_AGE_MS;
@@ -9,7 +9,7 @@ use harvestman_store::{NewCachedPage, Store};
 use super::chapters_of_cache::answer;
 use crate::place::{NOW, later, url};
 
-/// A kept page with this Markdown.
+/// Caches a page with this Markdown.
 async fn keep(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_at: Timestamp) {
     let page = NewCachedPage {
         text: Some(PageText::of(
@@ -24,7 +24,7 @@ async fn keep(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_a
     store.ping().await.unwrap();
 }
 
-/// Paths of the pages that a query finds, best first.
+/// Returns the paths of the pages that a query finds, best first.
 async fn found(store: &Store, team: TeamId, query: &str, hosts: &[&str], window: &Window) -> Vec<String> {
     let mut found = store
         .search_pages(team, &Query::of(query), hosts, window, 10)
@@ -89,7 +89,7 @@ pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
     assert!(kept.body.starts_with(b"# Herons"));
     assert_eq!(store.found_page(stranger, herons.id).await.unwrap(), None);
 
-    // A newer copy is found by its own words alone; one without known text leaves it as it was.
+    // A newer response is found only by its own words; one without text keeps the indexed text.
     keep(store, team, "/ducks", "Geese now.", later(60)).await;
     store
         .cache_page(answer(team, "/ducks", later(70)), b"?".to_vec())

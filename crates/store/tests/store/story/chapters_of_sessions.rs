@@ -37,7 +37,7 @@ pub(crate) async fn a_session_ends_once_and_is_charged_once(store: &Store) {
     let second = session(new_job(team, JobKind::Interact, 1), Some(scrape)).1;
     assert!(
         store.begin_session(&second).await.is_err(),
-        "no scrape has two sessions"
+        "a scrape has at most one session"
     );
 
     let ends = (0..8).map(|n| store.end_session(id, later(50_000), later(61_000 + n)));
@@ -91,7 +91,7 @@ pub(crate) async fn the_use_of_a_session_is_noted(store: &Store) {
     assert_eq!(
         row.last_activity_at,
         later(29_000),
-        "nothing happens after the end"
+        "an ended session is not updated"
     );
 }
 

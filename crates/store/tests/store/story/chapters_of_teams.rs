@@ -39,7 +39,7 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     };
     let key = store.add_key(team, "lost", print, NOW).await.unwrap();
     store.principal([4; 32]).await.unwrap().unwrap();
-    // The use is written behind the caller's back, before anything that is written later.
+    // `last_used_at` is written in the background, before anything that is written later.
     store.ensure_team("keys").await.unwrap();
     let listed = async || {
         store
@@ -57,9 +57,9 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     assert_eq!((row.created_at, row.hint.as_str()), (NOW, "beef"));
     assert!(
         row.last_used_at.is_some_and(|at| at > NOW),
-        "its use was noted by the wall clock"
+        "its last use has the time of the wall clock"
     );
-    // A key that is used all the time is written once a minute.
+    // The last use of a busy key is written once a minute.
     for _ in 0..5 {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         store.principal([4; 32]).await.unwrap().unwrap();
@@ -80,7 +80,7 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     assert_eq!(
         store.principal([4; 32]).await.unwrap(),
         None,
-        "revoked is for good"
+        "a revoked key stays revoked"
     );
     assert_eq!(revoke(Some(team), second).await, Revoked::Last);
     assert_eq!(revoke(None, second).await, Revoked::Revoked);
@@ -113,12 +113,12 @@ pub(crate) async fn a_team_has_a_plan_and_a_secret_of_its_own(store: &Store) {
     assert_eq!(store.webhook_secret(other).await.unwrap(), None);
 }
 
-/// A scrape of this price that ended at this time.
+/// Stores a scrape with this price that ended at this time.
 async fn charge(store: &Store, team: TeamId, key: Option<KeyId>, credits: u32, at: &str) {
     let at: Timestamp = serde_json::from_value(at.into()).unwrap();
     let job = NewJob {
         key,
-        // What counts is when it ended.
+        // The time of the end counts.
         created_at: Timestamp(at.0 - 1),
         ..new_job(team, JobKind::Scrape, 1)
     };
@@ -146,7 +146,7 @@ pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
         (None, 7, "2028-03-01T00:00:00.000Z"),
         (lost, 8, "2028-03-31T12:00:00.000Z"),
         (desk, 9, "2028-03-31T23:59:59.999Z"),
-        // A free page is in the ledger, and makes no month.
+        // A free page is in the ledger, but not in the monthly sums.
         (None, 0, "2028-04-30T23:59:59.999Z"),
     ] {
         charge(store, team, key, credits, at).await;
@@ -262,7 +262,7 @@ pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: 
         made.push((created_at, call.id, kind));
     };
     for number in 0..150 {
-        // Five at each moment: their ids decide.
+        // Five at the same time, ordered by id.
         note(&mut made, Timestamp(NOW.0 - 1_000 * (number / 5))).await;
     }
     for kind in [None, Some(JobKind::Map), Some(JobKind::Search)] {
@@ -287,7 +287,7 @@ pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: 
         let expected: Vec<_> = expected.into_iter().map(|(at, id, _)| (at, id)).collect();
         assert_eq!(walked, expected, "{kind:?}");
     }
-    assert!(made.len() > 180, "more came while it was read");
+    assert!(made.len() > 180, "entries were added while the list was read");
 }
 
 pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
@@ -310,7 +310,7 @@ pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
     assert_eq!(
         unsettled().await,
         3 + 4 + 1,
-        "a crawl that has not begun is its first page"
+        "a crawl that has not begun counts as one page"
     );
 
     let document = &document("/queue", "text");

@@ -1,4 +1,4 @@
-//! The last version of a page, which `changeTracking` compares with.
+//! The last version of a page, for `changeTracking`.
 
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, SettledOutcome};
@@ -49,7 +49,7 @@ pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &
     assert_eq!(last(store, team, "tag").await, None);
     assert_eq!(last(store, stranger, "").await, None);
 
-    // A page that nobody tracks changes nothing.
+    // A page without change tracking leaves the version unchanged.
     scrape(
         store,
         new_job(team, JobKind::Scrape, 1),
@@ -58,7 +58,7 @@ pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &
     .await;
     assert_eq!(last(store, team, "").await, Some(first));
 
-    // In a crawl the version comes with the commit of its page.
+    // In a crawl the version is written with the commit of its page.
     let job = crawl(team, 1);
     let lease = start(store, &job).await;
     let offers = Batch {

@@ -50,10 +50,10 @@ await page.getByText("/", { exact: true }).first().click();
 await page.locator(".prose h1, .prose h2, .prose h3").first().waitFor();
 // What is looked for stays while one page follows another.
 const first = await page.locator(".prose").innerText();
-await page.getByRole("button", { name: "Find in the result" }).click();
+await page.getByRole("button", { name: "Find in result" }).click();
 await page.getByRole("grid", { name: "Pages" }).press("ArrowDown");
 await page.waitForFunction((first) => document.querySelector(".prose").innerText !== first, first);
-await page.getByRole("textbox", { name: "Find in the result" }).waitFor();
+await page.getByRole("textbox", { name: "Find in result" }).waitFor();
 await fitsThePhone();
 
 // One page from the form to its Markdown.

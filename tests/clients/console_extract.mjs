@@ -11,8 +11,8 @@ await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(url);
 await page.getByLabel(/^What to extract/).fill("The name and the price");
 for (const [at, name, type] of [[0, "name", "string"], [1, "price", "number"]]) {
-  await page.getByRole("button", { name: "Add a field" }).click();
-  await page.getByLabel("Name of the field").nth(at).fill(name);
+  await page.getByRole("button", { name: "Add field" }).click();
+  await page.getByLabel("Field name").nth(at).fill(name);
   await page.getByLabel("Type").nth(at).selectOption(type);
 }
 await page.getByRole("button", { name: "required" }).first().click();

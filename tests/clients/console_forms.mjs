@@ -7,7 +7,7 @@ import { DESKTOP, PHONE, open } from "./console_browser.mjs";
 
 const [origin, key, url] = process.argv.slice(2);
 const { page, visit, fits, findings, done } = await open(origin, key);
-const code = page.getByRole("region", { name: "Code of the request" });
+const code = page.getByRole("region", { name: "Request code" });
 const problems = page.locator("[data-problems]");
 const tab = (name) => page.getByRole("tab", { name, exact: true });
 const button = (name) => page.getByRole("button", { name, exact: true });
@@ -22,7 +22,7 @@ for (const [at, kind, field, text] of [
   [2, "write", "text", "Ada"],
   [3, "wait"],
 ]) {
-  await button("Add an action").press("Enter");
+  await button("Add action").press("Enter");
   await focused(`f-actions-${at}`);
   await page.getByLabel(`Action ${at + 1}`, { exact: true }).selectOption(kind);
   if (field) await page.locator(`#f-actions-${at}-${field}`).fill(text);
@@ -43,8 +43,8 @@ await page.locator(".prose", { hasText: "Hello Ada" }).waitFor({ timeout: 60_000
 await tab("Actions").waitFor();
 
 // A word is found in every part of the result.
-await button("Find in the result").click();
-const words = page.getByRole("textbox", { name: "Find in the result" });
+await button("Find in result").click();
+const words = page.getByRole("textbox", { name: "Find in result" });
 const places = page.locator(".find [role=status]");
 await words.fill("PARAGRAPH");
 await places.getByText("1 of 3", { exact: true }).waitFor();
@@ -57,7 +57,7 @@ assert.equal(await page.evaluate(() => CSS.highlights.get("found").size), 3);
 await tab("Markdown").click();
 await places.getByText(/^\d of 3$/).waitFor();
 await words.fill("nowhere to be found");
-await places.getByText("not found").waitFor();
+await places.getByText("No matches").waitFor();
 await words.press("Escape");
 await words.waitFor({ state: "detached" });
 
@@ -67,8 +67,8 @@ await page.locator("#f-formats-1-quality").fill("101");
 await page.locator(".field", { has: page.locator("#f-formats-1-quality") }).locator(".field-error").waitFor();
 await page.locator("#f-formats-1-quality").fill("80");
 await button("json").click();
-await button("Add a field").click();
-await page.getByLabel("Name of the field").fill("greeting");
+await button("Add field").click();
+await page.getByLabel("Field name").fill("greeting");
 await code.getByText('"greeting"').waitFor();
 
 // The JSON tab has the same body. What is no JSON is kept, told, and not sent.

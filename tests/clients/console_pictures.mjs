@@ -87,8 +87,8 @@ await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(site);
 await page.getByLabel(/^What to extract/).fill("The title and the description");
 for (const [at, name] of ["title", "description"].entries()) {
-  await button("Add a field").click();
-  await page.getByLabel("Name of the field").nth(at).fill(name);
+  await button("Add field").click();
+  await page.getByLabel("Field name").nth(at).fill(name);
 }
 await button("Extract").click();
 await page.locator("#result .badge", { hasText: "completed" }).waitFor();

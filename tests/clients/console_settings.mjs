@@ -44,7 +44,7 @@ await page.locator("html[data-theme=light]").waitFor();
 // The shortcuts.
 await page.locator("h1").click();
 await page.keyboard.press("?");
-await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
 assert.deepEqual(await findings(), []);
 await page.keyboard.press("Escape");
 await page.keyboard.press("g");

@@ -1,4 +1,5 @@
-//! The shell around every screen: navigation, bar, banner, the screen itself, and what speaks.
+//! The shell around every screen: navigation, top bar, connection banner, the current screen, and the global dialogs
+//! and toast. Screens are in `pages/`, their routes in `screens.rs`.
 
 use leptos::prelude::*;
 use leptos_router::components::Router;
@@ -14,7 +15,7 @@ use crate::route::BASE;
 use crate::screens::Screens;
 use crate::{shortcuts, sign_in, text};
 
-/// The whole console.
+/// Renders the whole console.
 #[component]
 pub fn App() -> impl IntoView {
     let console = Console::provide();
@@ -52,7 +53,7 @@ fn Shell() -> impl IntoView {
                                             class="btn small danger"
                                             on:click=move |_| leptos::task::spawn_local(sign_in::look(console))
                                         >
-                                            "Try now"
+                                            "Retry now"
                                         </button>
                                     </div>
                                 </div>
@@ -75,7 +76,7 @@ fn Shell() -> impl IntoView {
     .into_any()
 }
 
-/// Focus moves without a change of the address, which belongs to the router.
+/// Moves the focus without changing the URL, which the router owns.
 fn to_main(event: web_sys::MouseEvent) {
     event.prevent_default();
     crate::browser::focus_soon("#main");

@@ -1,48 +1,48 @@
-//! The few things of the browser that the console touches: document, clock, clipboard, files.
+//! Thin wrappers around browser APIs: document, clock, focus and scrolling, clipboard, file downloads.
 
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Url};
 
-/// Removes the outline that stood in before the wasm was there.
+/// Removes the page outline that is shown until the wasm has loaded.
 pub fn remove_boot_outline() {
     if let Some(boot) = document().get_element_by_id("boot") {
         boot.remove();
     }
 }
 
-/// `https://host:port` of this page, which is the server.
+/// Returns `https://host:port` of this page, which is also the API server.
 pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-/// `host:port` of the server.
+/// Returns `host:port` of the server.
 pub fn host() -> String {
     window().location().host().unwrap_or_default()
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 pub fn now_ms() -> f64 {
     js_sys::Date::now()
 }
 
-/// Waits.
+/// Waits for `ms` milliseconds.
 pub async fn sleep(ms: u32) {
     let delay = i32::try_from(ms).unwrap_or(i32::MAX);
     let promise = js_sys::Promise::new(&mut |resolve, _| {
-        // A browser without timers would only make the wait end at once.
+        // If the timer cannot be set, the promise never resolves; every browser has timers.
         let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, delay);
     });
     let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
 }
 
-/// Whether the page is in a tab that nobody sees.
+/// Returns whether the page is in a hidden tab.
 pub fn is_hidden() -> bool {
     document().hidden()
 }
 
-/// Calls when the page is seen again, or the network is there again; for as long as the page is open.
+/// Calls `back` whenever the page becomes visible again or the network comes back, for the lifetime of the page.
 pub fn on_return(back: impl Fn() + 'static) {
     let heard = Closure::<dyn Fn()>::new(move || {
         if !is_hidden() {
@@ -50,14 +50,14 @@ pub fn on_return(back: impl Fn() + 'static) {
         }
     });
     let heard = heard.into_js_value();
-    // Where a browser knows no such event, the next look comes by itself.
+    // Without these events the next regular poll notices the change.
     let _ = window().add_event_listener_with_callback("online", heard.unchecked_ref());
     for event in ["visibilitychange", "resume"] {
         let _ = document().add_event_listener_with_callback(event, heard.unchecked_ref());
     }
 }
 
-/// First element that a selector finds.
+/// Returns the first element that matches a selector.
 pub fn find(selector: &str) -> Option<HtmlElement> {
     document()
         .query_selector(selector)
@@ -67,7 +67,7 @@ pub fn find(selector: &str) -> Option<HtmlElement> {
         .ok()
 }
 
-/// Focuses the first element that a selector finds, once the current change is drawn.
+/// Focuses the first element that matches a selector after the next render.
 pub fn focus_soon(selector: &'static str) {
     leptos::prelude::request_animation_frame(move || {
         if let Some(element) = find(selector) {
@@ -76,8 +76,8 @@ pub fn focus_soon(selector: &'static str) {
     });
 }
 
-/// Scrolls to the first element that a selector finds when its beginning is out of sight, as below the
-/// form on a phone.
+/// Scrolls to the first element that matches a selector if its top is out of view, as for a result below the form
+/// on a phone.
 pub fn reveal_soon(selector: &'static str) {
     leptos::prelude::request_animation_frame(move || {
         let Some(element) = find(selector) else { return };
@@ -89,7 +89,7 @@ pub fn reveal_soon(selector: &'static str) {
     });
 }
 
-/// Moves what scrolls sideways around the first element that a selector finds, until that is in sight.
+/// Scrolls the parent of the first element that matches a selector sideways until the element is in view.
 pub fn bring_along(selector: &str) {
     let Some(item) = find(selector) else { return };
     let Some(row) = item.parent_element() else { return };
@@ -101,7 +101,7 @@ pub fn bring_along(selector: &str) {
     }
 }
 
-/// Copies text; false when the browser refuses.
+/// Copies text to the clipboard. Returns false if the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));
     if clipboard.is_ok_and(|clipboard| clipboard.is_undefined()) {
@@ -111,29 +111,29 @@ pub async fn copy(text: &str) -> bool {
     wasm_bindgen_futures::JsFuture::from(written).await.is_ok()
 }
 
-/// Saves text as a file.
+/// Saves text as a file. Returns `None` if the browser does not allow it.
 pub fn download(name: &str, kind: &str, text: &str) -> Option<()> {
     let parts = Parts::default();
     parts.push_text(text);
     parts.save(name, kind)
 }
 
-/// A file that grows; the browser keeps its parts.
+/// A file under construction; the browser holds its parts.
 #[derive(Default)]
 pub struct Parts(js_sys::Array);
 
 impl Parts {
-    /// Adds text at the end.
+    /// Appends text.
     pub fn push_text(&self, text: &str) {
         self.0.push(&JsValue::from_str(text));
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     pub fn push_bytes(&self, bytes: &[u8]) {
         self.0.push(&js_sys::Uint8Array::from(bytes));
     }
 
-    /// Saves the file; none when the browser does not allow it.
+    /// Saves the file. Returns `None` if the browser does not allow it.
     pub fn save(&self, name: &str, kind: &str) -> Option<()> {
         let options = BlobPropertyBag::new();
         options.set_type(kind);
@@ -147,7 +147,7 @@ impl Parts {
     }
 }
 
-/// Host and path of an address as a file name.
+/// Returns host and path of a URL as a file name of at most 80 characters.
 pub fn file_name(url: &str) -> String {
     let name = crate::figures::short_url(url).chars();
     let name = name.map(|c| {

@@ -1,5 +1,5 @@
-//! What was run in browser sessions from this device, so that a session's screen can show it and run it again. Long
-//! texts are kept in part only.
+//! The history of code and prompts that this browser ran in sessions, kept in local storage so that the session
+//! screen can show and repeat them. Long outputs are truncated.
 
 use harvestman_core::api::interact::{ExecuteAnswer, Language, Task};
 use serde::{Deserialize, Serialize};
@@ -9,25 +9,25 @@ use crate::storage;
 
 const NAME: &str = "calls";
 
-/// One call and what came of it.
+/// One run and its outcome.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// When it began, ms since 1970.
+    /// Start, ms since 1970.
     pub at: f64,
-    /// How long it took, ms.
+    /// Duration, ms.
     pub took_ms: f64,
     /// A language, or `prompt`.
     pub kind: String,
-    /// Code or prompt.
+    /// The code or the prompt.
     pub text: String,
-    /// How long it was allowed to take, seconds.
+    /// Timeout, seconds.
     pub timeout: f64,
-    /// What the server answered, or why it did not.
+    /// The server's response, or the error message.
     pub outcome: Result<ExecuteAnswer, String>,
 }
 
 impl Call {
-    /// The name of a task's kind, and its text.
+    /// Returns the kind of a task (see [`Call::kind`]) and its text.
     pub fn parts(task: &Task) -> (&'static str, &str) {
         match task {
             Task::Code { code, language } => (language.as_str(), code),
@@ -35,7 +35,7 @@ impl Call {
         }
     }
 
-    /// What was to be done.
+    /// Returns the task, to run it again.
     pub fn task(&self) -> Task {
         match Language::parse(&self.kind) {
             Some(language) => Task::Code {
@@ -46,7 +46,7 @@ impl Call {
         }
     }
 
-    /// Whether it did what it should.
+    /// Returns whether the run succeeded.
     pub fn is_good(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|answer| answer.success)
     }
@@ -58,14 +58,14 @@ struct OfSession {
     calls: Vec<Call>,
 }
 
-/// The calls of a session, newest first.
+/// Loads the runs of a session, newest first.
 pub fn of(session: &str) -> Vec<Call> {
     let all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
     let found = all.into_iter().find(|one| one.session == session);
     found.map(|one| one.calls).unwrap_or_default()
 }
 
-/// Remembers the calls of a session, newest first.
+/// Saves the runs of a session, newest first.
 pub fn remember(session: &str, calls: &[Call]) {
     let mut all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
     all.retain(|one| one.session != session);
@@ -84,7 +84,7 @@ pub fn remember(session: &str, calls: &[Call]) {
 fn shortened(call: &Call) -> Call {
     let mut call = call.clone();
     if let Ok(answer) = &mut call.outcome {
-        // Addresses with their secrets end with the session; what they show is not kept either.
+        // These URLs contain secrets and stop working when the session ends.
         answer.live_view_url = None;
         answer.interactive_live_view_url = None;
         answer.cdp_url = None;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_and_secrets_are_not_kept() {
+    fn long_outputs_are_truncated_and_secrets_removed() {
         let task = Task::Prompt("x".to_owned());
         let (kind, text) = Call::parts(&task);
         let call = Call {

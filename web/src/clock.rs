@@ -1,4 +1,4 @@
-//! The time as a signal, for what counts up or down while one looks at it.
+//! The current time as a signal, for durations and countdowns that update on screen.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::browser;
 
-/// Milliseconds since 1970, every second anew, for as long as the component that asked for it is there.
+/// Returns the milliseconds since 1970, updated every second until the calling component is removed.
 pub fn ticking() -> ReadSignal<f64> {
     let (now, set_now) = signal(browser::now_ms());
     let tick = move || _ = set_now.try_set(browser::now_ms());

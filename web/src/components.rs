@@ -1,4 +1,4 @@
-//! Small parts that know nothing of the screens they stand in.
+//! Reusable components. They know nothing about the screens that use them, which are in `pages/`.
 
 pub mod action_list;
 pub mod answer;

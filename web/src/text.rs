@@ -1,274 +1,274 @@
-//! Words that people read, in one place, so that a translation is a second file. Names and help of
-//! API fields are in [`crate::fields`].
+//! The user-visible texts of the console that are longer than a label, in one place so that a translation is a second
+//! file. Labels and help of API fields are in [`crate::fields`]; short labels stand in the components.
 
-/// Name of the product.
+/// Product name.
 pub const PRODUCT: &str = "Harvestman";
-/// Link before everything else.
+/// Skip link, the first element of the page.
 pub const SKIP: &str = "Skip to content";
-/// Section of the navigation.
+/// Navigation section.
 pub const TEAM: &str = "Team";
-/// Heading of the overview.
-pub const OVERVIEW_INTRO: &str = "What this server is doing, and what it did.";
-/// Heading of scrape.
+/// Overview: introduction.
+pub const OVERVIEW_INTRO: &str = "Server health, running work and recent activity.";
+/// Scrape: introduction.
 pub const SCRAPE_INTRO: &str = "Turn one page into clean Markdown, links and metadata.";
-/// Heading of crawl.
-pub const CRAWL_INTRO: &str = "Follow a site's links and keep every page as clean Markdown.";
-/// Heading of settings.
-pub const SETTINGS_INTRO: &str = "Kept on this device only.";
-/// After the exchange of a one-time code.
+/// Crawl: introduction.
+pub const CRAWL_INTRO: &str = "Follow the links of a site and get every page as clean Markdown.";
+/// Settings: introduction.
+pub const SETTINGS_INTRO: &str = "Settings are stored in this browser only.";
+/// Toast after a one-time code was exchanged for a key.
 pub const SIGNED_IN: &str = "Signed in";
-/// After a copy.
+/// Toast after a copy.
 pub const COPIED: &str = "Copied";
-/// When the browser refuses to copy.
-pub const NOT_COPIED: &str = "The browser does not allow copying; select the text instead";
-/// Banner of a server that does not answer.
-pub const LOST: &str =
-    "The server does not answer. What you see is the last that was known; trying again by itself.";
-/// A job whose status could not be read.
-pub const TRYING_AGAIN: &str = "The last look at this job failed. Trying again; nothing is lost.";
-/// A job that waits for its hosts.
+/// Toast when the browser refuses clipboard access.
+pub const NOT_COPIED: &str = "The browser blocked copying. Select the text and copy it yourself.";
+/// Banner while the server does not respond.
+pub const LOST: &str = "The server is not responding. Showing the last known data. Retrying automatically.";
+/// Notice on a job whose status request failed.
+pub const TRYING_AGAIN: &str =
+    "Could not load the status of this job. Retrying automatically; no pages are lost.";
+/// Limiter `hostDelay`.
 pub const LIMITED_BY_HOST_DELAY: &str =
-    "The next page waits for the delay of the job or of its host, or for its next attempt.";
-/// A job with as many pages in flight at each site as allowed.
+    "The next page waits for the delay of the job or the host, or for a retry.";
+/// Limiter `hostConcurrency`.
 pub const LIMITED_BY_SITE: &str =
-    "Each site has as many pages in flight as allowed. maxConcurrency of a job allows more.";
-/// A job with as many pages in flight as allowed.
+    "Every site has reached its limit of pages in flight. Set maxConcurrency to raise it.";
+/// Limiter `concurrency`.
 pub const LIMITED_BY_CONCURRENCY: &str =
-    "As many pages are in flight as maxConcurrency of the job or the limit of the team allows.";
-/// A job whose pages wait for the browser.
+    "The job has reached its maxConcurrency, or the team its limit of pages in flight.";
+/// Limiter `browser`.
 pub const LIMITED_BY_BROWSER: &str =
-    "Pages wait for the browser. HARVESTMAN_MAX_BROWSER_PAGES allows more at once.";
-/// A job whose pages wait for a core.
-pub const LIMITED_BY_CONVERSION: &str = "Pages wait to be converted: every core of the server is busy.";
-/// A job whose pages wait for the database.
-pub const LIMITED_BY_STORAGE: &str = "Pages wait to be stored.";
-/// Sign-in card.
+    "Pages wait for a browser slot. The operator can raise HARVESTMAN_MAX_BROWSER_PAGES.";
+/// Limiter `conversion`.
+pub const LIMITED_BY_CONVERSION: &str = "Pages wait for conversion because every CPU core is busy.";
+/// Limiter `storage`.
+pub const LIMITED_BY_STORAGE: &str = "Pages wait to be written to the database.";
+/// Sign-in card: heading.
 pub const SIGN_IN_TITLE: &str = "Sign in";
-/// Sign-in card.
-pub const SIGN_IN_TEXT: &str = "Paste an API key of this server. It was printed at the server's first start; every start also prints a link that signs you in.";
-/// Empty result of scrape.
-pub const NO_RESULT: &str = "The page will be here: rendered, as Markdown, with its links and metadata.";
-/// Empty list of jobs.
-pub const NO_JOBS: &str = "Jobs will be listed here. Start with one page or a whole site.";
-/// No running crawls.
+/// Sign-in card: help.
+pub const SIGN_IN_TEXT: &str = "Paste an API key of this server. The server prints a key on its first start, and a sign-in link on every start.";
+/// Scrape: empty result.
+pub const NO_RESULT: &str = "The scraped page will appear here: rendered, as Markdown, with links and metadata. Enter a URL to start.";
+/// Overview: no activity yet.
+pub const NO_JOBS: &str = "Your recent calls will appear here. Scrape a page or start a crawl.";
+/// Overview: no running crawl.
 pub const NO_ACTIVE: &str = "No crawl is running.";
-/// What a search looks in where no search provider is configured.
+/// Overview: what a search covers when no search provider is configured.
 pub const OWN_PAGES: &str = "own pages only";
-/// No pages yet.
-pub const NO_PAGES: &str = "The first page will be here in a moment.";
-/// A job that ended without a page.
-pub const NO_PAGES_EVER: &str = "This job has no pages.";
-/// Nothing matches the filter.
+/// Job: no page yet.
+pub const NO_PAGES: &str = "Pages will appear here as soon as the first one is fetched.";
+/// Job: ended without a page.
+pub const NO_PAGES_EVER: &str = "This job returned no pages.";
+/// Job and map: the filter matches nothing.
 pub const NO_MATCH: &str = "No page matches the filter.";
-/// No errors.
+/// Job: no errors.
 pub const NO_ERRORS: &str = "No page has failed.";
-/// Request of a job that is not known here.
+/// Job: the request body is not known.
 pub const NO_REQUEST: &str =
-    "The request was not sent from this device, and the job is not running any more.";
-/// Delivery log of a job without a webhook.
+    "The request of this job is not available: it was not sent from this browser, and the job has ended.";
+/// Job: no webhook.
 pub const NO_WEBHOOK: &str = "This job has no webhook.";
-/// Delivery log without an event, whether of the filter or at all.
-pub const NO_EVENTS: &str = "No such event.";
-/// After an event is made due again.
-pub const SENT_AGAIN: &str = "The event is sent again";
-/// Nothing selected.
-pub const NO_SELECTION: &str = "Choose a page to read it here.";
-/// An address that leads to a page beyond the last.
-pub const NO_SUCH_PAGE: &str = "This job has no such page, or not yet.";
-/// Cancel dialog.
+/// Job: no webhook event, or none that matches the filter.
+pub const NO_EVENTS: &str = "No webhook events to show.";
+/// Toast after a webhook event was scheduled again.
+pub const SENT_AGAIN: &str = "Sending the event again";
+/// Job: no page selected.
+pub const NO_SELECTION: &str = "Select a page to read it here.";
+/// Job: the URL names a page beyond the last one.
+pub const NO_SUCH_PAGE: &str = "This job does not have this page yet. Select a page from the list.";
+/// Cancel dialog: heading.
 pub const CANCEL_TITLE: &str = "Cancel this job?";
-/// Cancel dialog.
-pub const CANCEL_TEXT: &str = "Pages that are waiting are dropped. Pages that are done stay readable.";
-/// Forget dialog.
-pub const FORGET_TITLE: &str = "Forget everything on this device?";
-/// Forget dialog.
-pub const FORGET_TEXT: &str = "The key, the theme, drafts and remembered requests are removed from this browser. Nothing on the server changes.";
-/// Not found.
+/// Cancel dialog: text.
+pub const CANCEL_TEXT: &str = "Pages that are not fetched yet are dropped. Finished pages stay available.";
+/// Clear dialog: heading.
+pub const FORGET_TITLE: &str = "Clear all local data?";
+/// Clear dialog: text.
+pub const FORGET_TEXT: &str = "This removes the API key, theme, drafts and remembered requests from this browser, and signs you out. Nothing changes on the server.";
+/// Unknown URL: heading.
 pub const NOT_FOUND: &str = "Not found";
-/// Not found.
-pub const NOT_FOUND_TEXT: &str = "There is no screen at this address.";
-/// Comment below a snippet.
-pub const ONLY_CHANGES: &str = "Only what differs from the defaults is sent.";
-/// Comment below a call of a tool.
-pub const MCP_CALL: &str = "What a program sends to harvestman mcp, which takes server and key from HARVESTMAN_API_URL and HARVESTMAN_API_KEY.";
-/// Comment below a snippet of a request that cannot be sent.
-pub const NOT_YET: &str = "The form is not acceptable yet: this is the last request that was.";
-/// The part of a text that is not rendered.
-pub const CUT: &str =
-    "This page is very long: only its beginning is rendered. The Markdown tab has all of it.";
-/// Heading of activity.
-pub const ACTIVITY_INTRO: &str = "What was asked of this server in the last 24 hours.";
-/// Empty activity.
-pub const NO_ACTIVITY: &str =
-    "Calls of the last 24 hours will be listed here, from the console and from your code.";
-/// Nothing matches the filter.
-pub const NO_SUCH_ACTIVITY: &str = "No such call. Older ones may match: read on, or choose another filter.";
-/// Heading of usage.
-pub const USAGE_INTRO: &str = "What the team spent, month by month.";
-/// Empty usage.
-pub const NO_USAGE: &str = "Bars will be here once something was spent.";
-/// Heading of ask.
-pub const ASK_INTRO: &str = "Questions to this server's own documentation.";
-/// Empty answer.
-pub const NO_ANSWER: &str = "The answer will be here, with the places that it comes from. For example:";
-/// Ask without a model.
-pub const NO_MODEL: &str = "No language model is configured, so an answer is the passages of the documentation that fit the question best.";
-/// Heading of search.
-pub const SEARCH_INTRO: &str = "Search the web, and scrape what you find.";
-/// Empty results.
-pub const NO_RESULTS: &str = "Results will be here, by source; tick some to scrape them.";
-/// A search without a result.
-pub const NO_HITS: &str = "Nothing was found here.";
-/// Below the formats of a search.
-pub const SEARCH_FORMATS: &str = "What is made of each result; none chosen: results are not scraped.";
-/// Heading of extract.
-pub const EXTRACT_INTRO: &str = "Data from pages, as you describe it.";
-/// Empty extraction.
-pub const NO_EXTRACT: &str = "The data will be here, beside the pages that it comes from.";
-/// An extraction that ended without data.
-pub const NOTHING_EXTRACTED: &str = "There is no data.";
-/// Heading of keys.
-pub const KEYS_INTRO: &str =
-    "Who may use this server in the name of the team, and how its webhooks are signed.";
-/// Revoke dialog.
-pub const REVOKE_TEXT: &str =
-    "Whoever uses it is refused from this moment on. A revoked key cannot come back.";
-/// Why the last key stays.
-pub const LAST_KEY: &str = "The last key cannot be revoked: without one nobody could make another.";
-/// Rotate dialog.
-pub const ROTATE_TEXT: &str =
-    "Every delivery from now on is signed with a new secret; receivers that know the old one will refuse it.";
-/// Webhooks without a secret.
-pub const WEBHOOKS_UNSIGNED: &str = "Webhooks are not signed, so a receiver cannot tell who sent them.";
-/// Webhooks by the team's secret.
+/// Unknown URL: text.
+pub const NOT_FOUND_TEXT: &str = "The console has no screen at this URL.";
+/// Note below a code snippet.
+pub const ONLY_CHANGES: &str = "The request contains only values that differ from the defaults.";
+/// Note below an MCP tool call.
+pub const MCP_CALL: &str = "The message that an MCP client sends to harvestman mcp, which reads the server and the key from HARVESTMAN_API_URL and HARVESTMAN_API_KEY.";
+/// Note below a snippet while the form is invalid.
+pub const NOT_YET: &str = "The form has errors. Showing the last valid request.";
+/// Notice above a rendered page that is cut.
+pub const CUT: &str = "This page is too long to render in full. Open the Markdown tab for the complete text.";
+/// Activity: introduction.
+pub const ACTIVITY_INTRO: &str = "API calls of the last 24 hours.";
+/// Activity: no calls.
+pub const NO_ACTIVITY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to make one.";
+/// Activity: the filter matches nothing.
+pub const NO_SUCH_ACTIVITY: &str = "No call matches the filter. Load older calls, or change the filter.";
+/// Usage: introduction.
+pub const USAGE_INTRO: &str = "Credits and tokens used by the team, by month.";
+/// Usage: nothing used.
+pub const NO_USAGE: &str = "Usage by month will appear here after the first call that costs credits.";
+/// Ask: introduction.
+pub const ASK_INTRO: &str = "Ask a question about this server's documentation.";
+/// Ask: empty answer.
+pub const NO_ANSWER: &str =
+    "The answer and its sources will appear here. Enter a question, or try an example:";
+/// Ask: no language model.
+pub const NO_MODEL: &str =
+    "No language model is configured, so answers quote the best matching passages of the documentation.";
+/// Search: introduction.
+pub const SEARCH_INTRO: &str = "Search the web and scrape the results.";
+/// Search: empty results.
+pub const NO_RESULTS: &str = "Results will appear here by source. Enter a query to start.";
+/// Search: no result in this source.
+pub const NO_HITS: &str = "No results.";
+/// Search: help below the formats.
+pub const SEARCH_FORMATS: &str = "Formats to scrape each result in; without one, results are not scraped.";
+/// Extract: introduction.
+pub const EXTRACT_INTRO: &str = "Extract structured data from pages by a prompt or a schema.";
+/// Extract: empty result.
+pub const NO_EXTRACT: &str =
+    "The extracted data and its sources will appear here. Enter URLs and a prompt to start.";
+/// Extract: ended without data.
+pub const NOTHING_EXTRACTED: &str = "This extraction returned no data.";
+/// Keys: introduction.
+pub const KEYS_INTRO: &str = "API keys of this team, and the secret that signs its webhooks.";
+/// Revoke dialog: text.
+pub const REVOKE_TEXT: &str = "Requests with this key fail from now on. This cannot be undone.";
+/// Keys: why the last key has no Revoke button.
+pub const LAST_KEY: &str = "You cannot revoke the last key, because creating another one requires a key.";
+/// Rotate dialog: text.
+pub const ROTATE_TEXT: &str = "New deliveries are signed with the new secret from now on. Update your receivers, or they will reject the signatures.";
+/// Webhook secret: none.
+pub const WEBHOOKS_UNSIGNED: &str =
+    "Webhooks are not signed, so receivers cannot verify the sender. Create a secret to sign them.";
+/// Webhook secret: set by the team.
 pub const WEBHOOKS_OWN: &str =
-    "Webhooks are signed with the team's own secret. It is not shown again; rotate it when it may be known.";
-/// Webhooks by the operator's secret.
+    "Webhooks are signed with the team's secret. It cannot be shown again; rotate it if it may have leaked.";
+/// Webhook secret: set by the operator.
 pub const WEBHOOKS_SETTING: &str =
-    "Webhooks are signed with the secret of the operator's settings. A secret of the team takes its place.";
-/// Heading of tools.
-pub const TOOLS_INTRO: &str = "They run in this page: nothing that you paste is sent anywhere.";
-/// A screen whose part could not be fetched.
+    "Webhooks are signed with the secret of the server configuration. A team secret replaces it.";
+/// Tools: introduction.
+pub const TOOLS_INTRO: &str = "Tools run in your browser; what you paste is never sent to a server.";
+/// Screen that failed to load: heading.
 pub const NOT_FETCHED: &str = "This screen could not be loaded";
-/// A screen whose part could not be fetched.
-pub const NOT_FETCHED_TEXT: &str = "The server does not answer, or it is a newer version than this page.";
-/// The tools' program could not be loaded.
-pub const PACKAGE_LOST: &str = "The tools could not be loaded.";
-/// A build without the tools' program.
+/// Screen that failed to load: text.
+pub const NOT_FETCHED_TEXT: &str =
+    "The server is not responding, or it was updated since this page was opened. Reload the page.";
+/// Tools: the npm package failed to load.
+pub const PACKAGE_LOST: &str = "Could not load the tools.";
+/// Tools: the build does not include the npm package.
 pub const NO_PACKAGE: &str =
-    "This build of the console does not have them; `cargo xtask console` makes one that has.";
-/// Empty tool.
-pub const TOOL_PAGE_EMPTY: &str = "Paste a page's HTML: its Markdown, links and metadata will be here.";
-/// Empty tool.
+    "This build of the console does not include them; build it with `cargo xtask console`.";
+/// HTML tool: empty result.
+pub const TOOL_PAGE_EMPTY: &str = "Markdown, links and metadata will appear here. Paste the HTML of a page.";
+/// Scope tool: empty result.
 pub const TOOL_SCOPE_EMPTY: &str =
-    "Give a start and some links: which of them a crawl would follow, and why not, will be here.";
-/// Empty tool.
+    "The scope decision and its reason will appear here for each link. Enter a start URL and some links.";
+/// Robots tool: empty result.
 pub const TOOL_ROBOTS_EMPTY: &str =
-    "Paste a robots.txt and give an address: whether it may be fetched will be here.";
-/// Robots tool: what is allowed by itself.
-pub const TOOL_ROBOTS_NO_RULE: &str = "none is about this address";
-/// Empty tool.
-pub const TOOL_SITEMAP_EMPTY: &str = "Paste a sitemap: the addresses in it will be here.";
-/// Empty tool.
+    "Whether the URL may be fetched will appear here. Paste a robots.txt and enter a URL.";
+/// Robots tool: no rule matches.
+pub const TOOL_ROBOTS_NO_RULE: &str = "no rule matches this URL";
+/// Sitemap tool: empty result.
+pub const TOOL_SITEMAP_EMPTY: &str = "The URLs of the sitemap will appear here. Paste a sitemap.";
+/// Webhook tool: empty result.
 pub const TOOL_WEBHOOK_EMPTY: &str =
-    "Paste a delivery and its secret: whether its signature fits will be here.";
-/// Heading of sessions.
-pub const SESSIONS_INTRO: &str =
-    "Live browsers: watch them, take them over, run code or plain words in them.";
-/// No live session.
-pub const NO_SESSIONS: &str = "No browser is open. A session begins when you interact with a scraped page, or with a browser of its own.";
-/// Stop dialog.
+    "Whether the signature is valid will appear here. Paste a delivery and its secret.";
+/// Sessions: introduction.
+pub const SESSIONS_INTRO: &str = "Live browsers that you can watch, control, and run code or prompts in.";
+/// Sessions: no live session.
+pub const NO_SESSIONS: &str =
+    "Live browser sessions will appear here. Open a browser, or scrape a page and interact with it.";
+/// Stop dialog: heading.
 pub const STOP_TITLE: &str = "Stop this session?";
-/// Stop dialog.
-pub const STOP_TEXT: &str = "Its browser is closed and cannot be opened again. What it cost is charged now.";
-/// After control was taken.
+/// Stop dialog: text.
+pub const STOP_TEXT: &str = "This closes the browser and charges the session. You cannot reopen it.";
+/// Toast after taking control.
 pub const CONTROL_TAKEN: &str = "You have control of the browser";
-/// After control was given back.
-pub const CONTROL_GIVEN: &str = "Control given back; the view is read-only";
-/// Above a live view that takes input.
-pub const IN_CONTROL: &str = "Clicks and keys go to this page.";
-/// Above a live view that takes none.
-pub const READ_ONLY: &str = "You watch; nothing you do here reaches the page.";
-/// A session without live views.
+/// Toast after releasing control.
+pub const CONTROL_GIVEN: &str = "Control released. The view is read-only.";
+/// Above an interactive live view.
+pub const IN_CONTROL: &str = "Your clicks and keystrokes go to this page.";
+/// Above a read-only live view.
+pub const READ_ONLY: &str = "Your clicks and keystrokes do not reach the page.";
+/// Session: no live view.
 pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
-/// A scrape whose browser was not opened.
-pub const NOT_OPENED: &str = "No browser is open for this page yet. Opening one does the scrape again and leaves the page as it was then.";
-/// A session that is over.
-pub const SESSION_OVER: &str = "Its browser is closed; what was run in it is in the history.";
-/// Session without a scrape.
+/// Session: the browser of a scrape is not open.
+pub const NOT_OPENED: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
+/// Session: ended.
+pub const SESSION_OVER: &str = "Its browser is closed. The History tab lists what was run.";
+/// Session: a standalone browser takes no prompts.
 pub const NO_PROMPTS: &str =
-    "A browser of its own takes code. Prompts need a session that continues a scraped page.";
-/// Nothing to run.
-pub const NOTHING_TO_RUN: &str = "Write something to run first.";
-/// Timeout that the API refuses.
+    "A standalone browser runs code only. To use prompts, interact with a scraped page.";
+/// Session: nothing to run.
+pub const NOTHING_TO_RUN: &str = "Enter code or a prompt to run.";
+/// Session: timeout out of range.
 pub const WRONG_TIMEOUT: &str = "The timeout must be 1 to 300 seconds.";
-/// Help of code.
-pub const CODE_HELP: &str = "node and python have the session's page as page and may await; bash takes browser commands, one a line, such as click, fill, get text.";
-/// Help of prompts.
-pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\", type \"shoes\" into Search. A model, where one is configured, takes any task.";
-/// Example of a prompt.
+/// Session: help of the code editor.
+pub const CODE_HELP: &str = "In node and python, page is the session's page and you can use await. In bash, enter one browser command per line, such as click, fill or get text.";
+/// Session: help of the prompt editor.
+pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\" or type \"shoes\" into Search. With a language model configured, you can describe any task.";
+/// Session: example prompt.
 pub const PROMPT_EXAMPLE: &str = "Click the link \"Pricing\" and tell me what the cheapest plan costs";
-/// Session without a call.
-pub const NO_CALLS: &str = "Nothing was run from this device yet.";
-/// Heading of map.
-pub const MAP_INTRO: &str = "List the addresses of a site before anything of it is scraped.";
-/// Result card of map.
-pub const NO_MAP: &str =
-    "The addresses will be here, as a list and as a tree. Tick some to scrape or crawl them.";
-/// A site without addresses.
+/// Session: empty history.
+pub const NO_CALLS: &str = "Runs from this browser will appear here. Run some code or a prompt.";
+/// Map: introduction.
+pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.";
+/// Map: empty result.
+pub const NO_MAP: &str = "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
+/// Map: no URL found.
 pub const NOTHING_FOUND: &str =
-    "No address was found. A site without a sitemap whose start page has no links looks like this.";
-/// Foot of the list of addresses.
-pub const TICK_SOME: &str = "Tick addresses to scrape or crawl them.";
-/// When the browser refuses to save.
-pub const NOT_SAVED: &str = "The browser does not allow saving";
-/// A job that is no list of pages.
-pub const NO_LIST: &str = "It has no list of pages; its answer went to whoever asked for it.";
-/// Below the graph.
-pub const GRAPH_HELP: &str = "Drag to move, Shift and wheel or + and - to zoom, click a page to read it.";
-/// Foot of a graph with too many links.
-pub const GRAPH_CUT: &str = " (more are not drawn)";
-/// After an export.
-pub const EXPORTED: &str = "Saved";
-/// An archive that would be too large.
+    "No URLs found. The site may have no sitemap, and no links on its start page.";
+/// Map: below the list.
+pub const TICK_SOME: &str = "Select URLs to scrape or crawl them.";
+/// Toast when the browser refuses to save a file.
+pub const NOT_SAVED: &str =
+    "The browser blocked saving the file. Allow downloads for this site and try again.";
+/// Job of a kind without pages.
+pub const NO_LIST: &str = "This job has no page list; its result was returned to the caller.";
+/// Graph: help.
+pub const GRAPH_HELP: &str =
+    "Drag to move, press + or - or hold Shift and scroll to zoom, click a page to read it.";
+/// Graph: more links than are drawn.
+pub const GRAPH_CUT: &str = " (not all are drawn)";
+/// Toast after an export.
+pub const EXPORTED: &str = "File saved";
+/// Export: the archive is too large.
 pub const ARCHIVE_FULL: &str =
-    "That is more than a ZIP archive holds (65,535 files, 4 GiB). Take JSONL instead.";
-/// Plan without an address.
-pub const PLAN_NEEDS_URL: &str = "Give the start page first: the plan is made for it.";
-/// Plan without words.
-pub const PLAN_NEEDS_WORDS: &str = "Say in words what shall be crawled.";
-/// Below the plan.
-pub const PLAN_HELP: &str = "Options from a sentence, to look at before they count.";
-/// Below the proposals.
-pub const YOURS_WINS: &str = "What you set yourself wins.";
-/// Example of a plan.
+    "The job exceeds the limits of a ZIP archive (65,535 files, 4 GiB). Export it as JSONL instead.";
+/// Crawl description: no URL.
+pub const PLAN_NEEDS_URL: &str = "Enter a URL first; suggestions depend on the start page.";
+/// Crawl description: no text.
+pub const PLAN_NEEDS_WORDS: &str = "Describe what to crawl first.";
+/// Crawl description: help.
+pub const PLAN_HELP: &str = "Describe the crawl, then review the suggested options.";
+/// Crawl description: below the suggestions.
+pub const YOURS_WINS: &str = "Values that you set yourself are kept.";
+/// Crawl description: example.
 pub const PLAN_EXAMPLE: &str = "Only the blog, at most 50 pages, two levels deep, skip the tag pages";
-/// Card of a look at a site.
-pub const PREVIEW_HELP: &str = "What robots.txt says to this server, and which pages of the sitemaps belong to the crawl. Costs a scrape and a map.";
-/// Product token that this server is in robots.txt unless its operator or the form says otherwise.
+/// Site preview: help.
+pub const PREVIEW_HELP: &str = "Shows whether robots.txt allows the crawl, and which sitemap URLs are in scope. Costs one scrape and one map.";
+/// Product token of this server in robots.txt, unless the operator or the form sets another one.
 pub const ROBOTS_AGENT: &str = "Harvestman";
-/// robots.txt that could not be fetched.
-pub const ROBOTS_UNREAD: &str = "It could not be read:";
-/// A site without robots.txt.
-pub const ROBOTS_NONE: &str = "There is none: everything is allowed.";
-/// A site without a sitemap.
-pub const SITEMAP_NONE: &str = "No sitemap names a page; the crawl follows links alone.";
-/// The part of a source text that is not shown.
-pub const CUT_SOURCE: &str =
-    "This is very long: only its beginning is shown. Copying and saving take all of it.";
-/// A graph of pages that were kept without their list of links.
-pub const GRAPH_MARKDOWN: &str = "Each page hangs where it was found first. The other links are those in the pages' Markdown, which leaves out navigation; with the format links the graph has all of them.";
-/// Code of a text in the JSON tab that cannot be read.
+/// Site preview: robots.txt could not be fetched.
+pub const ROBOTS_UNREAD: &str = "Could not be fetched:";
+/// Site preview: no robots.txt.
+pub const ROBOTS_NONE: &str = "The site has no robots.txt, so every URL is allowed.";
+/// Site preview: no sitemap URL.
+pub const SITEMAP_NONE: &str = "No sitemap lists a page, so the crawl only follows links.";
+/// Notice above a source text that is cut.
+pub const CUT_SOURCE: &str = "Only the first 1 MiB is shown. Copy and Save include the full text.";
+/// Graph: pages that were stored without their list of links.
+pub const GRAPH_MARKDOWN: &str = "The page tree is complete. Other links come from the Markdown of the pages, which omits navigation; request the format links to draw all of them.";
+/// Error code of unreadable text in the JSON tab.
 pub const NO_JSON: &str = "NO_JSON";
-/// JSON of another shape than a body.
+/// JSON that is not an object.
 pub const NO_OBJECT: &str = "The body must be a JSON object";
-/// Why a text in the JSON tab that cannot be read was not sent.
-pub const JSON_NOT_SENT: &str = "Nothing was sent.";
-/// Above the list of actions.
-pub const ACTIONS_HELP: &str = "Done in this order once the page is loaded, before it is read.";
-/// Comment below a snippet of a form that does not say yet what it is about.
-pub const EXAMPLE_SUBJECT: &str = "An example, until the form says what it is about.";
-/// A key without a name.
-pub const KEY_NEEDS_NAME: &str = "Give the key a name first, so that you know it again.";
-/// From a job that cannot be shown to those that can.
-pub const SEE_ACTIVITY: &str = "See the last calls";
+/// After the parse error of the JSON tab.
+pub const JSON_NOT_SENT: &str = "The request was not sent.";
+/// Actions: help.
+pub const ACTIONS_HELP: &str = "Run in this order after the page has loaded and before it is read.";
+/// Note below a snippet of a form without a subject.
+pub const EXAMPLE_SUBJECT: &str = "An example; complete the form to see your request.";
+/// New key: no name.
+pub const KEY_NEEDS_NAME: &str = "Enter a name, so that you can recognize the key later.";
+/// Job that cannot be shown: link to the activity screen.
+pub const SEE_ACTIVITY: &str = "View recent activity";

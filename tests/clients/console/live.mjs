@@ -23,7 +23,7 @@ const grid = page.getByRole("grid", { name: "Pages" });
 const atLeast = (rows) => page.waitForFunction(
   (rows) => Number(document.querySelector(".grid")?.getAttribute("aria-rowcount")) > rows, rows,
 );
-const banner = page.getByRole("alert").filter({ hasText: "Try now" });
+const banner = page.getByRole("alert").filter({ hasText: "Retry now" });
 
 async function start(options = {}) {
   await page.goto(`${origin}/console/crawl?${new URLSearchParams({ url: slow, ...options })}`);

@@ -1,5 +1,5 @@
-//! What is done in a page before it is read: an ordered list of actions that are added, changed, moved and removed,
-//! also by keyboard: Alt with an arrow moves the action that has the focus.
+//! Editor of the `actions` of a scrape: an ordered list to add to, change, reorder and remove from. Alt with an arrow
+//! key moves the focused action.
 
 use harvestman_core::api::action::ActionKind;
 use harvestman_core::api::wire_enum::WireEnum;
@@ -15,7 +15,7 @@ use crate::draft::Draft;
 use crate::fields::of_action;
 use crate::text;
 
-/// The list at a path of a draft.
+/// The action list at a path of a draft.
 #[derive(Clone, Copy)]
 struct Actions {
     draft: Draft,
@@ -42,7 +42,7 @@ impl Actions {
         self.path.with_value(|path| format!("{path}.{index}"))
     }
 
-    /// Focuses a part of an action, once it is drawn.
+    /// Focuses an element inside an action after the next render.
     fn focus(self, index: usize, part: &'static str) {
         let selector = format!("#{} {part}", field_id(&self.at(index)));
         request_animation_frame(move || {
@@ -51,7 +51,7 @@ impl Actions {
         });
     }
 
-    /// Moves an action to another place; false when there is none.
+    /// Swaps an action with the one at index `with`. Returns false if there is none.
     fn swap(self, index: usize, with: Option<usize>) -> bool {
         let count = untrack(|| self.read().len());
         let Some(with) = with.filter(|with| *with < count) else {
@@ -68,7 +68,7 @@ fn kind_of(action: &Value) -> ActionKind {
     kind.and_then(ActionKind::parse).unwrap_or(ActionKind::Wait)
 }
 
-/// An action of another kind, with those of the fields that both have.
+/// Converts an action to another kind, keeping the fields that both kinds have.
 fn turned(action: &Value, kind: ActionKind) -> Value {
     let mut turned = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
     let kept = of_action(kind)
@@ -78,7 +78,7 @@ fn turned(action: &Value, kind: ActionKind) -> Value {
     Value::Object(turned)
 }
 
-/// Shows the list.
+/// Renders the editor.
 pub fn action_list(draft: Draft, path: String) -> AnyView {
     let id = field_id(&path);
     let actions = Actions {
@@ -105,7 +105,7 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
             {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
             <div>
                 <button type="button" class="btn small" on:click=add>
-                    "Add an action"
+                    "Add action"
                 </button>
             </div>
         </div>
@@ -165,7 +165,7 @@ fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
                     type="button"
                     class="btn icon quiet"
                     aria-label=format!("Move action {number} up")
-                    title="Up (Alt and arrow up)"
+                    title="Move up (Alt + Up)"
                     disabled=index == 0
                     on:click=move |_| {
                         if up() {
@@ -179,7 +179,7 @@ fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
                     type="button"
                     class="btn icon quiet"
                     aria-label=format!("Move action {number} down")
-                    title="Down (Alt and arrow down)"
+                    title="Move down (Alt + Down)"
                     disabled=is_last
                     on:click=move |_| {
                         if down() {
@@ -212,7 +212,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_action_of_another_kind_keeps_what_both_have() {
+    fn changing_the_kind_of_an_action_keeps_shared_fields() {
         let click = json!({"type": "click", "selector": "a", "all": true});
         assert_eq!(
             turned(&click, ActionKind::Scroll),

@@ -1,4 +1,4 @@
-//! An answer from the server's documentation: text, where it comes from, what it cost.
+//! An answer about the documentation: text, sources, tokens used and duration.
 
 use harvestman_core::api::support::{DocsAnswer, Evidence};
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::markdown::render;
 use crate::{browser, figures};
 
-/// Shows an answer.
+/// Renders an answer.
 #[component]
 pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
     let sources = (!answer.evidence.is_empty()).then(|| {
@@ -26,7 +26,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
     });
     view! {
         <div class="answer">
-            <div class="prose" tabindex="0" role="region" aria-label="Text of the answer" inner_html=render(&answer.answer).html></div>
+            <div class="prose" tabindex="0" role="region" aria-label="Answer text" inner_html=render(&answer.answer).html></div>
             {sources}
             <p class="card-foot">
                 {tokens}
@@ -38,7 +38,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
 }
 
 fn source(evidence: Evidence) -> AnyView {
-    // Only places of this server are links: an answer may be the text of a model.
+    // Only URLs on this server become links, because a model may have written the answer.
     let place = evidence.path_or_url;
     let path = place.strip_prefix(&browser::origin()).unwrap_or(&place);
     let name = path.trim_start_matches("/docs/").to_owned();

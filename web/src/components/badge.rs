@@ -1,8 +1,8 @@
-//! A state as a word and a dot.
+//! Status badges: a word with a colored dot.
 
 use leptos::prelude::*;
 
-/// Class of a job's state.
+/// Returns the CSS class of a job status.
 pub fn job_class(status: &str) -> &'static str {
     match status {
         "completed" => "badge ok",
@@ -13,7 +13,7 @@ pub fn job_class(status: &str) -> &'static str {
     }
 }
 
-/// The state of a job.
+/// Renders the status of a job.
 #[component]
 pub fn JobBadge(#[prop(into)] status: Signal<String>) -> impl IntoView {
     view! { <span class=move || status.with(|status| job_class(status))>{move || status.get()}</span> }

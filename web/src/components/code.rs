@@ -1,4 +1,4 @@
-//! Code to read and to copy.
+//! Highlighted code blocks, and the card that shows a form's request as code.
 
 use harvestman_core::api::snippet::{Call, SnippetLanguage};
 use harvestman_core::api::wire_enum::WireEnum;
@@ -16,7 +16,7 @@ use crate::text;
 
 const LAST_LANGUAGE: &str = "code-language";
 
-/// Copies text and says so.
+/// Copies text and reports the outcome in a toast.
 pub fn copy(console: Console, what: String) {
     spawn_local(async move {
         let copied = browser::copy(&what).await;
@@ -24,7 +24,7 @@ pub fn copy(console: Console, what: String) {
     });
 }
 
-/// Coloured code from escaped HTML.
+/// Renders highlighted code from escaped HTML (see [`crate::highlight`]).
 #[component]
 pub fn Code(
     #[prop(into)] html: Signal<String>,
@@ -43,7 +43,7 @@ pub fn Code(
     .into_any()
 }
 
-/// The request of a form as code; the language is remembered.
+/// Renders the request of a form as code in a language that is remembered.
 #[component]
 pub fn CodeCard(draft: Draft) -> impl IntoView {
     let console = Console::get();
@@ -79,8 +79,8 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
             <button
                 type="button"
                 class="btn icon quiet"
-                aria-label="Copy the code"
-                title="Copy the code"
+                aria-label="Copy code"
+                title="Copy code"
                 on:click=move |_| copy(console, code.get_untracked())
             >
                 <Icon picture=Picture::Copy/>
@@ -91,7 +91,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
         <section class="card part-code" aria-label="Code">
             <Tabs name="code" label="Language" tabs=Signal::stored(tabs) chosen end/>
             <div role="tabpanel" id="code-panel" aria-labelledby=move || format!("code-{}", chosen.get())>
-                <Code html label="Code of the request"/>
+                <Code html label="Request code"/>
             </div>
             <p class="card-foot">
                 {move || match draft.checked.with(Result::is_ok) {

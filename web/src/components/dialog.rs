@@ -1,4 +1,4 @@
-//! Dialogs on the native element: focus stays inside, Esc closes, focus returns.
+//! Modal dialogs on the native `dialog` element: it traps the focus, closes on Esc and restores the focus.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::console::Console;
 use crate::route::Screen;
 
-/// A dialog that follows a signal.
+/// Renders a modal dialog that is open while a signal is true.
 #[component]
 pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> impl IntoView {
     let node: NodeRef<html::Dialog> = NodeRef::new();
@@ -29,15 +29,15 @@ pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> 
     .into_any()
 }
 
-/// Asks before something that cannot be taken back.
+/// Renders a dialog that asks for confirmation of a destructive action.
 #[component]
 pub fn Confirm(
     open: RwSignal<bool>,
     title: &'static str,
     text: &'static str,
-    /// The verb.
+    /// Label of the button that confirms.
     action: &'static str,
-    /// The verb that leaves things as they are.
+    /// Label of the button that cancels.
     keep: &'static str,
     on_confirm: Callback<()>,
 ) -> impl IntoView {
@@ -63,7 +63,7 @@ pub fn Confirm(
     .into_any()
 }
 
-/// Lists the shortcuts.
+/// Renders the dialog that lists the keyboard shortcuts.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let open = Console::get().help;
@@ -77,19 +77,19 @@ pub fn Shortcuts() -> impl IntoView {
         }
     });
     view! {
-        <Dialog open title="Shortcuts">
+        <Dialog open title="Keyboard shortcuts">
             <dl class="keys">
                 <dt><kbd>"/"</kbd></dt>
                 <dd>"Go to the URL field"</dd>
                 <dt><kbd>"Ctrl"</kbd><kbd>"Enter"</kbd></dt>
                 <dd>"Run the request"</dd>
                 <dt><kbd>"Ctrl"</kbd><kbd>"K"</kbd></dt>
-                <dd>"Go to a screen, a job or an action"</dd>
+                <dd>"Open the command palette"</dd>
                 <dt><kbd>"Esc"</kbd></dt>
-                <dd>"Stop, close, or leave a field"</dd>
+                <dd>"Stop the request, close the dialog, or leave the field"</dd>
                 {go.collect_view()}
                 <dt><kbd>"?"</kbd></dt>
-                <dd>"This list"</dd>
+                <dd>"Show this list"</dd>
             </dl>
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>

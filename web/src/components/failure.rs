@@ -1,14 +1,14 @@
-//! Why a call gave no answer.
+//! Error notice for a failed API call.
 
 use harvestman_client::ClientError;
 use leptos::prelude::*;
 
-/// What went wrong, in the API's own words.
+/// Renders an error with the API's own code and message.
 pub fn failure(error: &ClientError) -> AnyView {
     let code = match error {
         ClientError::Api { status, code, .. } => format!("{status} {code}"),
         ClientError::Unreadable { status, .. } => format!("HTTP {status}"),
-        ClientError::Network(_) | ClientError::Aborted => "No answer".to_owned(),
+        ClientError::Network(_) | ClientError::Aborted => "No response".to_owned(),
     };
     view! {
         <div class="pad">

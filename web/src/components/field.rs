@@ -1,5 +1,5 @@
-//! One field of the API: its name for people, its name in the API, its control, default and help,
-//! and what is wrong with it.
+//! Form row of one API field: label, API name, control, help with the default, and validation error. The fields
+//! themselves are listed in [`crate::fields`].
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -10,12 +10,12 @@ use crate::draft::Draft;
 use crate::fields::{Field, Kind};
 use crate::typed;
 
-/// Id of the control of a path.
+/// Returns the element id of the control for a path.
 pub fn field_id(path: &str) -> String {
     format!("f-{}", path.replace('.', "-"))
 }
 
-/// Shows a field.
+/// Renders a field.
 #[component]
 pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     let id = field_id(&path);
@@ -97,14 +97,14 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             .into_any()
         }
         Kind::MaybeSwitch => {
-            let options = vec![("", "by itself"), ("true", "yes"), ("false", "no")];
+            let options = vec![("", "default"), ("true", "yes"), ("false", "no")];
             let chosen = move || {
                 draft
                     .value(&at())
                     .map(|value| value.to_string())
                     .unwrap_or_default()
             };
-            // Here a value that equals the usual default still says something.
+            // The default depends on other fields, so an explicit value is kept even if it equals the usual default.
             let choose = move |text: String| draft.put_exactly(&at(), text.parse().ok().map(Value::Bool));
             view! {
                 <div class="field">
@@ -230,8 +230,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     }
 }
 
-/// The text of a control. It follows the draft when the draft was changed elsewhere, and keeps what is
-/// half typed.
+/// Returns the text of a control. It follows changes that are made to the draft elsewhere, and keeps partial input.
 fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<String> {
     let text = RwSignal::new(String::new());
     Effect::new(move |_| {
@@ -263,12 +262,12 @@ fn select(
     .into_any()
 }
 
-/// Whether an element of a list is a word, also as an object with `type`.
+/// Returns whether a list element is `word`, or an object with that `type`.
 fn is_word(value: &Value, word: &str) -> bool {
     value.as_str().or_else(|| value.get("type")?.as_str()) == Some(word)
 }
 
-/// A name of the API that may be broken after a dot.
+/// Renders an API name that may wrap after a dot.
 fn api_name(path: &str) -> AnyView {
     let parts = path
         .split_inclusive('.')

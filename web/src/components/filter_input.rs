@@ -1,12 +1,12 @@
-//! The field above a list that narrows it.
+//! Text field that filters the list below it.
 
 use leptos::prelude::*;
 
-/// Shows the field.
+/// Renders the field.
 #[component]
 pub fn FilterInput(
     words: RwSignal<String>,
-    /// Read to screen readers.
+    /// Label for screen readers.
     label: &'static str,
     placeholder: &'static str,
 ) -> impl IntoView {

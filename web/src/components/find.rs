@@ -1,4 +1,5 @@
-//! Finding words in what a part of a screen shows: a field, how many places there are, and the way from one to the next.
+//! Find bar: searches the text of an element, shows the number of matches and steps through them. `assets/find.js`
+//! finds and highlights the matches.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -13,24 +14,24 @@ extern "C" {
     fn clear();
 }
 
-/// Shows the field while it is `open`; `of` is told whenever what is shown changes.
+/// Renders the find bar while it is open.
 #[component]
 pub fn Find(
     open: RwSignal<bool>,
-    /// Selector of the element that is searched.
+    /// Selector of the element to search.
     within: &'static str,
-    /// Runs again when something else is shown there.
+    /// Notifies whenever the content of that element changes, to search again.
     of: Signal<()>,
 ) -> impl IntoView {
     let words = RwSignal::new(String::new());
-    // The place that is shown, and how many there are.
+    // Index of the current match, and the number of matches.
     let at = RwSignal::new(0_u32);
     let count = RwSignal::new(0_u32);
     let node: NodeRef<html::Input> = NodeRef::new();
     Effect::new(move |_| {
         of.track();
         let (is_open, words, wanted) = (open.get(), words.get(), at.get());
-        // What is shown is drawn first.
+        // The new content must be rendered before it is searched.
         request_animation_frame(move || {
             let Some(root) = browser::find(within).filter(|_| is_open) else {
                 return clear();
@@ -63,7 +64,7 @@ pub fn Find(
     };
     let told = move || match (words.with(String::is_empty), count.get()) {
         (true, _) => String::new(),
-        (false, 0) => "not found".to_owned(),
+        (false, 0) => "No matches".to_owned(),
         (false, count) => format!(
             "{} of {}",
             figures::count(u64::from(at.get()) + 1),
@@ -76,8 +77,8 @@ pub fn Find(
                 <input
                     class="input"
                     type="text"
-                    aria-label="Find in the result"
-                    placeholder="Find in the result"
+                    aria-label="Find in result"
+                    placeholder="Find in result"
                     autocomplete="off"
                     spellcheck="false"
                     node_ref=node
@@ -89,13 +90,13 @@ pub fn Find(
                     on:keydown=on_key
                 />
                 <span class="hint nowrap" role="status">{told}</span>
-                <button type="button" class="btn icon quiet" aria-label="Previous place" title="Previous (Shift and Enter)" on:click=move |_| step(true)>
+                <button type="button" class="btn icon quiet" aria-label="Previous match" title="Previous match (Shift + Enter)" on:click=move |_| step(true)>
                     "\u{2191}"
                 </button>
-                <button type="button" class="btn icon quiet" aria-label="Next place" title="Next (Enter)" on:click=move |_| step(false)>
+                <button type="button" class="btn icon quiet" aria-label="Next match" title="Next match (Enter)" on:click=move |_| step(false)>
                     "\u{2193}"
                 </button>
-                <button type="button" class="btn icon quiet" aria-label="Close the search" title="Close (Esc)" on:click=move |_| open.set(false)>
+                <button type="button" class="btn icon quiet" aria-label="Close find bar" title="Close (Esc)" on:click=move |_| open.set(false)>
                     "\u{00d7}"
                 </button>
             </div>

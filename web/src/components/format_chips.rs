@@ -1,5 +1,5 @@
-//! The formats of a page as chips, with the options of those that have some. A format is a word, or an
-//! object with `type` and its options; both are kept as they are.
+//! Format selection as toggle chips, with the options of the selected formats. A format is either a string or an
+//! object with `type` and options; both forms are kept as they are.
 
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::wire_enum::WireEnum;
@@ -11,8 +11,8 @@ use crate::components::group::Rows;
 use crate::draft::Draft;
 use crate::fields::of_format;
 
-/// The formats that the form offers: all but the old `query`, which the JSON tab takes, and `branding`, which no server
-/// makes.
+/// Returns the formats that the form offers: all except the legacy `query`, which the JSON tab accepts, and
+/// `branding`, which no server supports.
 fn offered() -> impl Iterator<Item = FormatKind> {
     FormatKind::ALL
         .iter()
@@ -24,7 +24,7 @@ fn name_of(format: &Value) -> Option<&str> {
     format.as_str().or_else(|| format.get("type")?.as_str())
 }
 
-/// Adds or removes a format.
+/// Adds a format, or removes it if it is in the list.
 pub fn toggle(formats: &mut Vec<Value>, kind: FormatKind) {
     let here = |format: &Value| name_of(format) == Some(kind.as_str());
     match formats.iter().position(here) {
@@ -33,7 +33,7 @@ pub fn toggle(formats: &mut Vec<Value>, kind: FormatKind) {
     }
 }
 
-/// Shows the chips of a form.
+/// Renders the chips of a form.
 #[component]
 pub fn FormatChips(draft: Draft) -> impl IntoView {
     let path = format!("{}formats", draft.endpoint.page_prefix());
@@ -51,7 +51,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
         path.with_value(|path| draft.put(path, Some(Value::Array(list))));
     };
     let problem = move || path.with_value(|path| draft.problem_of(path));
-    // Those with a place, since that is part of the paths of their options.
+    // With the index, because it is part of the paths of the options.
     let chosen = Memo::new(move |_| {
         let kind = |format: &Value| name_of(format).and_then(FormatKind::parse);
         formats.with(|formats| formats.iter().map(kind).enumerate().collect::<Vec<_>>())
@@ -89,7 +89,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
     .into_any()
 }
 
-/// The chips alone, also for the default formats of the settings.
+/// Renders only the chips; also used for the default formats in the settings.
 #[component]
 pub fn Chips(chosen: Memo<Vec<FormatKind>>, on_toggle: Callback<FormatKind>) -> impl IntoView {
     let chips = offered().map(|kind| {
@@ -113,7 +113,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_format_goes_whether_word_or_object() {
+    fn toggle_removes_a_format_given_as_string_or_object() {
         let mut formats = vec![json!("markdown"), json!({"type": "json", "prompt": "the price"})];
         toggle(&mut formats, FormatKind::Json);
         assert_eq!(formats, [json!("markdown")]);

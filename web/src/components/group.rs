@@ -1,5 +1,4 @@
-//! Fields that belong together, closed until asked for, with a count of those that were set and of
-//! those that are wrong.
+//! Collapsible groups of form fields, each with the number of fields that are set and that are invalid.
 
 use leptos::prelude::*;
 
@@ -7,13 +6,13 @@ use crate::components::field::FieldView;
 use crate::draft::Draft;
 use crate::fields::{Field, Group, Kind};
 
-/// The fields of a group.
+/// Renders the fields of a group.
 #[component]
 pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
     view! { <Rows draft fields=group.fields prefix=group.prefix(draft.endpoint)/> }.into_any()
 }
 
-/// Fields in rows that wrap: what is typed or chosen first, then the switches. Their paths begin with a prefix.
+/// Renders fields in rows that wrap: inputs first, then switches. `prefix` starts the path of every field.
 #[component]
 pub fn Rows(draft: Draft, fields: &'static [Field], #[prop(into)] prefix: String) -> impl IntoView {
     let row = |switches: bool| {
@@ -28,7 +27,7 @@ pub fn Rows(draft: Draft, fields: &'static [Field], #[prop(into)] prefix: String
     view! { <div class="field-rows">{row(false)} {row(true)}</div> }.into_any()
 }
 
-/// A group that opens.
+/// Renders a collapsible group.
 #[component]
 pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
     let paths: Vec<String> = group
@@ -53,7 +52,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
             <summary>
                 {group.name}
                 {move || (set.get() > 0).then(|| view! { <span class="count">{set.get()} " set"</span> })}
-                {move || (wrong.get() > 0).then(|| view! { <span class="count bad">{wrong.get()} " wrong"</span> })}
+                {move || (wrong.get() > 0).then(|| view! { <span class="count bad">{wrong.get()} " invalid"</span> })}
                 <span class="grow"></span>
                 <span class="group-about">{group.about}</span>
             </summary>

@@ -1,5 +1,5 @@
-//! The head of a screen: title, one line, its actions. Sets the document's title and takes the focus
-//! when the screen was changed.
+//! Header of a screen: title, introduction and actions. Sets the document title and takes the focus after navigation
+//! to another screen.
 
 use leptos::prelude::*;
 
@@ -7,19 +7,19 @@ use crate::browser;
 use crate::console::Console;
 use crate::text;
 
-/// Shows the head of a screen.
+/// Renders the header of a screen.
 #[component]
 pub fn PageHead(
-    /// Heading, also in the document's title.
+    /// Heading and document title.
     #[prop(into)]
     title: Signal<String>,
-    /// What follows the heading in the same line.
+    /// Content after the heading on the same line.
     #[prop(optional, into)]
     beside: ViewFn,
-    /// One line below.
+    /// Content below the heading.
     #[prop(optional, into)]
     intro: ViewFn,
-    /// Buttons.
+    /// Buttons at the end.
     #[prop(optional, into)]
     actions: ViewFn,
 ) -> impl IntoView {
@@ -44,7 +44,7 @@ pub fn PageHead(
     .into_any()
 }
 
-/// A heading that is an address may be broken after its slashes.
+/// Renders a heading that may wrap after a slash, for URLs.
 fn breakable(title: &str) -> AnyView {
     let parts = title
         .split_inclusive('/')

@@ -1,11 +1,11 @@
-//! Pictures of one colour: the mark and the navigation.
+//! Single-color SVG icons.
 
 use leptos::prelude::*;
 
-/// Which picture.
+/// The icons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Picture {
-    /// The harvestman.
+    /// The logo, a harvestman.
     Mark,
     /// A house.
     Overview,
@@ -99,7 +99,7 @@ impl Picture {
     }
 }
 
-/// A picture; hidden from screen readers because a word stands beside it.
+/// Renders an icon. It is hidden from screen readers because its button or link has a text label.
 #[component]
 pub fn Icon(picture: Picture, #[prop(optional)] class: &'static str) -> impl IntoView {
     view! {

@@ -1,5 +1,5 @@
-//! The body of a form as JSON, edited both ways: what is typed here is in the form at once, and the
-//! other way round. Text that is no JSON changes nothing, is kept, and is told with line and column.
+//! JSON editor of a form's body, in sync with the form in both directions. Invalid JSON does not change the form; it
+//! stays in the editor and is reported with line and column.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::draft::Draft;
 use crate::{text, typed};
 
-/// Shows the editor of a `written` text.
+/// Renders the editor; `written` is its text.
 #[component]
 pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
-    // The text follows the draft when the draft was changed elsewhere.
+    // Follow changes that are made to the draft elsewhere.
     Effect::new(move |_| {
         let is_same = draft.body.with(|body| {
             let read = written.with_untracked(|text| typed::read_json(text));

@@ -1,4 +1,4 @@
-//! The navigation: at the side, or at the bottom of a phone, where "More" leads to what has no room.
+//! Main navigation: a sidebar, or on a phone a bottom bar whose "More" button lists the screens that do not fit.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
@@ -9,13 +9,13 @@ use crate::console::Console;
 use crate::route::{Place, Screen};
 use crate::text;
 
-/// Shows the navigation.
+/// Renders the navigation.
 #[component]
 pub fn Nav() -> impl IntoView {
     let console = Console::get();
     let path = use_location().pathname;
     let more = RwSignal::new(false);
-    // Whichever way the screen changed, the list of the others is not wanted any more.
+    // Close the "More" dialog after any navigation, including by keyboard or browser history.
     Effect::new(move |_| {
         path.track();
         more.set(false);

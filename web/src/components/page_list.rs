@@ -1,5 +1,4 @@
-//! The pages of a job: a grid of which only the visible rows exist. Arrow keys move, Enter or a click
-//! opens.
+//! The pages of a job as a virtualized grid: only visible rows are in the DOM. Arrow keys or a click open a page.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use crate::figures;
 use crate::job_feed::PageRow;
 use crate::limits::ROW_PX;
 
-/// Shows rows; `chosen` is the offset of the open page.
+/// Renders the grid; `chosen` is the index of the open page in the job.
 #[component]
 pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) -> impl IntoView {
     let scroll = Scroll::new(true);
@@ -19,7 +18,7 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
     let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
     let place = |rows: &[Arc<PageRow>], index| rows.iter().position(|row| Some(row.index) == index);
     let position = move || rows.with_untracked(|rows| place(rows, chosen.get_untracked()));
-    // The page that was open before the list was is brought into sight, once, when its row has come.
+    // Scroll once to the page that was open at first, as soon as its row has arrived.
     let sought = StoredValue::new(chosen.get_untracked());
     Effect::new(move |_| {
         let index = sought.get_value();

@@ -1,5 +1,5 @@
-//! The command palette: screens, recent jobs by id or address, actions; found by typing, chosen by
-//! arrows and Enter. A combobox with a list, after the ARIA pattern.
+//! Command palette: finds screens, recent jobs (by id or URL) and actions, and runs the selected one. Follows the
+//! ARIA combobox pattern.
 
 use harvestman_client::ConsoleJob;
 use leptos::html;
@@ -15,13 +15,13 @@ use crate::route::{self, Screen};
 use crate::theme::Theme;
 use crate::{browser, sign_in};
 
-/// Something that can be chosen.
+/// An entry of the palette.
 #[derive(Clone, PartialEq)]
 struct Item {
-    /// What it is.
+    /// `screen`, `job` or `action`.
     kind: &'static str,
     name: String,
-    /// Found too, and shown beside the name.
+    /// Also searched, and shown beside the name.
     more: String,
     does: Does,
 }
@@ -35,7 +35,7 @@ enum Does {
 }
 
 impl Item {
-    /// How well it fits what is typed: smaller is better; none when it does not.
+    /// Returns how well the entry matches the input: lower is better, `None` is no match.
     fn rank(&self, typed: &str) -> Option<usize> {
         let name = self.name.to_lowercase();
         let both = format!("{name} {}", self.more.to_lowercase());
@@ -59,9 +59,9 @@ fn fixed(has_key: bool) -> Vec<Item> {
     });
     let themes = Theme::ALL.map(|theme| action(&format!("Theme: {}", theme.name()), Does::Theme(theme)));
     let mut items: Vec<Item> = screens.chain(themes).collect();
-    items.push(action("Shortcuts", Does::Shortcuts));
+    items.push(action("Keyboard shortcuts", Does::Shortcuts));
     if has_key {
-        items.push(action("Use another key", Does::SignOut));
+        items.push(action("Change API key", Does::SignOut));
     }
     items
 }
@@ -79,7 +79,7 @@ fn of_job(job: ConsoleJob) -> Item {
     }
 }
 
-/// Shows the palette while it is open.
+/// Renders the palette while it is open.
 #[component]
 pub fn Palette() -> impl IntoView {
     let console = Console::get();
@@ -194,11 +194,11 @@ pub fn Palette() -> impl IntoView {
                 }
                 on:keydown=on_key
             />
-            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Found">
+            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results">
                 {rows}
             </ul>
             <Show when=move || found.with(Vec::is_empty)>
-                <p class="empty">"Nothing has such a name."</p>
+                <p class="empty">"No matching screen, job or action."</p>
             </Show>
         </dialog>
     }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_begin_as_typed_come_first() {
+    fn names_that_start_with_the_input_rank_first() {
         let item = |name: &str, more: &str| Item {
             kind: "job",
             name: name.to_owned(),

@@ -1,16 +1,16 @@
-//! The parts of a request's screen: its form, what became of it, its code. They stand beside each other, or, where the
-//! window is narrow, one at a time.
+//! The three panes of a request screen: form, result and code. They are side by side, or in a narrow window one at a
+//! time.
 
 use leptos::prelude::*;
 
 use crate::browser;
 
-/// Which part is shown where there is room for one only.
+/// The pane that a narrow window shows.
 #[derive(Clone, Copy)]
 pub struct Part(RwSignal<&'static str>);
 
 impl Part {
-    /// Turns to what became of a request; nothing on a screen without parts.
+    /// Switches to the result pane; does nothing on a screen without panes.
     pub fn turn_to_result() {
         let Some(Part(chosen)) = use_context::<Part>() else {
             return;
@@ -22,10 +22,10 @@ impl Part {
     }
 }
 
-/// Shows the parts; their cards have the classes `part-form`, `part-result` and `part-code`.
+/// Renders the panes. Their cards have the classes `part-form`, `part-result` and `part-code`.
 #[component]
 pub fn Parts(
-    /// Name of the part that is neither form nor code.
+    /// Label of the result pane.
     result: &'static str,
     children: Children,
 ) -> impl IntoView {
@@ -39,7 +39,7 @@ pub fn Parts(
         }
     };
     view! {
-        <div class="part-switch" role="group" aria-label="Part of the screen">
+        <div class="part-switch" role="group" aria-label="Pane">
             {[("form", "Form"), ("result", result), ("code", "Code")].map(button)}
         </div>
         <div class="two parts" data-part=move || chosen.get()>

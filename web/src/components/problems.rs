@@ -1,5 +1,4 @@
-//! What is wrong with a request, above its form, in the API's own words; each problem leads to its
-//! field, or to its line where the body is edited as JSON.
+//! Error summary above a form, in the API's own words. Each error links to its field, or in the JSON tab to its line.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -11,8 +10,8 @@ use crate::draft::{Draft, Problem, problems_of};
 use crate::json_place::{Place, place_of};
 use crate::text;
 
-/// Shows the summary once the user asked to send, or the server refused; `written` is the text of the JSON tab, if
-/// that is what is shown.
+/// Renders the summary after the user tried to send the form or the server rejected it. `written` is the text of the
+/// JSON tab while that tab is open.
 #[component]
 pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView {
     let broken = move || draft.asked.get().then(|| draft.broken.get()).flatten();
@@ -82,7 +81,7 @@ fn item(problem: Problem, written: Signal<Option<String>>) -> AnyView {
     .into_any()
 }
 
-/// Selects the rest of a line in the JSON tab.
+/// Selects the text from a position to the end of its line in the JSON tab.
 fn select(place: Place) {
     let editor =
         browser::find("[data-json]").and_then(|editor| editor.dyn_into::<HtmlTextAreaElement>().ok());
@@ -92,7 +91,7 @@ fn select(place: Place) {
     }
 }
 
-/// Opens the group of a field and focuses it; a path inside the field leads to the field.
+/// Opens the group of a field and focuses the field. A path inside a field leads to that field.
 fn show(path: &str) {
     let mut path = path;
     loop {

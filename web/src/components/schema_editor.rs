@@ -1,5 +1,5 @@
-//! A JSON Schema of an object, as rows of fields or as JSON. Both edit the same value; a schema that is
-//! more than rows can tell stays JSON.
+//! Editor of a JSON Schema of an object, as rows of fields or as JSON. Both edit the same value; a schema that rows
+//! cannot represent can only be edited as JSON.
 
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
@@ -8,10 +8,10 @@ use crate::components::field::field_id;
 use crate::draft::Draft;
 use crate::typed;
 
-/// Types that a row offers.
+/// The types that a row offers.
 const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
 
-/// One field of an object.
+/// One field of the object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Row {
     name: String,
@@ -20,7 +20,7 @@ struct Row {
     required: bool,
 }
 
-/// The rows of a schema; none when rows cannot tell all of it.
+/// Returns the rows of a schema, or `None` if rows cannot represent it.
 fn rows_of(schema: &Value) -> Option<Vec<Row>> {
     let schema = schema.as_object()?;
     let known = |name: &String| matches!(name.as_str(), "type" | "properties" | "required");
@@ -58,7 +58,7 @@ fn rows_of(schema: &Value) -> Option<Vec<Row>> {
     properties.iter().map(row).collect()
 }
 
-/// The schema of some rows; none without a named row.
+/// Returns the schema of the rows, or `None` if no row has a name.
 fn schema_of(rows: &[Row]) -> Option<Value> {
     let named = || rows.iter().filter(|row| !row.name.trim().is_empty());
     let properties: Map<String, Value> = named()
@@ -86,14 +86,14 @@ fn schema_of(rows: &[Row]) -> Option<Value> {
     })
 }
 
-/// Shows the editor of the schema at a path of a draft.
+/// Renders the editor of the schema at a path of a draft.
 #[component]
 pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
     let id = field_id(&path);
     let path = StoredValue::new(path);
     let value = Memo::new(move |_| path.with_value(|path| draft.value(path)));
     let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
-    // Rows hold what is half typed; they follow the draft when it was changed elsewhere.
+    // Rows keep partial input; they follow changes that are made to the draft elsewhere.
     let rows = RwSignal::new(Vec::<(usize, RwSignal<Row>)>::new());
     let next = StoredValue::new(0_usize);
     let add = move |row: Row| {
@@ -131,7 +131,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
             <li class="schema-row">
                 <input
                     class="input mono"
-                    aria-label="Name of the field"
+                    aria-label="Field name"
                     placeholder="name"
                     autocomplete="off"
                     spellcheck="false"
@@ -153,8 +153,8 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                 </select>
                 <input
                     class="input"
-                    aria-label="What it is"
-                    placeholder="what it is"
+                    aria-label="Description"
+                    placeholder="description"
                     prop:value=move || row.with(|row| row.description.clone())
                     on:input=move |event| {
                         let text = event_target_value(&event);
@@ -172,7 +172,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                 <button
                     type="button"
                     class="btn icon quiet"
-                    aria-label=move || format!("Remove the field {}", row.with(|row| row.name.clone()))
+                    aria-label=move || format!("Remove field {}", row.with(|row| row.name.clone()))
                     on:click=move |_| {
                         rows.update(|rows| rows.retain(|(other, _)| *other != key));
                         write();
@@ -196,7 +196,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                     disabled=only_json
                     on:click=move |_| as_json.update(|on| *on = !*on)
                 >
-                    "as JSON"
+                    "Edit as JSON"
                 </button>
             </span>
             <Show
@@ -219,7 +219,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                                     })
                                 }
                             >
-                                "Add a field"
+                                "Add field"
                             </button>
                         </div>
                     }
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_and_schemas_tell_the_same() {
+    fn rows_and_schemas_convert_both_ways() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rows_cannot_tell_stays_json() {
+    fn schemas_beyond_rows_are_edited_as_json() {
         for schema in [
             json!({"type": "object", "properties": {"a": {"type": "object"}}}),
             json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["x"]}}}),

@@ -1,5 +1,4 @@
-//! A list of which only the rows in sight exist: where it is scrolled to, which rows those are, and how a row comes
-//! into sight.
+//! Scroll state of a virtualized list: which rows must be in the DOM, keyboard steps, and scrolling to a row.
 
 use std::ops::Range;
 
@@ -8,10 +7,10 @@ use leptos::prelude::*;
 
 use crate::limits::{OVERSCAN_ROWS, ROW_PX};
 
-/// Rows in sight before the size of the list is known.
+/// Number of visible rows before the size of the list is known.
 const FIRST_ROWS: f64 = 20.0;
 
-/// The place of a list. Its rows are as high as all rows; a head of one row may stand above them.
+/// The scroll state of a list whose rows are all [`ROW_PX`] high, with an optional header of one row.
 #[derive(Clone, Copy)]
 pub struct Scroll {
     /// The element that scrolls.
@@ -22,7 +21,7 @@ pub struct Scroll {
 }
 
 impl Scroll {
-    /// Of a list with or without a head.
+    /// Creates the state of a list with or without a header row.
     pub fn new(with_head: bool) -> Self {
         Self {
             node: NodeRef::new(),
@@ -32,7 +31,7 @@ impl Scroll {
         }
     }
 
-    /// To be called when the element scrolls.
+    /// Handles a scroll event of the element.
     pub fn moved(self) {
         if let Some(element) = self.node.get_untracked() {
             self.top.set(f64::from(element.scroll_top()));
@@ -41,7 +40,7 @@ impl Scroll {
         }
     }
 
-    /// The rows that have to exist; may reach beyond the last one.
+    /// Returns the rows that must be in the DOM; the range may extend beyond the last row.
     pub fn range(self) -> Memo<Range<usize>> {
         Memo::new(move |_| {
             let first = ((self.top.get() / ROW_PX) as usize).saturating_sub(OVERSCAN_ROWS);
@@ -50,7 +49,7 @@ impl Scroll {
         })
     }
 
-    /// The part of `items` that has to exist, each with its place.
+    /// Returns the items in `range`, each with its index.
     pub fn visible<T: Clone>(range: Range<usize>, items: &[T]) -> Vec<(usize, T)> {
         let end = range.end.min(items.len());
         let start = range.start.min(end);
@@ -62,7 +61,7 @@ impl Scroll {
             .collect()
     }
 
-    /// Where a key moves to from a row, of rows up to `last`; none for other keys.
+    /// Returns the row that a key moves to from row `at`; `last` is the last row. `None` for keys that do not move.
     pub fn step(self, key: &str, at: Option<usize>, last: usize) -> Option<usize> {
         let page = (self.height.get_untracked() / ROW_PX) as usize;
         Some(match key {
@@ -76,7 +75,7 @@ impl Scroll {
         })
     }
 
-    /// Brings a row into sight.
+    /// Scrolls until a row is in view.
     pub fn reveal(self, row: usize) {
         let Some(element) = self.node.get_untracked() else {
             return;

@@ -1,4 +1,4 @@
-//! Tabs after the ARIA pattern: one tab stop, arrows move, the chosen tab names its panel.
+//! Tabs that follow the ARIA tabs pattern: one tab stop, arrow keys move, the selected tab labels its panel.
 
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
@@ -8,15 +8,15 @@ use crate::browser;
 /// One tab.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tab {
-    /// Its name in code.
+    /// Identifier in code.
     pub id: &'static str,
-    /// Its name for people.
+    /// Label on screen.
     pub label: &'static str,
-    /// A number beside it.
+    /// Number after the label.
     pub count: Option<String>,
 }
 
-/// A tab without a number.
+/// Returns a tab without a number.
 pub fn tab(id: &'static str, label: &'static str) -> Tab {
     Tab {
         id,
@@ -25,19 +25,19 @@ pub fn tab(id: &'static str, label: &'static str) -> Tab {
     }
 }
 
-/// Shows a row of tabs; the caller shows the panel with `role="tabpanel"` and the id `{name}-panel`.
+/// Renders a row of tabs. The caller renders the panel with `role="tabpanel"` and the id `{name}-panel`.
 #[component]
 pub fn Tabs(
-    /// Begins the ids of this row.
+    /// Prefix of the element ids.
     name: &'static str,
-    /// Read to screen readers.
+    /// Label for screen readers.
     label: &'static str,
-    /// The tabs; only those with content.
+    /// The tabs that have content.
     #[prop(into)]
     tabs: Signal<Vec<Tab>>,
-    /// Which one is chosen.
+    /// Id of the selected tab.
     chosen: RwSignal<&'static str>,
-    /// What stands at the end of the row.
+    /// Content at the end of the row.
     #[prop(optional, into)]
     end: ViewFn,
 ) -> impl IntoView {
@@ -59,7 +59,7 @@ pub fn Tabs(
             let _ = tab.focus();
         }
     };
-    // The chosen tab is in sight, also where there is no room for all.
+    // Keep the selected tab in view when the row does not fit.
     Effect::new(move |_| {
         tabs.track();
         let selector = format!("#{name}-{}", chosen.get());

@@ -1,10 +1,10 @@
-//! The one polite voice: what was said last, for the eye and for screen readers.
+//! Toast that shows the latest status message; it is also the polite live region for screen readers.
 
 use leptos::prelude::*;
 
 use crate::console::Console;
 
-/// Shows and speaks what was said.
+/// Renders the toast.
 #[component]
 pub fn Toast() -> impl IntoView {
     let (said, shown) = Console::get().said();

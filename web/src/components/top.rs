@@ -1,4 +1,4 @@
-//! The bar at the top: which server, how it is, what runs, theme and key.
+//! Top bar: server host and health, running work, command palette, theme and API key.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::console::{Access, Console};
 use crate::figures;
 use crate::route::Screen;
 
-/// Shows the bar.
+/// Renders the bar.
 #[component]
 pub fn Top() -> impl IntoView {
     let console = Console::get();
@@ -18,10 +18,10 @@ pub fn Top() -> impl IntoView {
             .readiness
             .with(|known| known.as_ref().map(|known| known.ready)),
     ) {
-        (true, _) => ("dot bad", "does not answer"),
+        (true, _) => ("dot bad", "not responding"),
         (false, Some(true)) => ("dot ok", "ready"),
         (false, Some(false)) => ("dot warn", "not ready"),
-        (false, None) => ("dot", "asking"),
+        (false, None) => ("dot", "checking"),
     };
     let slots = move || {
         console.info.with(|info| match info.limits.max_concurrency {
@@ -50,7 +50,7 @@ pub fn Top() -> impl IntoView {
     view! {
         <header class="top">
             <Icon picture=Picture::Mark class="top-mark"/>
-            <span class="top-server" title=move || format!("The server {}", health().1)>
+            <span class="top-server" title=move || format!("Server: {}", health().1)>
                 <span class=move || health().0></span>
                 <span class="cut">{browser::host()}</span>
                 <span class="unseen">{move || health().1}</span>
@@ -60,19 +60,19 @@ pub fn Top() -> impl IntoView {
             <span class="top-opt">{running}</span>
             <span class="grow"></span>
             <button class="top-go" aria-haspopup="dialog" on:click=move |_| console.palette.set(true)>
-                <span class="top-words">"Go to a screen or job"</span>
+                <span class="top-words">"Go to screen or job"</span>
                 <kbd>"Ctrl K"</kbd>
             </button>
             <button
                 class="btn small quiet"
                 on:click=switch
-                aria-label=move || format!("Theme: {}. Switch", console.theme.get().name())
+                aria-label=move || format!("Theme: {}. Switch theme", console.theme.get().name())
             >
                 <Icon picture=Picture::Theme/>
                 <span class="top-phone">{move || console.theme.get().name()}</span>
             </button>
             <a class="btn small quiet top-key" href=Screen::Settings.href()>
-                <span class="unseen">"Key and settings: "</span>
+                <span class="unseen">"API key and settings: "</span>
                 {move || match (console.access.get(), console.key.get()) {
                     (_, Some(key)) => masked(&key),
                     (Access::In, None) => "no key needed".to_owned(),
@@ -84,7 +84,7 @@ pub fn Top() -> impl IntoView {
     .into_any()
 }
 
-/// A key by its first and last letters.
+/// Masks a key except for its first 6 and last 2 characters; a key of less than 10 characters is hidden entirely.
 pub fn masked(key: &str) -> String {
     let letters: Vec<char> = key.chars().collect();
     match letters.len() {

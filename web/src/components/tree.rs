@@ -1,5 +1,5 @@
-//! Addresses as a tree after the ARIA pattern, of which only the rows in sight exist. Arrow keys move, left and right
-//! close and open, Enter or a click chooses.
+//! URLs as a virtualized tree that follows the ARIA tree pattern. Up and down move, left and right collapse and
+//! expand, Enter, Space or a click selects.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::figures;
 use crate::limits::{ROW_PX, TREE_ROWS};
 use crate::path_tree::{PathTree, Row};
 
-/// Shows a tree; `chosen` is the place of an address in the list that the tree was made of.
+/// Renders a tree; `chosen` is the index of a URL in the list that the tree was built from.
 #[component]
 pub fn Tree(
     #[prop(into)] tree: Signal<Arc<PathTree>>,
     chosen: RwSignal<Option<u64>>,
-    /// Read to screen readers.
+    /// Label for screen readers.
     label: &'static str,
 ) -> impl IntoView {
     let scroll = Scroll::new(false);
     let range = scroll.range();
-    // What the reader opened or closed, whatever is open at first.
+    // Branches that the user expanded or collapsed, which overrides the initial state.
     let turned = RwSignal::new(HashMap::<usize, bool>::new());
     let first = Memo::new(move |_| tree.with(|tree| tree.first_open(TREE_ROWS)));
     let is_open = move |branch: usize| {

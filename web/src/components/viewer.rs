@@ -1,4 +1,5 @@
-//! A page document: rendered, as Markdown, its links, metadata and the rest; only tabs with content.
+//! Viewer of a page document: one tab for each part that it has, such as rendered page, Markdown, links and metadata,
+//! with find, copy and save.
 
 use std::sync::Arc;
 
@@ -22,14 +23,14 @@ use crate::text;
 
 const LAST_TAB: &str = "viewer-tab";
 
-/// A document as it is kept in signals.
+/// A document that signals can share.
 pub type Shown = Arc<Document>;
 
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// Texts and values that have a tab of their own when they are there.
+/// Returns the text of a tab, if the document has that part.
 fn part(document: &Document, id: &str) -> Option<String> {
     match id {
         "markdown" => document.markdown.clone(),
@@ -92,7 +93,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
     tabs
 }
 
-/// Shows a document.
+/// Renders the viewer.
 #[component]
 pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
     let console = Console::get();
@@ -112,7 +113,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             storage::write(LAST_TAB, &now);
         }
     });
-    // The chosen tab, or the first one when this document has no such part.
+    // The selected tab, or the first one if this document does not have that part.
     let open = Memo::new(move |_| {
         let wanted = chosen.get();
         tabs.with(|tabs| {
@@ -151,7 +152,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             .with_untracked(|document| document.as_deref().map(file_name))
             .unwrap_or_default();
         if browser::download(&format!("{name}.{ending}"), kind, &text_of_tab()).is_none() {
-            console.say("The browser does not allow saving");
+            console.say(text::NOT_SAVED);
         }
     };
     let finding = RwSignal::new(false);
@@ -164,8 +165,8 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             <button
                 type="button"
                 class="btn icon quiet"
-                aria-label="Find in the result"
-                title="Find in the result"
+                aria-label="Find in result"
+                title="Find in result"
                 aria-pressed=move || finding.get().to_string()
                 on:click=move |_| finding.update(|on| *on = !*on)
             >
@@ -174,7 +175,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             <button type="button" class="btn icon quiet" aria-label="Copy" title="Copy" on:click=move |_| copy(console, text_of_tab())>
                 <Icon picture=Picture::Copy/>
             </button>
-            <button type="button" class="btn icon quiet" aria-label="Save as a file" title="Save as a file" on:click=save>
+            <button type="button" class="btn icon quiet" aria-label="Save as file" title="Save as file" on:click=save>
                 <Icon picture=Picture::Save/>
             </button>
         }
@@ -227,7 +228,7 @@ fn body(document: &Document, open: &'static str) -> AnyView {
     }
 }
 
-/// What actions gave: their pictures, and everything as JSON.
+/// Renders the results of actions: screenshots, then everything as JSON.
 fn actions(given: Option<&Value>, text: &str) -> AnyView {
     let pictures = given.and_then(|given| given.get("screenshots")?.as_array());
     let pictures = pictures.into_iter().flatten();
@@ -241,13 +242,14 @@ fn actions(given: Option<&Value>, text: &str) -> AnyView {
     .into_any()
 }
 
-/// As much of a text as a page shows without stopping for breath, and whether that is not all.
+/// Returns the first [`SOURCE_BYTES`] of a text, and whether it was cut; more would block the page.
 fn beginning(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(SOURCE_BYTES);
     (&text[..end], end < text.len())
 }
 
-/// A picture that the server made; one from elsewhere stays a link.
+/// Renders an image that this server made. An image on another host is shown as a link, so that viewing a page makes
+/// no request to that host.
 fn picture(address: String) -> AnyView {
     let own = address.starts_with("data:image/") || address.starts_with(&format!("{}/", browser::origin()));
     match own {
@@ -263,7 +265,7 @@ fn addresses(list: &[String]) -> AnyView {
     let rest = list.len().saturating_sub(SHOWN_ADDRESSES);
     let rest = (rest > 0).then(|| {
         let words = format!(
-            "and {} more; copying and saving take all of them",
+            "{} more. Copy and Save include all of them.",
             figures::count(rest as u64)
         );
         view! { <p class="hint">{words}</p> }
@@ -283,7 +285,7 @@ fn addresses(list: &[String]) -> AnyView {
         }
     });
     view! {
-        <div class="scroll pad" tabindex="0" role="region" aria-label="Addresses">
+        <div class="scroll pad" tabindex="0" role="region" aria-label="URLs">
             <ul class="links">{items.collect_view()}</ul>
             {rest}
         </div>
@@ -365,7 +367,7 @@ fn foot(document: &Document) -> AnyView {
     .into_any()
 }
 
-/// Host and path as a file name.
+/// Returns host and path of the document's URL as a file name.
 fn file_name(document: &Document) -> String {
     let metadata = &document.metadata;
     let url = metadata.url.as_deref().or(metadata.source_url.as_deref());

@@ -1,4 +1,4 @@
-//! What the linker must keep for the program to be cut in parts.
+//! Keeps relocations in the linked program, which code splitting needs.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -16,7 +16,7 @@ const isRefusal = (words) => /Failed to (load resource: net::ERR_FAILED|fetch)/.
 assert.ok(complaints.some(isRefusal));
 
 await page.unroute(PARTS);
-await page.getByRole("button", { name: "Load it again" }).click();
+await page.getByRole("button", { name: "Reload page" }).click();
 await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
 complaints.splice(0, Infinity, ...complaints.filter((words) => !isRefusal(words)));
 await done("parts: ok");

@@ -1,6 +1,6 @@
-// Finds words in what an element shows, across its parts, and marks them without touching them.
+// Finds text in an element, across its child nodes, and highlights the matches without changing the DOM.
 
-/** Marks every place of `words` in `root` and brings the one at `at` into sight; tells how many there are. */
+/** Highlights every match of `words` in `root`, scrolls to the match at index `at`, and returns the number of matches. */
 export function mark(root, words, at) {
   clear();
   const places = words ? find(root, words) : [];
@@ -13,7 +13,7 @@ export function mark(root, words, at) {
   return places.length;
 }
 
-/** Leaves no mark. */
+/** Removes all highlights. */
 export function clear() {
   CSS.highlights?.delete("found");
   CSS.highlights?.delete("found-here");
@@ -45,7 +45,7 @@ function find(root, words) {
   return places;
 }
 
-/** Scrolls what scrolls around a place until it is in the middle. */
+/** Scrolls the closest scrollable ancestor until a match is in the middle of it, unless it is in view. */
 function show(place) {
   for (let box = place.startContainer.parentElement; box; box = box.parentElement) {
     if (box.scrollHeight > box.clientHeight && getComputedStyle(box).overflowY !== "visible") {

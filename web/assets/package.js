@@ -1,7 +1,7 @@
-// The npm package in this page: loaded once, when somebody asks for it, from this server.
+// Loads the npm package from this server into the page, once and on demand.
 let started;
 
-/** The package; `entry` is the address of its `slim.js`. A failed load may be tried again. */
+/** Returns a promise of the package; `entry` is the URL of its `slim.js`. A failed load can be retried. */
 export function load(entry) {
   started ??= start(new URL(entry, location.href)).catch((error) => {
     started = undefined;
@@ -16,7 +16,7 @@ async function start(entry) {
   return found;
 }
 
-/** What a tool makes of its input, both as JSON. */
+/** Runs a tool; input and output are JSON texts. */
 export const run = (found, tool, input) => JSON.stringify(tools[tool](found, JSON.parse(input)));
 
 const tools = {

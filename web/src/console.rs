@@ -1,5 +1,5 @@
-//! What every screen shares: who is signed in, how the server is, which crawls run, and the voice of
-//! the polite live region. Signals only; no request is made by a component without it.
+//! State that every screen shares: API key, server health, running work, theme and toast. It only holds signals;
+//! [`crate::sign_in`] polls the server and updates them. Components get their API client here.
 
 use harvestman_client::{Client, ClientError, ConsoleInfo, ConsoleSession, Readiness};
 use harvestman_core::api::crawl::ActiveCrawl;
@@ -9,47 +9,47 @@ use crate::browser;
 use crate::limits::{REST_MS, TOAST_MS};
 use crate::theme::Theme;
 
-/// Whether requests can be made.
+/// Whether the console can make requests.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Access {
     /// Not known yet.
     Checking,
-    /// No key, and the server wants one; with what went wrong before, if anything did.
+    /// The server requires a key and there is none; with the error of an earlier attempt.
     SignedOut(Option<String>),
-    /// A key, or a server without keys.
+    /// There is a key, or the server needs none.
     In,
 }
 
-/// The shared signals. Copied into closures.
+/// The shared signals. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct Console {
-    /// Key in use; none in open mode.
+    /// Current API key; none in open mode.
     pub key: RwSignal<Option<String>>,
-    /// Whether requests can be made.
+    /// Whether the console can make requests.
     pub access: RwSignal<Access>,
-    /// Parts of the server; none before the first answer.
+    /// Health of the server's parts; none before the first response.
     pub readiness: RwSignal<Option<Readiness>>,
-    /// Facts about the server.
+    /// Version, limits and concurrency of the server.
     pub info: RwSignal<ConsoleInfo>,
-    /// Pages of the team that wait for a slot.
+    /// Number of the team's pages that wait for a slot.
     pub waiting: RwSignal<u64>,
-    /// The server did not answer the last time.
+    /// The last request to the server got no response.
     pub lost: RwSignal<bool>,
-    /// Rises when the server, the network or the reader is back: what waits to try again tries now.
+    /// Incremented when the server, the network or the user comes back, so that pending retries run at once.
     pub back: RwSignal<u64>,
     /// Running crawls, newest first.
     pub active: RwSignal<Vec<ActiveCrawl>>,
-    /// Live browsers, newest first.
+    /// Live browser sessions, newest first.
     pub sessions: RwSignal<Vec<ConsoleSession>>,
-    /// Colour scheme.
+    /// Color scheme.
     pub theme: RwSignal<Theme>,
-    /// Ticks with every look at the server; lists that want to stay fresh listen to it.
+    /// Incremented after every poll of the server; lists that stay current depend on it.
     pub pulse: RwSignal<u64>,
-    /// The shortcuts dialog is open.
+    /// Whether the shortcuts dialog is open.
     pub help: RwSignal<bool>,
-    /// The command palette is open.
+    /// Whether the command palette is open.
     pub palette: RwSignal<bool>,
-    /// A screen has been shown before, so that focus may move to the next one's heading.
+    /// Whether a screen was shown before, so that the next one moves the focus to its heading.
     pub visited: StoredValue<bool>,
     said: RwSignal<String>,
     shown: RwSignal<bool>,
@@ -57,7 +57,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Makes the signals and gives them to every component below.
+    /// Creates the signals and provides them to every component below.
     pub fn provide() -> Self {
         let console = Self {
             key: RwSignal::new(None),
@@ -82,17 +82,20 @@ impl Console {
         console
     }
 
-    /// The shared signals.
+    /// Returns the shared signals.
+    ///
+    /// # Panics
+    /// Panics outside of a component below [`Console::provide`].
     pub fn get() -> Self {
         expect_context()
     }
 
-    /// A client with the key in use.
+    /// Returns an API client with the current key.
     pub fn client(self) -> Client {
         Client::new(browser::origin(), self.key.get_untracked())
     }
 
-    /// Says something to everyone: a toast, and the polite live region.
+    /// Shows a toast, which screen readers announce.
     pub fn say(self, text: impl Into<String>) {
         self.said.set(text.into());
         self.shown.set(true);
@@ -106,12 +109,12 @@ impl Console {
         });
     }
 
-    /// What was said last, and whether it is still shown.
+    /// Returns the text of the latest toast, and whether it is still visible.
     pub fn said(self) -> (RwSignal<String>, RwSignal<bool>) {
         (self.said, self.shown)
     }
 
-    /// Waits, but no longer than until something is back.
+    /// Waits for `ms` milliseconds, or until [`Console::back`] changes.
     pub async fn rest(self, ms: u32) {
         let back = self.back.get_untracked();
         let until = browser::now_ms() + f64::from(ms);
@@ -124,8 +127,7 @@ impl Console {
         }
     }
 
-    /// Takes note of a failure that concerns every screen: a key that is not accepted any more, or a
-    /// server that does not answer.
+    /// Handles an error that concerns every screen: a key that is no longer valid, or a server that does not respond.
     pub fn note(self, error: &ClientError) {
         if error.is_unauthorized() {
             self.access.set(Access::SignedOut(Some(error.to_string())));

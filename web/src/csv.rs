@@ -1,7 +1,7 @@
-//! Lines of a table as programs for tables read them (RFC 4180). A cell that such a program would take for a formula is
-//! made plain text, since its content comes from fetched pages.
+//! CSV lines (RFC 4180). Content comes from fetched pages, so a cell that a spreadsheet would evaluate as a formula
+//! is prefixed with an apostrophe.
 
-/// One line with its end.
+/// Returns one line with its CRLF.
 pub fn csv_line<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(cell).collect();
     format!("{}\r\n", cells.join(","))

@@ -1,6 +1,6 @@
-//! The request that a form edits: a JSON body that holds only what differs from the defaults. What is
-//! acceptable, what the defaults are and how the body is written is asked of the core; half-typed
-//! values stay in the body as they are until the core accepts them.
+//! The request that a form edits, as a JSON body with only the values that differ from the defaults. Validation,
+//! defaults and serialization come from the core. Partial input stays in the body until the core accepts it. Start
+//! with [`Draft`].
 
 use harvestman_client::ClientError;
 use harvestman_core::api::body::Body;
@@ -17,15 +17,15 @@ use serde_json::{Map, Value};
 use crate::route::Screen;
 use crate::{browser, storage};
 
-/// Name under which the formats that new forms begin with are kept on this device.
+/// Storage name of the default formats of new forms.
 pub const FORMATS: &str = "formats";
 
-/// Stands for an address where none was given.
+/// URL in code examples while the form has none.
 const EXAMPLE: &str = "https://example.com";
-/// Stands for a query where none was given.
+/// Query in code examples while the form has none.
 const EXAMPLE_QUERY: &str = "harvestmen of Europe";
 
-/// What a form is for.
+/// The endpoint that a form sends to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Endpoint {
     /// `POST /v2/scrape`
@@ -41,7 +41,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// The request as the core knows it.
+    /// Returns the core's command for the endpoint.
     fn command(self) -> RequestCommand {
         match self {
             Endpoint::Scrape => RequestCommand::Scrape,
@@ -52,12 +52,12 @@ impl Endpoint {
         }
     }
 
-    /// Path of the endpoint.
+    /// Returns the path of the endpoint.
     pub fn path(self) -> &'static str {
         self.command().path()
     }
 
-    /// Where the page options stand in the body, with a dot at the end; empty for the top level.
+    /// Returns the path prefix of page options in the body, with a trailing dot; empty at the top level.
     pub fn page_prefix(self) -> &'static str {
         match self {
             Endpoint::Scrape => "",
@@ -66,7 +66,7 @@ impl Endpoint {
         }
     }
 
-    /// Name under which the form is kept on this device.
+    /// Returns the storage name of the draft.
     pub fn draft_name(self) -> &'static str {
         match self {
             Endpoint::Scrape => "draft:scrape",
@@ -77,12 +77,12 @@ impl Endpoint {
         }
     }
 
-    /// The field that says what the request is about; an address that has it begins a fresh form.
+    /// Returns the main field of the request, such as `url`. A console URL with this field starts a new form.
     pub fn subject(self) -> &'static str {
         self.command().subject()
     }
 
-    /// A subject where none was given, so that there is code to show.
+    /// Returns an example value of the main field, so that there is code to show for an empty form.
     fn example(self) -> Value {
         match self {
             Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE),
@@ -91,7 +91,7 @@ impl Endpoint {
         }
     }
 
-    /// What a form begins with.
+    /// Returns the body of a new form.
     fn fresh(self) -> Map<String, Value> {
         let mut fresh = Map::new();
         match self {
@@ -105,7 +105,7 @@ impl Endpoint {
         fresh
     }
 
-    /// What the address says to the screen of the form; nothing while it is another screen's.
+    /// Returns the query parameters of the console URL, empty while another screen is open.
     pub fn query(self) -> Memo<ParamsMap> {
         let (query, path) = (use_query_map(), use_location().pathname);
         let is_here = move || path.with(|path| path.ends_with(self.screen().path()));
@@ -122,8 +122,8 @@ impl Endpoint {
         }
     }
 
-    /// The body that a form begins with: what the address says, on top of what was kept unless the address says what
-    /// the request is about.
+    /// Returns the body at the start: the query parameters on top of the stored draft, or on top of a new form if the
+    /// query has the main field.
     fn begun(
         self,
         query: &ParamsMap,
@@ -140,7 +140,7 @@ impl Endpoint {
         body
     }
 
-    /// A value of the address.
+    /// Parses a query parameter.
     fn value_of(self, name: &str, text: &str) -> Value {
         if name == self.subject() {
             return match self {
@@ -154,7 +154,7 @@ impl Endpoint {
         }
     }
 
-    /// Every option with its default, as the core has them.
+    /// Returns every option with its default, from the core.
     fn defaults(self) -> Map<String, Value> {
         let Ok(nowhere) = TargetUrl::parse(EXAMPLE) else {
             return Map::new();
@@ -169,7 +169,7 @@ impl Endpoint {
                     ..SearchRequest::new(EXAMPLE_QUERY)
                 }
                 .filled_options();
-                // Without formats nothing is scraped, which is what a search does unless it is asked.
+                // A search scrapes its results only if formats are given.
                 set(
                     &mut options,
                     "scrapeOptions.formats",
@@ -188,51 +188,51 @@ impl Endpoint {
         }
     }
 
-    /// The body as the core would send it; or what the core has against it.
+    /// Returns the body as the core would send it, or the core's validation error.
     fn check(self, body: Map<String, Value>) -> Result<Body, ApiError> {
         self.command().check(Value::Object(body))
     }
 }
 
-/// One thing that is wrong with a body.
+/// A validation error of a body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Keys and indexes, joined by dots.
+    /// Keys and indexes joined by dots.
     pub path: String,
-    /// The rest of a sentence that begins with the field's name.
+    /// Message that continues a sentence starting with the field name.
     pub message: String,
 }
 
-/// A request that is being written.
+/// The request that a form edits.
 #[derive(Clone, Copy)]
 pub struct Draft {
-    /// What it is for.
+    /// Its endpoint.
     pub endpoint: Endpoint,
-    /// The body.
+    /// The body, including partial input.
     pub body: RwSignal<Map<String, Value>>,
-    /// The body as the core would send it, or what is wrong with it.
+    /// The body as the core would send it, or the validation error.
     pub checked: Memo<Result<Body, ApiError>>,
-    /// The last body that was acceptable, for code; a missing address is filled in.
+    /// The last valid body, for code; a missing main field is replaced by an example.
     pub shown: Memo<Body>,
-    /// What the server had against it, since the last change.
+    /// Validation error of the server, cleared by the next change.
     pub refused: RwSignal<Option<ApiError>>,
-    /// The user asked to send it, so that missing fields are told too.
+    /// Whether the user tried to send the form, so that missing fields are reported too.
     pub asked: RwSignal<bool>,
-    /// Why the text of the JSON tab is not the body, since the last change.
+    /// Parse error of the JSON tab, cleared by the next change.
     pub broken: RwSignal<Option<String>>,
     defaults: StoredValue<Map<String, Value>>,
     fresh: StoredValue<Map<String, Value>>,
 }
 
 impl Draft {
-    /// The draft kept on this device, with what the address of the screen says on top of it.
+    /// Restores the stored draft and applies the query parameters of the console URL.
     pub fn restore(endpoint: Endpoint) -> Self {
         let query = endpoint.query();
         let fresh = endpoint.fresh();
         let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
         let kept = kept.filter(|kept| !kept.is_empty());
         let body = RwSignal::new(query.with_untracked(|query| endpoint.begun(query, &fresh, kept)));
-        // Another address of the same screen begins another form.
+        // Navigating to the same screen with another main field starts a new form.
         let begins = fresh.clone();
         Effect::new(move |before: Option<()>| {
             query.with(|query| {
@@ -276,33 +276,33 @@ impl Draft {
         }
     }
 
-    /// Value at a path as far as it was set.
+    /// Returns the value at a path if it is set.
     pub fn value(self, path: &str) -> Option<Value> {
         self.body.with(|body| at(body, path).cloned())
     }
 
-    /// Default at a path.
+    /// Returns the default at a path.
     pub fn default_of(self, path: &str) -> Option<Value> {
         self.defaults.with_value(|defaults| at(defaults, path).cloned())
     }
 
-    /// Value at a path, or its default.
+    /// Returns the value at a path, or its default.
     pub fn effective(self, path: &str) -> Option<Value> {
         self.value(path).or_else(|| self.default_of(path))
     }
 
-    /// Sets or clears a value. A value that equals its default is cleared.
+    /// Sets or clears a value. A value equal to the default is cleared.
     pub fn put(self, path: &str, value: Option<Value>) {
         let value = value.filter(|value| self.default_of(path).as_ref() != Some(value));
         self.body.update(|body| set(body, path, value));
     }
 
-    /// Sets or clears a value, also one that equals its default.
+    /// Sets or clears a value, even if it equals the default.
     pub fn put_exactly(self, path: &str, value: Option<Value>) {
         self.body.update(|body| set(body, path, value));
     }
 
-    /// Everything that is wrong, as the core and then the server see it.
+    /// Returns all validation errors: those of the core, then those of the server.
     pub fn problems(self) -> Vec<Problem> {
         let core = self
             .checked
@@ -311,8 +311,7 @@ impl Draft {
         core.into_iter().chain(server).flatten().collect()
     }
 
-    /// What is wrong with one field, if it is time to say it: once it was set, or once the user asked
-    /// to send.
+    /// Returns the error of a field or of anything inside it, once the field is set or the user tried to send.
     pub fn problem_at(self, path: &str) -> Option<String> {
         let shown = self.asked.get() || self.value(path).is_some();
         let found = shown.then(|| self.problems()).into_iter().flatten();
@@ -322,7 +321,7 @@ impl Draft {
             .map(|problem| problem.message)
     }
 
-    /// What is wrong with a field or an item itself, and not inside it, once the user asked to send.
+    /// Returns the error of exactly this field or item, not of anything inside it, once the user tried to send.
     pub fn problem_of(self, path: &str) -> Option<String> {
         let found = self.asked.get().then(|| self.problems());
         let mut found = found.into_iter().flatten();
@@ -331,12 +330,12 @@ impl Draft {
             .map(|problem| problem.message)
     }
 
-    /// The request, if it is acceptable.
+    /// Returns the request if it is valid.
     pub fn request<R: Wire>(self) -> Option<R> {
         R::from_value(Value::Object(self.body.get_untracked())).ok()
     }
 
-    /// The request, now that the user asks to send it; if it is not acceptable, the problems get the focus.
+    /// Returns the request to send. If it is invalid, moves the focus to the error summary instead.
     pub fn to_send<R: Wire>(self) -> Option<R> {
         self.asked.set(true);
         self.refused.set(None);
@@ -348,20 +347,20 @@ impl Draft {
         request
     }
 
-    /// Takes what the server has against fields.
+    /// Stores the field errors of a server response.
     pub fn refuse(self, error: &ClientError) {
         let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
         self.refused.try_set(at_fields.cloned());
     }
 
-    /// Begins anew, with the formats that the user prefers.
+    /// Resets the form to its initial body with the user's default formats.
     pub fn clear(self) {
         self.body.set(self.fresh.get_value());
         self.asked.set(false);
     }
 }
 
-/// The problems that an error tells.
+/// Returns the field errors in the details of an API error.
 pub fn problems_of(error: &ApiError) -> Vec<Problem> {
     let details = error.details.as_ref().and_then(Value::as_array);
     details
@@ -380,13 +379,13 @@ pub fn problems_of(error: &ApiError) -> Vec<Problem> {
         .collect()
 }
 
-/// Whether `path` is `parent` or something inside it.
+/// Returns whether `path` is `parent` or inside it.
 pub fn is_under(path: &str, parent: &str) -> bool {
     path.strip_prefix(parent)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Value at a path of names and indexes joined by dots. A webhook given as a string is its `url`.
+/// Returns the value at a path of names and indexes joined by dots. A webhook given as a string counts as its `url`.
 fn at<'a>(body: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     match path.split_once('.') {
         None => body.get(path),
@@ -406,8 +405,8 @@ fn at<'a>(body: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Sets or removes the value at a path; objects appear when needed and go when they are empty. Items of a list are
-/// neither added nor removed by it; one that is a word becomes an object with that `type`.
+/// Sets or removes the value at a path. Creates objects as needed and removes them when empty. Does not add or remove
+/// list items; an item that is a string becomes an object with that `type`.
 fn set(body: &mut Map<String, Value>, path: &str, value: Option<Value>) {
     let Some((first, rest)) = path.split_once('.') else {
         match value {
@@ -454,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_come_and_go_with_their_fields() {
+    fn objects_are_created_and_removed_with_their_fields() {
         let mut body = Map::new();
         set(&mut body, "scrapeOptions.location.country", Some(json!("DE")));
         assert_eq!(
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_a_list_have_paths() {
+    fn list_items_are_addressed_by_index() {
         let mut body = object(json!({"actions": [{"type": "wait"}], "formats": ["markdown", "screenshot"]}));
         set(&mut body, "actions.0.selector", Some(json!("main")));
         set(&mut body, "formats.1.viewport.width", Some(json!(800)));
@@ -487,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_string_is_its_address() {
+    fn a_webhook_string_counts_as_its_url() {
         let mut body = object(json!({"webhook": "https://e.com/hook"}));
         assert_eq!(at(&body, "webhook.url"), Some(&json!("https://e.com/hook")));
         set(&mut body, "webhook.events", Some(json!(["page"])));
@@ -498,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn the_core_tells_what_is_wrong_and_where() {
+    fn validation_errors_of_the_core_have_paths() {
         let error = Endpoint::Crawl.check(object(
             json!({"url": "x", "limit": "many", "scrapeOptions": {"timeout": 1}}),
         ));
@@ -512,14 +511,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written() {
+    fn values_equal_to_defaults_are_not_sent() {
         let body = object(json!({"url": "https://e.com", "mobile": false, "timeout": 5000}));
         let written = serde_json::to_string(&Endpoint::Scrape.check(body).unwrap()).unwrap();
         assert_eq!(written, r#"{"url":"https://e.com","timeout":5000}"#);
     }
 
     #[test]
-    fn defaults_are_those_of_the_core() {
+    fn defaults_come_from_the_core() {
         assert_eq!(
             at(&Endpoint::Crawl.defaults(), "scrapeOptions.timeout"),
             Some(&json!(60_000))

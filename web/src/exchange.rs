@@ -1,5 +1,5 @@
-//! One request whose answer is shown on the screen that sent it: under way, stopped, and what became of it. Knows
-//! neither the request nor the screen.
+//! A request whose response is shown on the screen that sent it: sending, aborting, progress, result and error. It is
+//! independent of the endpoint and of the screen.
 
 use std::pin::Pin;
 
@@ -15,41 +15,41 @@ use crate::components::parts::Part;
 use crate::console::Console;
 use crate::draft::Draft;
 
-/// What became of a request.
+/// State of a request.
 #[derive(Clone)]
 pub enum Outcome {
-    /// None was sent.
+    /// No request was sent.
     Nothing,
-    /// It is under way; with what is known so far.
+    /// In progress, with a view of what is known so far.
     Busy(Option<ViewFn>),
-    /// The whole answer.
+    /// Completed, with a view of the response.
     Done(ViewFn),
-    /// None came.
+    /// Failed.
     Failed(ClientError),
 }
 
 impl Outcome {
-    /// An answer that looks like this.
+    /// Returns a completed outcome with a view.
     pub fn done(view: impl Fn() -> AnyView + Send + Sync + 'static) -> Self {
         Outcome::Done(view.into())
     }
 }
 
-/// An answer on its way.
+/// A pending response.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Outcome, ClientError>>>>;
 
-/// The request of a screen; it ends with the screen. Copied into closures.
+/// The request of a screen; aborted when the screen is left. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct Exchange {
-    /// What became of it.
+    /// State of the request.
     pub outcome: RwSignal<Outcome>,
-    /// Hears of failures that concern every screen.
+    /// Receives errors that concern every screen.
     pub console: Console,
     abort: StoredValue<Option<AbortController>, LocalStorage>,
 }
 
 impl Exchange {
-    /// Nothing sent yet.
+    /// Creates the state before any request.
     pub fn new() -> Self {
         let exchange = Self {
             outcome: RwSignal::new(Outcome::Nothing),
@@ -60,19 +60,19 @@ impl Exchange {
         exchange
     }
 
-    /// Whether more is to come.
+    /// Returns whether a request is in progress.
     pub fn busy(self) -> Signal<bool> {
         Memo::new(move |_| self.outcome.with(|outcome| matches!(outcome, Outcome::Busy(_)))).into()
     }
 
-    /// Whether something was sent and nothing is known of it.
+    /// Returns whether a request is in progress and has no partial result yet.
     pub fn is_waiting(self) -> bool {
         self.outcome
             .with_untracked(|outcome| matches!(outcome, Outcome::Busy(None)))
     }
 
-    /// Sends what a form says, if it is acceptable, with a client that can be stopped. Does nothing while an earlier
-    /// request has told nothing yet.
+    /// Returns a callback that sends the request of a form if it is valid. `ask` gets a client that can be aborted.
+    /// The callback does nothing while an earlier request has no partial result yet.
     pub fn sending(
         self,
         draft: Draft,
@@ -85,7 +85,7 @@ impl Exchange {
         })
     }
 
-    /// Gives the request up.
+    /// Returns a callback that aborts the request.
     pub fn stopping(self) -> Callback<()> {
         Callback::new(move |()| {
             self.abort();
@@ -93,8 +93,8 @@ impl Exchange {
         })
     }
 
-    /// Sends something in place of what was sent before. With a form, the server's words about fields go to it, and the
-    /// card is brought into sight when the answer is there.
+    /// Sends a request and aborts the previous one. With a form, field errors of the server go to the form, and the
+    /// result card is scrolled into view when the response arrives.
     pub fn send(self, draft: Option<Draft>, ask: impl FnOnce(Client) -> Option<Answer>) {
         let controller = AbortController::new().ok();
         let client = self.console.client();
@@ -134,13 +134,13 @@ impl Exchange {
     }
 }
 
-/// The card of what became of a request.
+/// Renders the result card of a request.
 #[component]
 pub fn OutcomeCard(
     exchange: Exchange,
     label: &'static str,
     picture: Picture,
-    /// What is there, below the picture, before anything was sent.
+    /// Empty state below the icon.
     #[prop(into)]
     nothing: ViewFn,
 ) -> impl IntoView {

@@ -1,6 +1,6 @@
-//! Numbers, sizes and times as people read them.
+//! Formats numbers, sizes, durations, dates and URLs for display.
 
-/// With thousands separators.
+/// Formats a number with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,12 +13,12 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number with its name, in singular or plural.
+/// Formats a number with its noun in singular or plural.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// Bytes as B, KB or MB.
+/// Formats a size in bytes as B, KB or MB (powers of 1024).
 pub fn bytes(size: usize) -> String {
     const KB: f64 = 1024.0;
     let size_f = size as f64;
@@ -31,7 +31,7 @@ pub fn bytes(size: usize) -> String {
     }
 }
 
-/// A span of time, in its two largest units at most.
+/// Formats a duration in its two largest units.
 pub fn span(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "-".to_owned();
@@ -52,7 +52,7 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
-/// A short span of time.
+/// Formats a duration in ms, with milliseconds below one second.
 pub fn span_ms(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -61,10 +61,10 @@ pub fn span_ms(ms: u64) -> String {
     }
 }
 
-/// Year and month (from 1) of a moment in ms since 1970, UTC.
+/// Returns year and month (from 1) in UTC of a time in ms since 1970.
 pub fn month_of(ms: u64) -> (i64, u32) {
     const DAY_MS: u64 = 86_400_000;
-    // Howard Hinnant's days-to-civil: years that begin in March, in eras of 400 years.
+    // Howard Hinnant's `civil_from_days`: years start in March, in eras of 400 years.
     let days = i64::try_from(ms / DAY_MS).unwrap_or(0) + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -76,7 +76,7 @@ pub fn month_of(ms: u64) -> (i64, u32) {
     (era * 400 + year_of_era + i64::from(month <= 2), month as u32)
 }
 
-/// Short name of a month (from 1).
+/// Returns the short name of a month (from 1).
 pub fn month_name(month: u32) -> &'static str {
     const NAMES: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -84,7 +84,7 @@ pub fn month_name(month: u32) -> &'static str {
     NAMES[(month.clamp(1, 12) - 1) as usize]
 }
 
-/// How long ago, in one unit.
+/// Formats how long ago something was, in one unit.
 pub fn ago(seconds: f64) -> String {
     if seconds < 2.0 {
         return "just now".to_owned();
@@ -99,7 +99,7 @@ pub fn ago(seconds: f64) -> String {
     format!("{number} {unit} ago")
 }
 
-/// Things per second.
+/// Formats a rate per second.
 pub fn rate(per_second: f64) -> String {
     if !per_second.is_finite() || per_second <= 0.0 {
         "0".to_owned()
@@ -110,13 +110,13 @@ pub fn rate(per_second: f64) -> String {
     }
 }
 
-/// An address without its scheme and trailing slash.
+/// Returns a URL without its scheme and trailing slashes.
 pub fn short_url(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.trim_end_matches('/')
 }
 
-/// Path and query of an address.
+/// Returns path and query of a URL.
 pub fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_separators() {
+    fn numbers_have_thousands_separators() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_short() {
+    fn durations_use_at_most_two_units() {
         assert_eq!(span(3.2), "3 s");
         assert_eq!(span(61.0), "1 min 1 s");
         assert_eq!(span(7_200.0), "2 h");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn months_are_those_of_the_calendar() {
+    fn times_map_to_calendar_months() {
         assert_eq!(month_of(0), (1970, 1));
         assert_eq!(month_of(951_782_399_999), (2000, 2));
         assert_eq!(month_of(951_868_800_000), (2000, 3));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_rates() {
+    fn sizes_and_rates_are_rounded() {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(14 * 1024), "14 KB");
         assert_eq!(bytes(3 * 1024 * 1024 / 2), "1.5 MB");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_shortened() {
+    fn urls_are_shortened() {
         assert_eq!(
             short_url("https://docs.python.org/3/library/"),
             "docs.python.org/3/library"

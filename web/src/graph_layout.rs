@@ -1,18 +1,18 @@
-//! Where the pages of a link graph stand: the first page in the middle, around it in rings the pages on the way from
-//! it, each below the one that leads to it. Pure, in time proportional to the pages.
+//! Radial layout of a link graph: the first page in the center, the others on rings by distance from it, each in the
+//! sector of its parent. Pure; runs in time linear in the number of pages.
 
 use std::f64::consts::TAU;
 
-/// Distance of two rings at least.
+/// Minimum distance between two rings.
 const RING: f64 = 90.0;
-/// Room of a page on its ring.
+/// Arc length for each page on its ring.
 const ROOM: f64 = 11.0;
-/// Pages of a crowded ring stand on so many lines of it.
+/// Number of lines that the pages of a crowded ring are spread over.
 const LINES: usize = 6;
-/// Distance of those lines.
+/// Distance between those lines, px.
 const LINE: f64 = 14.0;
 
-/// A place for each page; `parents` has the page before it on its way, if any.
+/// Returns the position of each page; `parents` has the page through which each page was found, if any.
 pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
     let count = parents.len();
     let mut children = vec![Vec::new(); count];
@@ -23,12 +23,12 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
             None => roots.push(page),
         }
     }
-    // A page without a way stands around the first one too, as if it led there.
+    // Pages without a parent are placed around the first page, as if it linked to them.
     if roots.len() > 1 {
         let others = roots.split_off(1);
         children[roots[0]].extend(others);
     }
-    // From the outside in: how many pages at the end of a way lie below each.
+    // Count the leaves below each page, from the outside in; they determine the size of its sector.
     let order = from_roots(&roots, &children);
     let mut ends = vec![0.0_f64; count];
     for page in order.iter().rev() {
@@ -69,7 +69,7 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
     places
 }
 
-/// Every page after the one that leads to it.
+/// Returns the pages in breadth-first order, each after its parent.
 fn from_roots(roots: &[usize], children: &[Vec<usize>]) -> Vec<usize> {
     let mut order = roots.to_vec();
     let mut at = 0;
@@ -81,7 +81,7 @@ fn from_roots(roots: &[usize], children: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Radius of each ring, and whether it is crowded.
+/// Returns the radius of each ring, and whether it is crowded.
 fn rings(depth: &[usize]) -> Vec<(f64, bool)> {
     let deepest = depth.iter().copied().max().unwrap_or_default();
     let mut counts = vec![0_usize; deepest + 1];
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_stand_around_the_first_in_rings() {
+    fn pages_are_on_rings_around_the_first() {
         let places = places(&[None, Some(0), Some(0), Some(1)]);
         let radii: Vec<f64> = places.iter().map(|place| radius(*place).round()).collect();
         assert_eq!(radii, [0.0, RING, RING, 2.0 * RING]);
     }
 
     #[test]
-    fn no_two_pages_of_a_star_stand_at_the_same_place() {
+    fn pages_of_a_star_have_distinct_positions() {
         let parents: Vec<_> = std::iter::once(None).chain((1..2_000).map(|_| Some(0))).collect();
         let mut places: Vec<_> = places(&parents)
             .into_iter()
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_without_a_way_and_no_pages_at_all_have_places() {
+    fn orphan_pages_and_empty_graphs_have_a_layout() {
         assert!(places(&[]).is_empty());
         let radii: Vec<f64> = places(&[None; 3])
             .iter()

@@ -1,9 +1,8 @@
-//! Colours for JSON and code, as escaped HTML: strings, keys, numbers, words. It never
-//! produces a tag from its input.
+//! Syntax highlighting of JSON and code as escaped HTML: strings, keys, numbers, keywords. Input never becomes a tag.
 
 use crate::limits::HIGHLIGHT_CHARS;
 
-/// Text as HTML.
+/// Escapes text as HTML.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     push_escaped(&mut html, text);
@@ -30,7 +29,7 @@ fn push_span(html: &mut String, class: &str, text: &str) {
     html.push_str("</span>");
 }
 
-/// JSON, also inside a shell command.
+/// Highlights JSON. Text longer than [`HIGHLIGHT_CHARS`] is only escaped.
 pub fn json(text: &str) -> String {
     if text.len() > HIGHLIGHT_CHARS {
         return escape(text);
@@ -59,7 +58,7 @@ pub fn json(text: &str) -> String {
     html
 }
 
-/// Shell, JavaScript, Python or Rust: strings of any quote, and the words that begin a statement.
+/// Highlights shell, JavaScript, Python or Rust: quoted strings and a few keywords.
 pub fn code(text: &str) -> String {
     const WORDS: [&str; 8] = [
         "curl",
@@ -94,7 +93,7 @@ fn run(text: &str, keep: impl Fn(char) -> bool) -> usize {
     text.find(|c| !keep(c)).unwrap_or(text.len())
 }
 
-/// End of the string that `text` begins with; the end of the text when it is not closed.
+/// Returns the end of the string literal that `text` starts with; the end of the text if it is not closed.
 fn string_end(text: &str) -> usize {
     let quote = text.chars().next();
     let mut escaped = false;
@@ -114,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_strings_and_numbers_differ() {
+    fn keys_strings_and_numbers_have_own_classes() {
         assert_eq!(
             json(r#"{"limit": 5, "x": "a\"<b"}"#),
             "{<span class=\"k\">&quot;limit&quot;</span>: <span class=\"n\">5</span>, \

@@ -1,4 +1,5 @@
-//! The last requests sent from this device, so that a job's screen can show and repeat its request.
+//! The latest job requests sent from this browser, kept in local storage so that the job screen can show and repeat
+//! them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,14 +9,14 @@ use crate::storage;
 
 const NAME: &str = "requests";
 
-/// A request that started a job.
+/// The request that started a job.
 #[derive(Clone, Serialize, Deserialize)]
 struct Sent {
     id: String,
     body: Value,
 }
 
-/// Remembers a request.
+/// Stores the request of a job.
 pub fn remember(id: &str, body: Value) {
     let mut requests: Vec<Sent> = storage::read(NAME).unwrap_or_default();
     requests.retain(|sent| sent.id != id);
@@ -30,7 +31,7 @@ pub fn remember(id: &str, body: Value) {
     storage::write(NAME, &requests);
 }
 
-/// The body of a job started here.
+/// Returns the request body of a job that was started in this browser.
 pub fn request_of(id: &str) -> Option<Value> {
     let requests: Vec<Sent> = storage::read(NAME)?;
     requests

@@ -1,6 +1,6 @@
-//! A job as signals: what it is, its numbers, one light row a page, its errors. The list of a long job is read without
-//! the pages' bodies; while it runs its socket tells each page, and where that fails the status is polled. It never
-//! asks for a page twice, and after a failure or a sleep it goes on where it was.
+//! The state of one job as signals: kind, counters, one row per page without its body, errors. While the job runs,
+//! pages arrive over its WebSocket, or by polling the status if the socket fails. Each page is requested once; after
+//! an error or a suspended tab, reading continues where it stopped. Start with [`JobFeed::follow`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::limits::{
 };
 use crate::sign_in::numbers_only;
 
-/// What the list shows of a page.
+/// The facts about a page that the list shows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageRow {
-    /// Offset in the job's documents.
+    /// Index in the job's documents.
     pub index: u64,
-    /// Address after redirects.
+    /// URL after redirects.
     pub url: String,
-    /// Its title; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// HTTP status of the page.
+    /// HTTP status.
     pub status: Option<u16>,
-    /// What went wrong, if anything did.
+    /// Error message, if the page failed.
     pub error: Option<String>,
-    /// Size of its content, bytes.
+    /// Size of the content, bytes.
     pub size: usize,
 }
 
@@ -65,7 +65,7 @@ impl PageRow {
         }
     }
 
-    /// Whether a filter in lower case finds it.
+    /// Returns whether the row matches a lower-case filter by URL, title, status or error.
     pub fn matches(&self, filter: &str) -> bool {
         self.url.to_lowercase().contains(filter)
             || self.title.to_lowercase().contains(filter)
@@ -84,25 +84,25 @@ impl PageRow {
 pub struct JobFeed {
     /// The job.
     pub id: JobId,
-    /// What it is and what started it; none before the first answer.
+    /// Its kind, URL and request; none before the first response.
     pub job: RwSignal<Option<ConsoleJob>>,
-    /// Its numbers; none before the first answer.
+    /// Its status and counters; none before the first response.
     pub progress: RwSignal<Option<JobProgress<()>>>,
-    /// Its pages so far.
+    /// Its pages, so far.
     pub rows: RwSignal<Vec<Arc<PageRow>>>,
-    /// Failed and refused pages.
+    /// Failed pages, and URLs blocked by robots.txt.
     pub errors: RwSignal<JobErrors>,
-    /// What its pages took, and what it waits for now.
+    /// Counts of browser use, waits and retries, and the current limiter.
     pub pace: RwSignal<JobPace>,
     /// Pages per second.
     pub speed: RwSignal<f64>,
-    /// The last request got no answer.
+    /// Whether the latest request failed temporarily.
     pub lost: RwSignal<bool>,
     /// Why the job cannot be shown at all.
     pub failure: RwSignal<Option<ClientError>>,
-    /// Somebody still looks.
+    /// Whether the component that follows the job still exists.
     alive: StoredValue<bool>,
-    /// Pages that the socket told and no signal shows yet.
+    /// Pages received over the socket that are not in `rows` yet.
     told: StoredValue<Vec<Document>>,
     samples: StoredValue<VecDeque<(f64, u64)>>,
     /// Closes the socket.
@@ -110,7 +110,7 @@ pub struct JobFeed {
 }
 
 impl JobFeed {
-    /// Begins to follow a job, until the component that asked for it goes away.
+    /// Follows a job until the calling component is removed.
     pub fn follow(console: Console, id: JobId) -> Self {
         let feed = Self {
             id,
@@ -144,7 +144,7 @@ impl JobFeed {
         });
     }
 
-    /// Where its status is read; none for a job that is no list of pages.
+    /// Returns the status endpoint; `None` for a kind of job without pages.
     pub fn path(self) -> Option<StatusPath> {
         let kind = self
             .job
@@ -153,7 +153,7 @@ impl JobFeed {
         path_of(&kind)
     }
 
-    /// Whether the job still runs, as far as known.
+    /// Returns whether the job is still running, as far as known.
     pub fn is_running(self) -> bool {
         self.progress.with(|progress| {
             progress
@@ -162,7 +162,7 @@ impl JobFeed {
         })
     }
 
-    /// Whether the job has ended, or nobody looks any more; without subscribing.
+    /// Returns whether the job has ended or is no longer followed. Does not subscribe to the signal.
     pub fn ended_untracked(self) -> bool {
         self.progress
             .try_with_untracked(|progress| {
@@ -173,7 +173,7 @@ impl JobFeed {
             .unwrap_or(true)
     }
 
-    /// Seconds left at the present speed.
+    /// Returns the estimated seconds left at the current speed.
     pub fn seconds_left(self) -> Option<f64> {
         let speed = self.speed.get();
         let errors = self.errors.with(|errors| errors.errors.len() as u64);
@@ -184,7 +184,8 @@ impl JobFeed {
         })
     }
 
-    /// Asks until there is an answer; none when there will never be one, or nobody looks any more.
+    /// Repeats a request with back-off until it succeeds. Returns `None` after a permanent error, or if the job is no
+    /// longer followed.
     async fn insist<T>(self, console: Console, ask: impl AsyncFn() -> Result<T, ClientError>) -> Option<T> {
         let mut retry_ms = RETRY_FIRST_MS;
         loop {
@@ -227,7 +228,7 @@ impl JobFeed {
         }
     }
 
-    /// Reads the list of pages as far as it is there.
+    /// Reads the pages that are already there.
     async fn catch_up(self, console: Console) -> Option<()> {
         loop {
             let skip = self.row_count();
@@ -253,7 +254,7 @@ impl JobFeed {
     async fn watch_pages(self, console: Console, path: StatusPath) {
         let (mut failures, mut back) = (0, console.back.get_untracked());
         loop {
-            // Whatever kept the sockets away may be gone.
+            // After a reconnect, sockets may work again.
             let now = console.back.get_untracked();
             if now != back {
                 (failures, back) = (0, now);
@@ -295,7 +296,7 @@ impl JobFeed {
         }
     }
 
-    /// Takes pages from the socket until it closes; meanwhile the numbers are asked for.
+    /// Receives pages over the socket until it closes, and polls the counters meanwhile.
     async fn listen(self, console: Console, path: StatusPath) {
         let key = console.key.get_untracked();
         let told = move |message| self.hear(message);
@@ -318,7 +319,7 @@ impl JobFeed {
                     .job_status::<serde::de::IgnoredAny>(path, self.id, numbers_only())
                     .await;
                 let before = std::mem::replace(&mut told, self.row_count());
-                // A socket that is silent while pages are done slept with the machine, or lost its way.
+                // A socket that sends nothing while pages complete is stale, for example after the machine slept.
                 let is_silent = match answer {
                     Ok(progress) => {
                         self.take(&progress);
@@ -354,7 +355,7 @@ impl JobFeed {
                         told.len() == 1
                     })
                     .unwrap_or(false);
-                // Pages that come close together are shown together.
+                // Batch pages that arrive close together into one update.
                 if first {
                     spawn_local(async move {
                         browser::sleep(GATHER_MS).await;
@@ -366,7 +367,7 @@ impl JobFeed {
         }
     }
 
-    /// Shows what was told.
+    /// Moves the buffered pages to the rows.
     fn gather(self) {
         if let Some(told) = self.told.try_update_value(std::mem::take) {
             self.add(&told);
@@ -417,7 +418,7 @@ impl JobFeed {
 
     async fn watch_errors(self, console: Console, path: StatusPath) {
         while self.is_alive() {
-            // Whether this look is the last one is decided before it: what fails in between is seen.
+            // Read the status before the errors, so that the last poll includes every error of the job.
             let ended = self.ended_untracked();
             let answer = console.client().job_errors(path, self.id).await;
             if !self.is_alive() {
@@ -447,7 +448,7 @@ impl JobFeed {
         }
     }
 
-    /// The whole document of a page.
+    /// Fetches the full document of a page.
     pub async fn document(self, console: Console, index: u64) -> Result<Option<Document>, ClientError> {
         let Some(path) = self.path() else { return Ok(None) };
         let query = StatusQuery {
@@ -458,7 +459,7 @@ impl JobFeed {
         Ok(answer.data.pop())
     }
 
-    /// Cancels the job; the next status shows it.
+    /// Cancels the job; the next status reports it.
     pub async fn cancel(self, console: Console) -> Result<(), ClientError> {
         match self.path() {
             Some(path) => console.client().cancel_job(path, self.id).await.map(drop),
@@ -467,7 +468,7 @@ impl JobFeed {
     }
 }
 
-/// Where the status of a kind of job is read.
+/// Returns the status endpoint of a kind of job; `None` for a kind without pages.
 pub fn path_of(kind: &str) -> Option<StatusPath> {
     match kind {
         "crawl" => Some(StatusPath::Crawl),

@@ -1,5 +1,5 @@
-//! The live socket of a job: hands over its messages until it closes. It never opens a second one and never repeats a
-//! document that the caller has.
+//! The WebSocket of a job. Delivers its messages until it closes; it does not reconnect, and it skips documents that
+//! the caller already has.
 
 use harvestman_core::api::live::LiveMessage;
 use wasm_bindgen::prelude::Closure;
@@ -8,18 +8,18 @@ use web_sys::{MessageEvent, WebSocket};
 
 use crate::browser;
 
-/// An open socket. Dropping it closes it.
+/// An open socket, closed on drop.
 pub struct JobSocket {
     socket: WebSocket,
     closed: js_sys::Promise,
-    /// Ends the wait for `closed`.
+    /// Resolves `closed`.
     end: Option<js_sys::Function>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
 }
 
 impl JobSocket {
-    /// Opens the socket of a job at its status path, from the document after `skip` on. None where the browser
-    /// refuses, as with a key that cannot stand in a handshake.
+    /// Opens the socket at the status path of a job, starting after `skip` documents. Returns `None` if the browser
+    /// refuses, for example because the key is not valid as a subprotocol.
     pub fn open(
         path: &str,
         skip: u64,
@@ -55,7 +55,8 @@ impl JobSocket {
         })
     }
 
-    /// Closes it from outside of who waits for its end, and does not wait for a server that may be gone.
+    /// Returns a function that closes the socket and ends [`JobSocket::closed`] without waiting for the server, which
+    /// may be unreachable.
     pub fn closer(&self) -> impl Fn() + 'static {
         let (socket, end) = (self.socket.clone(), self.end.clone());
         move || {
@@ -66,7 +67,7 @@ impl JobSocket {
         }
     }
 
-    /// Waits for its end.
+    /// Waits until the socket is closed.
     pub async fn closed(self) {
         let _ = wasm_bindgen_futures::JsFuture::from(self.closed.clone()).await;
     }

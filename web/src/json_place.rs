@@ -1,31 +1,31 @@
-//! Where in a JSON text the value of a path stands, so that what is wrong with it can be told with line and column.
+//! Finds the position of a value in a JSON text by its path, to report errors with line and column.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// Characters, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// From the beginning of the text to the place, in the units of a browser's selections.
+    /// Offset from the start of the text in UTF-16 units, as used by browser selections.
     pub start: u32,
-    /// The same to the end of the line.
+    /// Offset of the end of the line in UTF-16 units.
     pub end: u32,
 }
 
-/// The place of the value at a path of names and indexes joined by dots, or of as much of the path as there is; none
-/// in a text that is no JSON.
+/// Returns the position of the value at a path of names and indexes joined by dots, or of its closest existing
+/// ancestor. Returns `None` if the text is not JSON.
 pub fn place_of(text: &str, path: &str) -> Option<Place> {
     let mut found: &RawValue = serde_json::from_str(text).ok()?;
     for part in path.split('.') {
         let Some(inner) = inside(found, part) else { break };
         found = inner;
     }
-    // What is found is a part of the text.
+    // `found` borrows from `text`, so the difference of the addresses is its offset.
     let at = found.get().as_ptr().addr() - text.as_ptr().addr();
     let (before, after) = text.split_at(at);
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn place_of(text: &str, path: &str) -> Option<Place> {
     })
 }
 
-/// The value of a name or an index.
+/// Returns the value at a name or index.
 fn inside<'t>(value: &'t RawValue, part: &str) -> Option<&'t RawValue> {
     let text = value.get();
     match serde_json::from_str::<Vec<&RawValue>>(text) {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_has_a_place() {
+    fn positions_are_found_by_path() {
         let text = "{\n  \"a\\\"b\": {\"x\": [1, {\"y\": \"},\\\"\"}, []]},\n  \"é\": 12, \"last\": [\"one\", {\"two\": -1e3}]\n}";
         let at = |path: &str| {
             let place = place_of(text, path).unwrap();
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(at("a\"b.x.2"), (2, 36));
         assert_eq!(at("last"), (3, 20));
         assert_eq!(at("last.1.two"), (3, 36));
-        // As much of the path as there is.
+        // Missing values resolve to their closest ancestor.
         assert_eq!(at("last.7"), at("last"));
         assert_eq!(at("é.deeper"), (3, 8));
         assert_eq!(at("nothing"), (1, 1));

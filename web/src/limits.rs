@@ -1,85 +1,85 @@
-//! Limits and times of the console.
+//! Limits, intervals and sizes of the console.
 
-/// Documents asked for with one status request of a running job.
+/// Documents per status request of a running job.
 pub const STATUS_DOCUMENTS: u64 = 100;
-/// Pause between status requests while documents come, ms.
+/// Polling interval of the job status while documents arrive, ms.
 pub const STATUS_BUSY_MS: u32 = 200;
-/// Pause between status requests while nothing new comes, ms.
+/// Polling interval of the job status while no documents arrive, ms.
 pub const STATUS_QUIET_MS: u32 = 800;
-/// First pause after a failed request, ms; doubled up to the longest.
+/// First retry delay after a failed request, ms; doubled up to [`RETRY_LONGEST_MS`].
 pub const RETRY_FIRST_MS: u32 = 1_000;
-/// Longest pause after failed requests, ms.
+/// Longest retry delay, ms.
 pub const RETRY_LONGEST_MS: u32 = 15_000;
-/// How soon who waits to try again hears that the server is back, ms.
+/// Interval at which a pending retry checks whether the server is back, ms.
 pub const REST_MS: u32 = 250;
-/// Looks in a row that show more pages than a socket told, or get no answer, before the socket is given up.
+/// Consecutive polls that show more pages than the socket sent, or that fail, before the socket is closed.
 pub const SILENT_LOOKS: u32 = 3;
-/// Pause between looks at the errors of a running job, ms.
+/// Polling interval of the errors of a running job, ms.
 pub const ERRORS_MS: u32 = 3_000;
-/// Pause between looks at health and running crawls, ms.
+/// Polling interval of health and running crawls, ms.
 pub const PULSE_MS: u32 = 5_000;
-/// Pause between looks while crawls are running, ms.
+/// The same while a crawl is running, ms.
 pub const PULSE_BUSY_MS: u32 = 2_000;
-/// Pause before the parts of other screens are fetched ahead, ms.
+/// Delay before the code of other screens is prefetched, ms.
 #[cfg(feature = "split")]
 pub const FETCH_AHEAD_MS: u32 = 1_000;
-/// Requests that are remembered on this device.
+/// Requests that are kept in local storage.
 pub const REMEMBERED_REQUESTS: usize = 50;
-/// Pause between looks at a running extraction, ms.
+/// Polling interval of a running extraction, ms.
 pub const EXTRACT_LOOK_MS: u32 = 1_000;
-/// Things in the command palette at once.
+/// Entries shown in the command palette.
 pub const PALETTE_ITEMS: usize = 40;
-/// Jobs in the list of the overview.
+/// Calls in the list of the overview.
 pub const RECENT_JOBS: usize = 10;
-/// Time over which the speed of a job is measured, ms.
+/// Time window over which the speed of a job is measured, ms.
 pub const SPEED_WINDOW_MS: f64 = 6_000.0;
-/// Height of a row of the page list, px; the same as `--row`.
+/// Height of a row of a virtualized list, px; equals `--row` in the style sheet.
 pub const ROW_PX: f64 = 34.0;
-/// Rows drawn above and below what is visible.
+/// Rows rendered above and below the visible ones.
 pub const OVERSCAN_ROWS: usize = 8;
-/// Characters of code that are coloured; longer code is shown plain.
+/// Longest code that is highlighted, bytes; longer code is shown plain.
 pub const HIGHLIGHT_CHARS: usize = 60_000;
-/// Characters of Markdown that are rendered; the rest is in the Markdown tab.
+/// Characters of Markdown that are rendered; the Markdown tab has all of it.
 pub const RENDER_CHARS: usize = 600_000;
-/// Characters of a text token, for the estimate beside a result.
+/// Characters per text token, for the estimate below a result.
 pub const CHARS_PER_TOKEN: usize = 4;
-/// How long a toast stays, ms.
+/// Time that a toast is visible, ms.
 pub const TOAST_MS: u32 = 2_400;
-/// Time for the letter after `g`, ms.
+/// Time to type the letter after `g`, ms.
 pub const CHORD_MS: f64 = 1_200.0;
-/// Pause between looks at an open session, ms.
+/// Polling interval of an open session, ms.
 pub const SESSION_MS: u32 = 2_000;
-/// Sessions whose calls are remembered on this device.
+/// Sessions whose runs are kept in local storage.
 pub const REMEMBERED_SESSIONS: usize = 5;
-/// Calls that are remembered of a session.
+/// Runs kept per session.
 pub const REMEMBERED_CALLS: usize = 30;
-/// Characters that are remembered of each text that a call answered.
+/// Characters kept of each output of a run.
 pub const KEPT_CHARS: usize = 4_000;
-/// Rows of a tree that are open at first.
+/// Most rows of a tree that are visible initially.
 pub const TREE_ROWS: usize = 60;
-/// Time without a further change after which what is typed and opened stands in the address, ms.
+/// Time without a change before the view state is written to the URL, ms.
 pub const ADDRESS_MS: u32 = 300;
-/// Longest stretch of work on a long list before the page is drawn and heard again, ms.
+/// Longest time to work on a long list before yielding to rendering and input, ms.
 pub const SLICE_MS: f64 = 12.0;
-/// Pages that are taken between two looks at the clock.
+/// Pages processed between two clock checks.
 pub const SLICE_PAGES: usize = 100;
-/// Pause between looks at the numbers of a job whose pages come by socket, ms.
+/// Polling interval of the counters of a job whose pages arrive by socket, ms.
 pub const NUMBERS_MS: u32 = 1_000;
-/// Pages that the socket tells within this time are shown together, ms.
+/// Time over which pages from the socket are batched into one update, ms.
 pub const GATHER_MS: u32 = 150;
-/// Sockets that may close without a page before the job is only polled.
+/// Sockets that may close without sending a page before the job is only polled.
 pub const SOCKET_FAILURES: u32 = 3;
-/// Links that are drawn besides the ways from the first page.
+/// Links drawn in addition to the links to each page from its parent.
 pub const GRAPH_LINES: usize = 6_000;
-/// Documents asked for with one request of an export.
+/// Documents per request of an export.
 pub const EXPORT_DOCUMENTS: u64 = 100;
-/// Errors, and refusals of robots.txt, that are shown.
+/// Errors shown, and URLs blocked by robots.txt shown.
 pub const SHOWN_ERRORS: usize = 500;
-/// Addresses of a sitemap that a look at a site asks for.
+/// Sitemap URLs requested for a site preview.
 pub const PREVIEW_ADDRESSES: u64 = 5_000;
-/// Addresses of it that are shown, each of those that belong and those that do not.
+/// Sitemap URLs shown, of those in scope and of those out of scope each.
 pub const PREVIEW_SHOWN: usize = 50;
-/// Bytes of a source text that are shown; copying and saving take all of it.
+/// Bytes of a source text that are shown; copying and saving include all of it.
 pub const SOURCE_BYTES: usize = 1024 * 1024;
-/// Addresses of a page that are shown.
+/// Links or images of a page that are shown.
 pub const SHOWN_ADDRESSES: usize = 2_000;

@@ -1,12 +1,12 @@
 //! The console: a Leptos single-page app under `/console/`.
 //!
-//! It talks to the server only through `harvestman-client`, decides nothing that the core decides,
-//! and treats every fetched page as hostile. It never sends anything to another host and never puts
-//! the key into an address.
+//! `pages/` has one file per screen, `components/` the reusable parts, `screens.rs` the routes. The console talks to
+//! the server only through `harvestman-client`, leaves every rule of the API to the core, and treats fetched pages as
+//! hostile. It never sends anything to another host and never puts the API key into a URL.
 
 #![allow(
     unreachable_pub,
-    reason = "a binary has no outside; `pub` here says which items other modules use"
+    reason = "a binary has no users; `pub` marks the items that other modules use"
 )]
 
 mod app;

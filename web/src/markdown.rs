@@ -1,21 +1,20 @@
-//! Markdown of fetched pages as HTML that cannot harm: raw HTML becomes text, only http, https and
-//! mailto links stay links, and no picture is loaded: a link to it stands in its place, so that only
-//! a reader who asks for it lets the other host know.
+//! Renders the Markdown of fetched pages as safe HTML: raw HTML becomes text, only http, https and mailto links stay
+//! links, and images become links, so that viewing a page sends no request to another host.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use crate::highlight::escape;
 use crate::limits::RENDER_CHARS;
 
-/// What became of a text.
+/// A rendered text.
 pub struct Rendered {
     /// Safe HTML.
     pub html: String,
-    /// The text was longer than what is rendered.
+    /// Whether the text was longer than [`RENDER_CHARS`] and was cut.
     pub cut: bool,
 }
 
-/// Renders Markdown.
+/// Renders Markdown as safe HTML.
 pub fn render(markdown: &str) -> Rendered {
     let (text, cut) = match markdown.char_indices().nth(RENDER_CHARS) {
         Some((end, _)) => (&markdown[..end], true),
@@ -36,9 +35,9 @@ pub fn render(markdown: &str) -> Rendered {
 }
 
 struct Safe {
-    /// Address and alternative text of the picture that is being read, and pictures inside it.
+    /// URL and alternative text of the current image, and the depth of images nested in it.
     alt: Option<(String, String, usize)>,
-    /// Whether each open link is written as a link.
+    /// For each open link, whether it is written as a link.
     open_links: Vec<bool>,
 }
 
@@ -59,7 +58,7 @@ impl Safe {
             return None;
         }
         match event {
-            // Cells of a table break their lines so.
+            // Table cells use `<br>` for line breaks.
             Event::InlineHtml(tag) if is_break(&tag) => Some(Event::HardBreak),
             Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
             Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
@@ -78,8 +77,7 @@ impl Safe {
                 self.alt = Some((dest_url.to_string(), String::new(), 0));
                 None
             }
-            // The screen has one first heading, which is not the page's; and a heading of the page must
-            // not carry an id of its own into this document.
+            // The console has its own `h1`, and an id from the page must not enter this document.
             Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
                 level: lower(level),
                 id: None,
@@ -91,7 +89,7 @@ impl Safe {
         }
     }
 
-    /// What stands in place of a picture: a link to it, unless it is inside a link already.
+    /// Returns the replacement of an image: a link to it, or only text inside another link.
     fn picture<'a>(&self, address: &str, alt: &str) -> Event<'a> {
         let name = match alt {
             "" => "image".to_owned(),
@@ -106,7 +104,7 @@ impl Safe {
     }
 }
 
-/// Whether a tag is a line break, with nothing else in it.
+/// Returns whether a tag is a `<br>` without attributes.
 fn is_break(tag: &str) -> bool {
     let name = tag.trim_start_matches('<').trim_end_matches(['/', '>', ' ']);
     name.eq_ignore_ascii_case("br")
@@ -133,7 +131,7 @@ fn raw<'a>(html: String) -> Event<'a> {
     Event::InlineHtml(CowStr::from(html))
 }
 
-/// Whether a link may stay one.
+/// Returns whether a URL is safe as a link.
 pub fn is_safe_link(address: &str) -> bool {
     is_web_address(address) || has_scheme(address, "mailto:")
 }
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn only_web_and_mail_links_stay_links() {
+    fn only_http_and_mailto_links_stay_links() {
         let ok = html("[a](https://e.com/x) [m](mailto:a@e.com) <HTTP://E.COM>");
         assert_eq!(
             ok.matches("rel=\"noopener noreferrer nofollow\"").count(),
@@ -193,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_cannot_leave_its_attribute() {
+    fn urls_cannot_break_out_of_their_attribute() {
         let html = html("[a](<https://e.com/\"onmouseover=alert(1)//>)");
         assert!(html.contains("&quot;onmouseover"), "{html}");
     }
 
     #[test]
-    fn pictures_are_never_loaded() {
+    fn images_are_never_loaded() {
         let html = html(
             "![A *cat*](https://e.com/cat.png) ![](javascript:x) [![n](https://e.com/n.png)](https://e.com)",
         );
@@ -211,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_in_a_cell_is_one() {
+    fn line_breaks_in_cells_are_kept() {
         let html = html("| a |\n|---|\n| 1<br>2<BR />3<br onclick=x> |");
         assert_eq!(html.matches("<br />").count(), 2, "{html}");
         assert!(html.contains("&lt;br onclick"), "{html}");

@@ -1,5 +1,5 @@
-//! The npm package in this page. It is fetched from this server when it is first needed, and runs here: nothing
-//! that is typed into a tool leaves the page.
+//! The npm package, loaded into this page from this server when a tool first needs it. Tools run locally; their input
+//! never leaves the page.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::text;
 
-/// Where the build says at which address it put the package.
+/// The element in which the build states the URL of the package.
 const PLACE: &str = "meta[name=package]";
 
 #[wasm_bindgen(module = "/assets/package.js")]
@@ -20,23 +20,23 @@ extern "C" {
     fn run_tool(package: &JsValue, tool: &str, input: &str) -> Result<String, JsValue>;
 }
 
-/// The package, once it is there.
+/// The package and its load state.
 #[derive(Clone, Copy)]
 pub struct Package {
-    /// Whether it can be used, or why it cannot; none while it is on its way.
+    /// Loaded, or the error message; none while loading.
     pub state: RwSignal<Option<Result<(), String>>>,
     module: StoredValue<JsValue, LocalStorage>,
 }
 
 impl Package {
-    /// Begins to load it.
+    /// Creates the package and starts loading it.
     pub fn begin() -> Self {
         let package = Self::later();
         package.load();
         package
     }
 
-    /// To be loaded when it is needed.
+    /// Creates the package without loading it; call [`Package::load`] when it is needed.
     pub fn later() -> Self {
         Self {
             state: RwSignal::new(None),
@@ -44,7 +44,7 @@ impl Package {
         }
     }
 
-    /// Loads it (again).
+    /// Loads the package, or retries after an error.
     pub fn load(self) {
         self.state.set(None);
         leptos::task::spawn_local(async move {
@@ -59,7 +59,10 @@ impl Package {
         });
     }
 
-    /// What a tool makes of its input; none while the package is not there. Errors: what the package says.
+    /// Runs a tool. Returns `None` until the package is loaded.
+    ///
+    /// # Errors
+    /// The inner result is the error message of the package.
     pub fn run(self, tool: &str, input: &Value) -> Option<Result<Value, String>> {
         self.state.with(|state| matches!(state, Some(Ok(())))).then(|| {
             let answer = self

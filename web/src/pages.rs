@@ -1,4 +1,4 @@
-//! One file a screen.
+//! The screens, one file each. `screens.rs` maps routes to them; reusable parts are in `components/`.
 
 pub mod activity;
 pub mod ask;

@@ -1,27 +1,27 @@
-//! Addresses as a tree of their paths, with how many lie below each part. Pure. It grows address by address, and what
-//! lies in a part is put in order only when that part is seen.
+//! A list of URLs as a tree of hosts and path segments, with counts. Pure. URLs are added one by one; the children of
+//! a branch are ordered only when they are listed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// A part of a path, or a host.
+/// A host or a path segment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// The part: `host:port`, `docs`, `page.html?x=1`.
+    /// Name, such as `host:port`, `docs` or `page.html?x=1`.
     pub name: Arc<str>,
     /// 0 for a host.
     pub depth: usize,
-    /// What it lies in.
+    /// The branch that contains it.
     pub parent: Option<usize>,
-    /// Addresses here and below.
+    /// Number of URLs at or below it.
     pub count: usize,
-    /// The address that ends here, by its place in the list.
+    /// Index in the list of the URL that ends here.
     pub item: Option<usize>,
     children: Children,
 }
 
 impl Branch {
-    /// Whether something lies below.
+    /// Returns whether it has children.
     pub fn is_parent(&self) -> bool {
         !self.children.is_empty()
     }
@@ -29,18 +29,18 @@ impl Branch {
 
 type Children = BTreeMap<Arc<str>, usize>;
 
-/// A part that is in sight.
+/// A visible branch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Row {
-    /// The part.
+    /// Index of the branch.
     pub branch: usize,
-    /// Its place among those beside it, from 1.
+    /// Position among its siblings, from 1.
     pub place: usize,
-    /// How many those are.
+    /// Number of siblings, including itself.
     pub beside: usize,
 }
 
-/// The tree of a list of addresses.
+/// The tree of a list of URLs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathTree {
     branches: Vec<Branch>,
@@ -49,21 +49,21 @@ pub struct PathTree {
 }
 
 impl PathTree {
-    /// Of these addresses, in any order.
+    /// Builds the tree of URLs in any order.
     pub fn of<'a>(addresses: impl Iterator<Item = &'a str>) -> Self {
         let mut tree = PathTree::default();
         addresses.for_each(|address| tree.push(address));
         tree
     }
 
-    /// Adds the next address of the list. A part keeps its number.
+    /// Adds the next URL of the list. Indexes of existing branches do not change.
     pub fn push(&mut self, address: &str) {
         let (host, path) = parts(address);
         let mut at = self.enter(None, host);
         for part in path {
             at = self.enter(Some(at), part);
         }
-        // A second address of the same parts, such as one with a slash at its end, stands below the first.
+        // A second URL with the same segments, such as one with a trailing slash, becomes a child of the first.
         if self.branches[at].item.is_some() {
             at = self.enter(Some(at), "/");
         }
@@ -71,12 +71,12 @@ impl PathTree {
         self.addresses += 1;
     }
 
-    /// How many addresses it has.
+    /// Returns the number of URLs.
     pub fn len(&self) -> usize {
         self.addresses
     }
 
-    /// A part counts once for each address that passes.
+    /// Returns the child branch with a name, created if needed, and counts one more URL in it.
     fn enter(&mut self, parent: Option<usize>, name: &str) -> usize {
         if let Some(at) = self.children(parent).get(name).copied() {
             self.branches[at].count += 1;
@@ -102,12 +102,12 @@ impl PathTree {
         parent.map_or(&self.roots, |parent| &self.branches[parent].children)
     }
 
-    /// A part.
+    /// Returns the branch at an index.
     pub fn branch(&self, at: usize) -> &Branch {
         &self.branches[at]
     }
 
-    /// What lies in a part, or the hosts: in order of their names, those with something below first.
+    /// Returns the children of a branch, or the hosts: branches with children first, then by name.
     fn inside(&self, parent: Option<usize>) -> impl DoubleEndedIterator<Item = Row> {
         let children = self.children(parent);
         let all = |parents: bool| {
@@ -123,12 +123,12 @@ impl PathTree {
         })
     }
 
-    /// The first part that lies in one.
+    /// Returns the first child of a branch.
     pub fn first_inside(&self, at: usize) -> Option<usize> {
         self.inside(Some(at)).next().map(|row| row.branch)
     }
 
-    /// Every part that is in sight when these are open, in order.
+    /// Returns the visible branches in display order, given which ones are open.
     pub fn rows(&self, is_open: impl Fn(usize) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
         let mut waiting: Vec<Row> = self.inside(None).rev().collect();
@@ -141,14 +141,14 @@ impl PathTree {
         rows
     }
 
-    /// What is open at first: from the hosts down, as long as no more than so many rows are in sight.
+    /// Returns the branches to open initially: level by level from the hosts, while at most `most` rows are visible.
     pub fn first_open(&self, most: usize) -> HashSet<usize> {
         let mut open = HashSet::new();
         let mut rows = self.roots.len();
         let mut level: Vec<usize> = self.roots.values().copied().collect();
         while !level.is_empty() {
             let below: usize = level.iter().map(|at| self.branches[*at].children.len()).sum();
-            // The hosts are open whatever lies in them: a single closed row says nothing.
+            // Hosts are always open, because a single closed row shows nothing.
             if rows + below > most && !open.is_empty() {
                 break;
             }
@@ -163,7 +163,7 @@ impl PathTree {
     }
 }
 
-/// Host, and the parts of the path; the query belongs to the last.
+/// Splits a URL into host and path segments; the query belongs to the last segment.
 fn parts(address: &str) -> (&str, impl Iterator<Item = &str>) {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -172,7 +172,7 @@ fn parts(address: &str) -> (&str, impl Iterator<Item = &str>) {
         Some(at) => path.split_at(at),
         None => (path, ""),
     };
-    // The last part and its query are one text of the address.
+    // The last segment and its query form one slice of the URL.
     let whole = &rest[end..];
     let last = path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
     let (before, tail) = match query {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_counted_below_each_part() {
+    fn urls_are_counted_per_branch() {
         let tree = drawn(&[
             "https://e.com/",
             "https://e.com/docs/b",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_is_open_at_first_as_there_is_room_for() {
+    fn initially_open_rows_stay_within_the_limit() {
         let tree =
             PathTree::of(["https://e.com/a/b/c", "https://e.com/a/b/d", "https://e.com/x"].into_iter());
         let rows = |most| {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_grows_keeps_its_parts() {
+    fn adding_urls_keeps_branch_indexes() {
         let mut tree = PathTree::of(["https://e.com/b/2"].into_iter());
         let before = tree.rows(|_| true);
         tree.push("https://e.com/b/1");

@@ -1,5 +1,5 @@
-//! The form of a request: address, formats, the common fields, the rest in groups, the same body as
-//! JSON beside it, and the button that sends.
+//! The form of a request: main field, common fields, formats, grouped fields, a JSON tab with the same body, and the
+//! button that sends it.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -14,23 +14,23 @@ use crate::components::tabs::{Tabs, tab};
 use crate::draft::{Draft, Endpoint};
 use crate::{fields, text};
 
-/// Shows the form of a draft.
+/// Renders the form of a draft.
 #[component]
 pub fn RequestForm(
     draft: Draft,
-    /// Sends.
+    /// Sends the request.
     run: Callback<()>,
-    /// Stops what was sent; without it a request is too short to be stopped.
+    /// Aborts the request; omit for requests too short to abort.
     #[prop(optional)]
     stop: Option<Callback<()>>,
-    /// Something was sent and no answer is there.
+    /// Whether a request is in progress.
     #[prop(into)]
     busy: Signal<bool>,
-    /// The verb.
+    /// Label of the send button.
     action: &'static str,
-    /// The verb while busy.
+    /// Label of the send button while a request is in progress.
     busy_action: &'static str,
-    /// What follows the address.
+    /// Content after the main field.
     #[prop(optional, into)]
     after_url: ViewFn,
 ) -> impl IntoView {
@@ -80,7 +80,7 @@ pub fn RequestForm(
                         <kbd>"Ctrl"</kbd>
                         " "
                         <kbd>"Enter"</kbd>
-                        " runs"
+                        " to run"
                     </span>
                 </div>
             </div>
@@ -150,7 +150,7 @@ fn QueryField(draft: Draft) -> impl IntoView {
                 id=field_id("query")
                 data-url=""
                 autocomplete="off"
-                placeholder="What to look for"
+                placeholder="Search terms"
                 aria-describedby="f-query-wrong"
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 prop:value=value

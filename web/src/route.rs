@@ -1,58 +1,58 @@
-//! Addresses of the console's screens.
+//! Screens of the navigation and the URLs of all screens. `screens.rs` maps the paths to components.
 
 use harvestman_core::api::team::{ActivityEntry, Endpoint};
 
 use crate::components::icon::Picture;
 
-/// Where the console is served.
+/// Path at which the console is served.
 pub const BASE: &str = "/console";
 
-/// A screen of the navigation.
+/// A screen in the navigation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Screen {
-    /// Health, running crawls, recent jobs.
+    /// Health, running crawls, recent activity.
     Overview,
-    /// One page.
+    /// Scrapes one page.
     Scrape,
-    /// A site.
+    /// Crawls a site.
     Crawl,
-    /// The web by words.
+    /// Searches the web.
     Search,
-    /// Data from pages.
+    /// Extracts data from pages.
     Extract,
-    /// What was asked.
+    /// Recent API calls.
     Activity,
-    /// What was spent.
+    /// Credits and tokens used.
     Usage,
-    /// Keys of the team.
+    /// API keys of the team.
     Keys,
-    /// Questions to the documentation.
+    /// Questions about the documentation.
     Ask,
-    /// What needs no server.
+    /// Tools that run without the server.
     Tools,
-    /// The addresses of a site.
+    /// Lists the URLs of a site.
     Map,
-    /// Live browsers.
+    /// Browser sessions.
     Sessions,
-    /// Choices of this device.
+    /// Settings of this browser.
     Settings,
 }
 
-/// Where a screen stands in the navigation.
+/// Section of the navigation that a screen belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// At the top, and in the bar of a phone.
+    /// The main section; also in the bottom bar of a phone.
     First,
-    /// Below those; on a phone under "More".
+    /// The main section; on a phone under "More".
     Work,
-    /// In the section of the team; on a phone under "More".
+    /// The team section; on a phone under "More".
     Team,
 }
 
-/// What is known of a screen: name, path under the base, the letter after `g`, picture, place.
+/// A screen with name, path below [`BASE`], shortcut letter after `g`, icon and section.
 struct Entry(Screen, &'static str, &'static str, &'static str, Picture, Place);
 
-/// In the order of the navigation.
+/// All screens in navigation order.
 #[rustfmt::skip]
 const TABLE: &[Entry] = &[
     Entry(Screen::Overview, "Overview", "/", "o", Picture::Overview, Place::First),
@@ -71,47 +71,47 @@ const TABLE: &[Entry] = &[
 ];
 
 impl Screen {
-    /// Every screen, in the order of the navigation.
+    /// Returns every screen in navigation order.
     pub fn all() -> impl Iterator<Item = Screen> {
         TABLE.iter().map(|entry| entry.0)
     }
 
     fn entry(self) -> &'static Entry {
         let found = TABLE.iter().find(|entry| entry.0 == self);
-        found.expect("a test looks for every screen in the table")
+        found.expect("every screen is in the table, as a test checks")
     }
 
-    /// Its name.
+    /// Returns the name on screen.
     pub fn name(self) -> &'static str {
         self.entry().1
     }
 
-    /// Its path under the base.
+    /// Returns the path below [`BASE`].
     pub fn path(self) -> &'static str {
         self.entry().2
     }
 
-    /// The letter after `g`.
+    /// Returns the shortcut letter after `g`.
     pub fn letter(self) -> &'static str {
         self.entry().3
     }
 
-    /// Its picture.
+    /// Returns the icon.
     pub fn picture(self) -> Picture {
         self.entry().4
     }
 
-    /// Where it stands.
+    /// Returns the section of the navigation.
     pub fn place(self) -> Place {
         self.entry().5
     }
 
-    /// Its address.
+    /// Returns the URL path including [`BASE`].
     pub fn href(self) -> String {
         format!("{BASE}{}", self.path())
     }
 
-    /// Whether an address (with the base) belongs to it; jobs belong to crawl.
+    /// Returns whether a URL path (including [`BASE`]) belongs to the screen. Job pages belong to crawl.
     pub fn owns(self, address: &str) -> bool {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -120,33 +120,33 @@ impl Screen {
     }
 }
 
-/// Address of a job's screen.
+/// Returns the URL path of a job.
 pub fn job_href(id: &impl std::fmt::Display) -> String {
     format!("{BASE}{}", job_path(id))
 }
 
-/// Path of a job's screen under the base.
+/// Returns the path of a job below [`BASE`].
 pub fn job_path(id: &impl std::fmt::Display) -> String {
     format!("/jobs/{id}")
 }
 
-/// Path of the form of a scrape with the result of one under the base.
+/// Returns the path below [`BASE`] of the scrape form with the result of an earlier scrape.
 pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
     let url = String::from(js_sys::encode_uri_component(url));
     format!("{}?url={url}&id={id}", Screen::Scrape.path())
 }
 
-/// Path of a session's screen under the base; the id is the session's or its scrape's.
+/// Returns the path of a session below [`BASE`]; the id is that of the session or of its scrape.
 pub fn session_path(id: &impl std::fmt::Display) -> String {
     format!("{}/{id}", Screen::Sessions.path())
 }
 
-/// Address of a session's screen.
+/// Returns the URL path of a session.
 pub fn session_href(id: &impl std::fmt::Display) -> String {
     format!("{BASE}{}", session_path(id))
 }
 
-/// Address of the screen where the result of a call is, or of its form with the same target where nothing was kept.
+/// Returns the URL path of the result of an API call, or of the form with the same target if results are not stored.
 pub fn call_href(call: &ActivityEntry) -> Option<String> {
     let form = |screen: Screen, field| {
         let target = js_sys::encode_uri_component(call.target.as_deref()?);
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_belongs_to_one_screen() {
+    fn a_path_belongs_to_one_screen() {
         let owner = |address: &str| Screen::all().filter(|screen| screen.owns(address)).count();
         for address in [
             "/console",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_screen_has_a_path_and_a_letter_of_its_own() {
+    fn every_screen_has_a_unique_path_and_letter() {
         for screen in Screen::all() {
             let same = |other: &Screen| other.path() == screen.path() || other.letter() == screen.letter();
             assert_eq!(Screen::all().filter(same).count(), 1, "{screen:?}");

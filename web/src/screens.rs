@@ -1,6 +1,6 @@
-//! The screens behind their addresses. The overview comes with the first load; the others stand in parts, each fetched
-//! when one of its screens is first opened, or ahead once the first screen stands. Without the feature `split` all is
-//! one program and nothing is fetched.
+//! Routes of the console, and its code splitting. The overview is in the initial download; the other screens are in
+//! three chunks that are fetched when one of their screens is first opened, or prefetched after the first screen is
+//! shown. Without the feature `split` everything is one program and nothing is fetched.
 
 use leptos::prelude::*;
 use leptos_router::components::{FlatRoutes, Route};
@@ -25,7 +25,7 @@ use crate::pages::tools::ToolsPage;
 use crate::pages::usage::UsagePage;
 use crate::text;
 
-/// The screen of the address.
+/// Renders the screen of the current URL.
 #[component]
 pub fn Screens() -> impl IntoView {
     #[cfg(feature = "split")]
@@ -52,7 +52,7 @@ pub fn Screens() -> impl IntoView {
     .into_any()
 }
 
-/// A part that could not be fetched.
+/// A chunk could not be fetched.
 struct NotFetched;
 
 #[cfg(feature = "split")]
@@ -62,7 +62,7 @@ impl From<leptos::wasm_split::SplitLoaderError> for NotFetched {
     }
 }
 
-/// A part: the function that shows its pages, the one that fetches it, and the name of each page.
+/// Defines a chunk: the function that renders its screens, the one that prefetches it, and an enum of its screens.
 macro_rules! part {
     ($show:ident, $fetch:ident, $part:ident { $($name:ident: $page:ident),+ }) => {
         #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ part!(
     }
 );
 
-/// Fetches the parts before they are wanted; what fails now is fetched when it is.
+/// Prefetches the chunks; one that fails is fetched when it is needed.
 #[cfg(feature = "split")]
 async fn fetch_ahead() {
     crate::browser::sleep(crate::limits::FETCH_AHEAD_MS).await;
@@ -131,14 +131,14 @@ async fn fetch_ahead() {
     _ = fetch_team().await;
 }
 
-/// In place of a screen whose part could not be fetched: the server is away, or it is a newer one.
+/// Renders the replacement of a screen whose chunk could not be fetched because the server is down or was updated.
 #[component]
 fn Unfetched() -> impl IntoView {
     let reload = |_| _ = window().location().reload();
     view! {
         <PageHead title=text::NOT_FETCHED.to_owned() intro=|| view! { <p>{text::NOT_FETCHED_TEXT}</p> }/>
         <button class="btn" on:click=reload>
-            "Load it again"
+            "Reload page"
         </button>
     }
 }

@@ -1,6 +1,6 @@
-//! Keys that work everywhere: `/` address, Ctrl or Cmd with Enter runs, Esc stops or leaves a field,
-//! Ctrl or Cmd with `k` opens the palette, `g` and a letter goes, `?` lists them. A key typed into a
-//! field is never taken, but for those with Ctrl or Cmd.
+//! Global keyboard shortcuts: `/` focuses the URL field, Ctrl or Cmd with Enter runs the request, Esc stops it or
+//! leaves a field, Ctrl or Cmd with `k` opens the palette, `g` and a letter opens a screen, `?` lists the shortcuts.
+//! In a field, only Esc and the shortcuts with Ctrl or Cmd apply.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
@@ -12,7 +12,7 @@ use crate::console::{Access, Console};
 use crate::limits::CHORD_MS;
 use crate::route::Screen;
 
-/// Listens for as long as the console is open.
+/// Handles the shortcuts while the console is open.
 pub fn listen(console: Console) {
     let navigate = use_navigate();
     let chord_until = StoredValue::new(0.0_f64);

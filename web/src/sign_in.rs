@@ -1,5 +1,6 @@
-//! How the console gets its key: a one-time code in the address (`#start=CODE`), what was kept on
-//! this device or in this tab, or pasted. The code leaves the address at once; the key never enters it.
+//! Sign-in and polling. The API key comes from a one-time code in the URL (`#start=CODE`), from browser storage, or
+//! from the user. The code is removed from the URL at once; the key never enters it. [`look`] polls the server and
+//! updates the signals of [`Console`].
 
 use harvestman_core::api::job::StatusQuery;
 use leptos::prelude::*;
@@ -13,7 +14,7 @@ use crate::text;
 
 const KEY: &str = "harvestman:apiKey";
 
-/// Whether the key is kept on this device rather than in this tab.
+/// Returns whether the key is stored on this device rather than for this tab.
 pub fn is_remembered() -> bool {
     stored(storage::device()).is_some()
 }
@@ -26,7 +27,7 @@ fn stored(storage: Option<web_sys::Storage>) -> Option<String> {
         .filter(|key| !key.is_empty())
 }
 
-/// Keeps the key: on this device or in this tab, never in both.
+/// Stores the key either on this device or for this tab, never both.
 pub fn keep(key: &str, on_device: bool) {
     let (keeps, forgets) = match on_device {
         true => (storage::device(), storage::session()),
@@ -40,7 +41,7 @@ pub fn keep(key: &str, on_device: bool) {
     }
 }
 
-/// Forgets the key.
+/// Deletes the stored key and signs out.
 pub fn sign_out(console: Console) {
     for storage in [storage::device(), storage::session()].into_iter().flatten() {
         let _ = storage.remove_item(KEY);
@@ -51,7 +52,7 @@ pub fn sign_out(console: Console) {
     console.access.set(Access::SignedOut(None));
 }
 
-/// Finds out whether requests can be made, then keeps looking after the server.
+/// Signs in if possible, then polls the server for as long as the console is open.
 pub fn begin(console: Console) {
     spawn_local(async move {
         let problem = match take_code() {
@@ -70,7 +71,7 @@ pub fn begin(console: Console) {
     });
 }
 
-/// Tries a key; on success it is in use and kept.
+/// Validates a key with a request. A valid key is stored and used.
 pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(), String> {
     let client = harvestman_client::Client::new(browser::origin(), Some(key.clone()));
     let active = client.active_crawls().await.map_err(|error| error.to_string())?;
@@ -81,7 +82,7 @@ pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(
     Ok(())
 }
 
-/// A server in open mode needs no key; it says so where it says how it is.
+/// Sets the access without a key: the readiness response says whether the server is in open mode.
 async fn try_open(console: Console, problem: Option<String>) {
     console.access.set(match console.client().ready().await {
         Ok(readiness) if readiness.open == Some(true) => Access::In,
@@ -102,7 +103,7 @@ async fn exchange(console: Console, code: &str) -> Result<(), String> {
     }
 }
 
-/// Takes the one-time code out of the address.
+/// Removes the one-time code from the URL and returns it.
 fn take_code() -> Option<String> {
     let location = window().location();
     let fragment = location.hash().ok()?;
@@ -113,8 +114,8 @@ fn take_code() -> Option<String> {
     Some(code).filter(|code| !code.is_empty())
 }
 
-/// Looks at health and running crawls for as long as the console is open; at once when the reader or the network is
-/// back.
+/// Polls the server for as long as the console is open, and at once when the tab becomes visible or the network
+/// returns.
 async fn look_after(console: Console) {
     browser::on_return(move || {
         console.back.update(|back| *back += 1);
@@ -129,7 +130,7 @@ async fn look_after(console: Console) {
     }
 }
 
-/// Looks once.
+/// Polls health, running crawls, sessions and server facts once.
 pub async fn look(console: Console) {
     match console.client().ready().await {
         Ok(readiness) => {
@@ -147,7 +148,7 @@ pub async fn look(console: Console) {
         Err(_) => console.lost.set(true),
     }
     if console.access.get_untracked() == Access::In {
-        // Its key may have been typed just now.
+        // Create the client here: the key may have changed since the request above.
         let client = console.client();
         match client.active_crawls().await {
             Ok(active) => {
@@ -164,7 +165,7 @@ pub async fn look(console: Console) {
             }
         }
         if let Ok(info) = client.console_info().await {
-            // Nothing waits as long as a slot is free.
+            // While a slot is free, nothing waits.
             let waiting = match info.concurrency < info.limits.max_concurrency.max(1) {
                 true => Some(0),
                 false => client
@@ -184,7 +185,7 @@ pub async fn look(console: Console) {
     console.pulse.update(|pulse| *pulse += 1);
 }
 
-/// Query of a status request that wants the numbers and as few documents as possible.
+/// Returns the query of a status request that only needs the counters, with the fewest documents possible.
 pub fn numbers_only() -> StatusQuery {
     StatusQuery {
         skip: 0,

@@ -1,5 +1,5 @@
-//! What stays on this device. Names begin with `harvestman:` and carry a version, so that a newer
-//! console never trips over what an older one left. The key is kept apart, see [`crate::sign_in`].
+//! Browser storage. Names start with `harvestman:` and end with a version, so that a newer console ignores values of
+//! an older format. The API key is stored separately, see [`crate::sign_in`].
 
 use leptos::prelude::window;
 use serde::Serialize;
@@ -9,30 +9,30 @@ use web_sys::Storage;
 const PREFIX: &str = "harvestman:";
 const VERSION: u32 = 1;
 
-/// Storage that outlives the tab.
+/// Returns the storage that outlives the tab.
 pub fn device() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// Storage that ends with the tab.
+/// Returns the storage that ends with the tab.
 pub fn session() -> Option<Storage> {
     window().session_storage().ok().flatten()
 }
 
-/// Reads a value; none when there is none or it is of another shape.
+/// Reads a value. Returns `None` if it is missing or has another shape.
 pub fn read<T: DeserializeOwned>(name: &str) -> Option<T> {
     let text = device()?.get_item(&full_name(name)).ok()??;
     serde_json::from_str(&text).ok()
 }
 
-/// Keeps a value. A full or forbidden storage only means that it is not remembered.
+/// Stores a value. Errors (storage full or disabled) are ignored.
 pub fn write(name: &str, value: &impl Serialize) {
     if let (Some(storage), Ok(text)) = (device(), serde_json::to_string(value)) {
         let _ = storage.set_item(&full_name(name), &text);
     }
 }
 
-/// Removes everything that the console ever kept here.
+/// Removes everything that the console has stored in this browser.
 pub fn forget_everything() {
     for storage in [device(), session()].into_iter().flatten() {
         let count = storage.length().unwrap_or(0);

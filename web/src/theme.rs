@@ -1,15 +1,15 @@
-//! How the console looks: colour scheme (the system's, or a choice) and density, kept on this device.
+//! Color scheme and density of the console, stored in this browser.
 
 use leptos::prelude::document;
 use serde::{Deserialize, Serialize};
 
 use crate::storage;
 
-/// A choice of colour scheme.
+/// A color scheme.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
-    /// As the system has it.
+    /// Follows the system.
     #[default]
     System,
     /// Light.
@@ -19,15 +19,15 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// Every choice.
+    /// Every color scheme.
     pub const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
 
-    /// The choice kept on this device.
+    /// Returns the stored choice, or the default.
     pub fn stored() -> Self {
         storage::read("theme").unwrap_or_default()
     }
 
-    /// Shows and keeps it.
+    /// Applies and stores the choice.
     pub fn choose(self) {
         storage::write("theme", &self);
         let Some(root) = document().document_element() else {
@@ -40,7 +40,7 @@ impl Theme {
         };
     }
 
-    /// The next one, for the switch in the top bar.
+    /// Returns the next color scheme, for the button in the top bar.
     pub fn next(self) -> Self {
         match self {
             Theme::System => Theme::Light,
@@ -49,7 +49,7 @@ impl Theme {
         }
     }
 
-    /// Its word.
+    /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
             Theme::System => "System",
@@ -59,27 +59,27 @@ impl Theme {
     }
 }
 
-/// How close things stand.
+/// Spacing of the layout.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Density {
-    /// With room around everything.
+    /// Generous spacing.
     #[default]
     Comfortable,
-    /// More on one screen.
+    /// Less spacing, to fit more on the screen.
     Compact,
 }
 
 impl Density {
-    /// Every choice.
+    /// Every density.
     pub const ALL: [Density; 2] = [Density::Comfortable, Density::Compact];
 
-    /// The choice kept on this device.
+    /// Returns the stored choice, or the default.
     pub fn stored() -> Self {
         storage::read("density").unwrap_or_default()
     }
 
-    /// Shows and keeps it.
+    /// Applies and stores the choice.
     pub fn choose(self) {
         storage::write("density", &self);
         let Some(root) = document().document_element() else {
@@ -91,7 +91,7 @@ impl Density {
         };
     }
 
-    /// Its word.
+    /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
             Density::Comfortable => "Comfortable",

@@ -1,12 +1,12 @@
-//! What is typed into a control as a JSON value, and back. Text that is no number stays text, so that
-//! the core can say what is wrong with it.
+//! Converts between the text of a form control and a JSON value. Invalid numbers stay text, so that the core can
+//! report the error.
 
 use serde_json::{Map, Number, Value};
 
 use crate::fields::Kind;
 use crate::figures;
 
-/// Reads what was typed; nothing typed is no value.
+/// Parses the text of a control; empty text is no value.
 pub fn read(kind: Kind, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -35,7 +35,10 @@ pub fn read(kind: Kind, text: &str) -> Option<Value> {
     })
 }
 
-/// Reads JSON; what is wrong with it begins with the place.
+/// Parses JSON.
+///
+/// # Errors
+/// The message starts with line and column.
 pub fn read_json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| {
         let (line, column, words) = (error.line(), error.column(), error.to_string());
@@ -44,7 +47,7 @@ pub fn read_json(text: &str) -> Result<Value, String> {
     })
 }
 
-/// Writes a value as it would be typed.
+/// Formats a value as the text of a control.
 pub fn write(kind: Kind, value: Option<&Value>) -> String {
     match (kind, value) {
         (_, None | Some(Value::Null)) => String::new(),
@@ -61,27 +64,27 @@ pub fn write(kind: Kind, value: Option<&Value>) -> String {
     }
 }
 
-/// The default as a hint.
+/// Returns the sentence about the default for the help text.
 pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
     match (kind, default) {
-        (Kind::Switch, Some(Value::Bool(on))) => format!("Default {}.", if *on { "on" } else { "off" }),
-        (Kind::Switch, None) => "Default off.".to_owned(),
+        (Kind::Switch, Some(Value::Bool(on))) => format!("Default: {}.", if *on { "on" } else { "off" }),
+        (Kind::Switch, None) => "Default: off.".to_owned(),
         (Kind::MaybeSwitch | Kind::Choices(_), _) => String::new(),
         (Kind::Number(unit), Some(Value::Number(number))) => {
             let number = number.as_u64().map_or_else(|| number.to_string(), figures::count);
-            format!("Default {number} {unit}").trim_end().to_owned() + "."
+            format!("Default: {number} {unit}").trim_end().to_owned() + "."
         }
         (Kind::Number("") | Kind::Text | Kind::LongText | Kind::Lines | Kind::Pairs | Kind::Set(_), None) => {
-            "Default none.".to_owned()
+            "No default.".to_owned()
         }
-        (Kind::Number(unit), None) => format!("In {unit}; default none."),
-        (_, Some(Value::Array(items))) if items.is_empty() => "Default none.".to_owned(),
+        (Kind::Number(unit), None) => format!("Unit: {unit}. No default."),
+        (_, Some(Value::Array(items))) if items.is_empty() => "No default.".to_owned(),
         (_, Some(Value::Array(items))) => {
             let items: Vec<String> = items.iter().map(plain).collect();
-            format!("Default {}.", items.join(", "))
+            format!("Default: {}.", items.join(", "))
         }
-        (_, Some(Value::Object(_)) | None) => "Default none.".to_owned(),
-        (_, Some(value)) => format!("Default {}.", plain(value)),
+        (_, Some(Value::Object(_)) | None) => "No default.".to_owned(),
+        (_, Some(value)) => format!("Default: {}.", plain(value)),
     }
 }
 
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_comes_back() {
+    fn text_and_values_convert_both_ways() {
         check(Kind::Number("ms"), "5000", json!(5000));
         check(Kind::Number("seconds"), "0.5", json!(0.5));
         check(Kind::Number(""), "many", json!("many"));
@@ -132,19 +135,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_with_its_place() {
+    fn json_errors_start_with_line_and_column() {
         assert_eq!(read_json("{\"a\": [1]}"), Ok(json!({"a": [1]})));
         let wrong = read_json("{\n  \"a\": b\n}").unwrap_err();
         assert_eq!(wrong, "Line 2, column 8: expected value");
     }
 
     #[test]
-    fn defaults_are_told_with_their_unit() {
+    fn defaults_are_shown_with_their_unit() {
         assert_eq!(
             default_text(Kind::Number("ms"), Some(&json!(60_000))),
-            "Default 60,000 ms."
+            "Default: 60,000 ms."
         );
-        assert_eq!(default_text(Kind::Number(""), None), "Default none.");
-        assert_eq!(default_text(Kind::Switch, Some(&json!(true))), "Default on.");
+        assert_eq!(default_text(Kind::Number(""), None), "No default.");
+        assert_eq!(default_text(Kind::Switch, Some(&json!(true))), "Default: on.");
     }
 }

@@ -1,34 +1,35 @@
-//! A ZIP archive of texts, stored as they are (APPNOTE 4.3). Names are made safe for every system that unpacks them.
+//! Writes a ZIP archive of uncompressed text files (APPNOTE 4.3). File names are sanitized for every operating
+//! system.
 
 use std::collections::HashSet;
 
-/// Entries of an archive without the 64-bit extensions.
+/// Maximum number of entries without the ZIP64 extension.
 const MOST_ENTRIES: usize = 65_535;
 
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
-/// Version 2.0 is needed to unpack.
+/// Version 2.0 of the format is needed to extract.
 const VERSION: u16 = 20;
-/// The names are UTF-8.
+/// Flag: names are UTF-8.
 const UTF8: u16 = 1 << 11;
-/// 1980-01-01, the first day of the format.
+/// 1980-01-01, the earliest date of the format.
 const FIRST_DAY: u16 = 0x21;
-/// Longest part of a name, characters.
+/// Longest segment of a name, characters.
 const NAME_CHARS: usize = 60;
 
-/// An archive that is being written.
+/// An archive under construction.
 #[derive(Default)]
 pub struct Zip {
     bytes: Vec<u8>,
     central: Vec<u8>,
     names: HashSet<String>,
-    /// Bytes that were handed out already.
+    /// Bytes returned by `take` so far.
     sent: usize,
 }
 
 impl Zip {
-    /// Adds a file under a name like this one, which is the answer; none when the archive is full.
+    /// Adds a file under a sanitized, unique form of `name` and returns that form, or `None` if the archive is full.
     pub fn add(&mut self, name: &str, text: &str) -> Option<String> {
         let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
         let size = u32::try_from(text.len()).ok()?;
@@ -51,13 +52,13 @@ impl Zip {
         Some(name)
     }
 
-    /// The bytes since the last call.
+    /// Returns the bytes written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
         self.sent += self.bytes.len();
         std::mem::take(&mut self.bytes)
     }
 
-    /// The rest of the archive; none when it is too long for the format.
+    /// Returns the rest of the archive, or `None` if it is too large for the format.
     pub fn finish(mut self) -> Option<Vec<u8>> {
         let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
         let size = u32::try_from(self.central.len()).ok()?;
@@ -73,7 +74,7 @@ impl Zip {
         Some(self.bytes)
     }
 
-    /// A name that no other file has, also where case makes no difference.
+    /// Returns a sanitized name that no other file has, also on case-insensitive file systems.
     fn own_name(&mut self, wanted: &str) -> String {
         let (stem, ending) = wanted.rsplit_once('.').unwrap_or((wanted, "txt"));
         let stem = safe(stem);
@@ -91,7 +92,7 @@ fn put(bytes: &mut Vec<u8>, more: &[u8]) {
     bytes.extend_from_slice(more);
 }
 
-/// What the local and the central header have in common, from the version to the length of the extra field.
+/// Returns the fields shared by the local and the central header, from the version to the length of the extra field.
 fn facts(name: &str, crc: u32, size: u32) -> Vec<u8> {
     let mut facts = Vec::with_capacity(26);
     for number in [VERSION, UTF8, 0, 0, FIRST_DAY] {
@@ -100,13 +101,13 @@ fn facts(name: &str, crc: u32, size: u32) -> Vec<u8> {
     for number in [crc, size, size] {
         put(&mut facts, &number.to_le_bytes());
     }
-    // A safe name is far shorter than 65,535 bytes.
+    // A sanitized name is far shorter than 65,535 bytes.
     put(&mut facts, &(name.len() as u16).to_le_bytes());
     put(&mut facts, &[0; 2]);
     facts
 }
 
-/// Folders and letters that every system takes; no way up, no hidden file.
+/// Sanitizes a path for every operating system: no parent folders, no hidden files.
 fn safe(name: &str) -> String {
     let parts = name.split('/').map(|part| {
         let part: String = part
@@ -159,13 +160,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checksums_are_those_of_the_standard() {
+    fn crc32_matches_the_standard_vectors() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
         assert_eq!(crc32(b""), 0);
     }
 
     #[test]
-    fn names_are_safe_and_each_is_there_once() {
+    fn names_are_sanitized_and_unique() {
         let mut zip = Zip::default();
         let names = [
             "e.com/../../etc/passwd.md",
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_has_its_parts_where_its_end_says() {
+    fn the_end_record_points_to_the_central_directory() {
         let mut zip = Zip::default();
         assert_eq!(zip.add("a.md", "alpha").as_deref(), Some("a.md"));
         assert_eq!(zip.add("b/c.md", "beta").as_deref(), Some("b/c.md"));

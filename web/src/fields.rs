@@ -1,5 +1,5 @@
-//! The controls of the forms: which kind of control edits which field of the API, with its name and
-//! one line of help. Bounds and defaults are not here: they are asked of the core.
+//! The form fields: for each API field its control, label and help text. Bounds and defaults are not here; they come
+//! from the core. Start with [`first`] and [`groups`].
 
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::options::Proxy;
@@ -16,70 +16,70 @@ mod search;
 pub use actions::of_action;
 pub use formats::of_format;
 
-/// What edits a field.
+/// The control that edits a field.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// One line of text.
     Text,
     /// Several lines of text.
     LongText,
-    /// A number; with the unit of the API.
+    /// A number, with its unit in the API.
     Number(&'static str),
     /// On or off.
     Switch,
-    /// On, off, or left to the server.
+    /// On, off, or the server's default.
     MaybeSwitch,
-    /// One of the words that the core knows.
+    /// One of the values of an enum of the core.
     Words(fn() -> Vec<&'static str>),
-    /// One of some values, each with its name; the empty one is none.
+    /// One of the listed values, each with its label; the empty value is none.
     Choices(&'static [(&'static str, &'static str)]),
-    /// A list, one item a line.
+    /// A list, one item per line.
     Lines,
-    /// Names and values, one `name: value` a line.
+    /// Name-value pairs, one `name: value` per line.
     Pairs,
-    /// Some of the words of a list.
+    /// Any of the listed values.
     Set(&'static [&'static str]),
     /// Any JSON.
     Json,
     /// A JSON Schema of an object.
     Schema,
-    /// What is done in the page before it is read.
+    /// A list of actions.
     Actions,
 }
 
-/// One field of the API.
+/// An API field in a form.
 #[derive(Clone, Copy)]
 pub struct Field {
-    /// Its name in the API, with dots into objects.
+    /// Name in the API, with dots for nested objects.
     pub path: &'static str,
-    /// Its name for people.
+    /// Label on screen.
     pub label: &'static str,
-    /// One line of help.
+    /// Help, one short sentence.
     pub help: &'static str,
-    /// What edits it.
+    /// Its control.
     pub kind: Kind,
 }
 
-/// Fields that belong together.
+/// A group of fields.
 #[derive(Clone, Copy)]
 pub struct Group {
-    /// Name.
+    /// Heading.
     pub name: &'static str,
-    /// What it is about.
+    /// Short description.
     pub about: &'static str,
-    /// Whether the fields are page options, which stand elsewhere in a crawl.
+    /// Whether the fields are page options, which are nested under `scrapeOptions` in a crawl, search or extraction.
     pub page: bool,
     /// The fields.
     pub fields: &'static [Field],
 }
 
 impl Group {
-    /// What the paths of its fields begin with.
+    /// Returns the path prefix of its fields.
     pub fn prefix(&self, endpoint: Endpoint) -> &'static str {
         if self.page { endpoint.page_prefix() } else { "" }
     }
 
-    /// Full path of one of its fields.
+    /// Returns the full path of one of its fields.
     pub fn path_of(&self, endpoint: Endpoint, field: &Field) -> String {
         format!("{}{}", self.prefix(endpoint), field.path)
     }
@@ -98,51 +98,51 @@ fn words<W: WireEnum>() -> Vec<&'static str> {
     W::ALL.iter().map(|word| word.as_str()).collect()
 }
 
-/// Fields that stand in several forms.
+/// Fields that several forms share.
 const HEADERS: Field = field(
     "headers",
     "Headers",
     Kind::Pairs,
-    "One a line, as in Cookie: name=value; sent to the site.",
+    "HTTP headers for the site, one per line, such as Cookie: name=value.",
 );
 const COUNTRY: Field = field(
     "location.country",
     "Country",
     Kind::Text,
-    "Two letters; where the visitor seems to come from.",
+    "Two-letter code of the visitor's country.",
 );
 const LANGUAGES: Field = field(
     "location.languages",
     "Languages",
     Kind::Lines,
-    "Tags such as en-US, one a line.",
+    "Language tags such as en-US, one per line.",
 );
 const REGEX_ON_FULL_URL: Field = field(
     "regexOnFullURL",
     "Match full URL",
     Kind::Switch,
-    "Paths above are matched on the whole address.",
+    "Matches the patterns above against the full URL instead of the path.",
 );
 const WEBHOOK_URL: Field = field(
     "webhook.url",
-    "Address",
+    "URL",
     Kind::Text,
-    "Receives a POST for each event.",
+    "Receives a POST request for each event.",
 );
 const WEBHOOK_HEADERS: Field = field(
     "webhook.headers",
     "Headers",
     Kind::Pairs,
-    "One a line; added to each delivery.",
+    "Headers added to each delivery, one per line.",
 );
 const WEBHOOK_METADATA: Field = field(
     "webhook.metadata",
     "Metadata",
     Kind::Pairs,
-    "One name: value a line; echoed in each delivery.",
+    "Values echoed in each delivery, one name: value per line.",
 );
 
-/// The fields of a crawl that are always in sight.
+/// The fields of a crawl that are always visible.
 const CRAWL_FIRST: Group = Group {
     name: "",
     about: "",
@@ -152,210 +152,210 @@ const CRAWL_FIRST: Group = Group {
             "limit",
             "Page limit",
             Kind::Number("pages"),
-            "The crawl ends after so many pages.",
+            "Maximum number of pages to crawl.",
         ),
         field(
             "maxDiscoveryDepth",
             "Depth",
             Kind::Number(""),
-            "Links away from the start; 0 is the start page alone.",
+            "Maximum number of links from the start page; 0 fetches the start page only.",
         ),
         field(
             "sitemap",
             "Sitemap",
             Kind::Words(words::<SitemapMode>),
-            "Pages named by the site's sitemaps.",
+            "How to use the site's sitemaps.",
         ),
     ],
 };
 
 const SCOPE: Group = Group {
     name: "Scope",
-    about: "which addresses belong to the crawl",
+    about: "URLs that belong to the crawl",
     page: false,
     fields: &[
         field(
             "includePaths",
             "Include paths",
             Kind::Lines,
-            "Regular expressions, one a line; only matching paths are kept.",
+            "Regular expressions, one per line; only matching paths are crawled.",
         ),
         field(
             "excludePaths",
             "Exclude paths",
             Kind::Lines,
-            "Regular expressions, one a line; matching paths are left out.",
+            "Regular expressions, one per line; matching paths are skipped.",
         ),
         field(
             "crawlEntireDomain",
             "Entire domain",
             Kind::Switch,
-            "Also siblings and parents of the start page.",
+            "Includes siblings and parents of the start page.",
         ),
         field(
             "allowSubdomains",
             "Subdomains",
             Kind::Switch,
-            "Also hosts below the start host.",
+            "Includes subdomains of the site.",
         ),
         field(
             "allowExternalLinks",
             "External links",
             Kind::Switch,
-            "Also other hosts that a page links to, one hop.",
+            "Includes pages of other hosts that are linked directly, without following their links.",
         ),
         REGEX_ON_FULL_URL,
         field(
             "ignoreQueryParameters",
             "Ignore query",
             Kind::Switch,
-            "Addresses that differ only by their query are one page.",
+            "Treats URLs that differ only in their query as one page.",
         ),
         field(
             "deduplicateSimilarURLs",
             "Merge similar URLs",
             Kind::Switch,
-            "www, scheme, trailing slash and index files do not make another page.",
+            "Treats URLs that differ only in www, scheme, trailing slash or index file as one page.",
         ),
     ],
 };
 
 const PAGE: Group = Group {
     name: "Page",
-    about: "what is kept of a page",
+    about: "Content to keep",
     page: true,
     fields: &[
         field(
             "onlyMainContent",
             "Main content only",
             Kind::Switch,
-            "Leaves out navigation, header, footer and the like.",
+            "Removes navigation, header, footer and similar elements.",
         ),
         field(
             "onlyCleanContent",
             "Clean content",
             Kind::Switch,
-            "A second pass that removes leftovers such as share bars.",
+            "Removes leftovers such as share bars in a second pass.",
         ),
         field(
             "includeTags",
             "Include tags",
             Kind::Lines,
-            "CSS selectors, one a line; only matching elements are kept.",
+            "CSS selectors, one per line; only matching elements are kept.",
         ),
         field(
             "excludeTags",
             "Exclude tags",
             Kind::Lines,
-            "CSS selectors, one a line; matching elements are removed.",
+            "CSS selectors, one per line; matching elements are removed.",
         ),
         field(
             "removeBase64Images",
             "Drop inline images",
             Kind::Switch,
-            "Replaces data: images in Markdown by a placeholder.",
+            "Replaces data: images in Markdown with a placeholder.",
         ),
         field(
             "blockAds",
             "Block ads",
             Kind::Switch,
-            "Also cookie banners and trackers.",
+            "Blocks ads, trackers and cookie banners.",
         ),
         field(
             "parsers",
             "Parsers",
             Kind::Set(&["pdf", "image"]),
-            "Documents that are turned into text.",
+            "File types to convert to text.",
         ),
         field(
             "redactPII",
             "Redact personal data",
             Kind::Switch,
-            "Replaces addresses, numbers and secrets found by rules.",
+            "Replaces email addresses, numbers and secrets that match built-in rules.",
         ),
     ],
 };
 
 const BROWSER: Group = Group {
     name: "Browser",
-    about: "what is done in a page before it is read",
+    about: "Browser options and actions",
     page: true,
     fields: &[
         field(
             "waitFor",
             "Wait after load",
             Kind::Number("ms"),
-            "Extra time for scripts.",
+            "Extra time for scripts to run after the page has loaded.",
         ),
         field(
             "profile.name",
             "Profile",
             Kind::Text,
-            "Begins with the cookies kept under this name.",
+            "Name of the browser profile to load, with its cookies.",
         ),
         field(
             "profile.saveChanges",
-            "Keep changes",
+            "Save changes",
             Kind::MaybeSwitch,
-            "Of the profile; by itself: yes.",
+            "Saves changes to the profile (default: yes).",
         ),
         field("actions", "Actions", Kind::Actions, ""),
         field(
             "mobile",
             "Mobile",
             Kind::Switch,
-            "Viewport and user agent of a phone.",
+            "Uses the viewport and user agent of a phone.",
         ),
     ],
 };
 
 const NETWORK: Group = Group {
     name: "Network",
-    about: "how a page is fetched",
+    about: "How pages are fetched",
     page: true,
     fields: &[
         field(
             "timeout",
             "Timeout",
             Kind::Number("ms"),
-            "For a whole page, waiting included.",
+            "Time limit per page, including time in the queue.",
         ),
         field(
             "maxAge",
             "Cache age",
             Kind::Number("ms"),
-            "Accept a cached copy up to this age; 0 always fetches.",
+            "Maximum age of a cached copy; 0 always fetches.",
         ),
         field(
             "minAge",
-            "Cache only from",
+            "Minimum cache age",
             Kind::Number("ms"),
-            "Answer only from the cache, with a copy at least this old.",
+            "Uses only cached copies that are at least this old, and never fetches.",
         ),
         field(
             "storeInCache",
             "Store in cache",
             Kind::Switch,
-            "Keep the result for later requests.",
+            "Stores the page for later requests.",
         ),
         field(
             "lockdown",
             "Lockdown",
             Kind::Switch,
-            "Never contact the site; serve from the cache only.",
+            "Uses only the cache and never contacts the site.",
         ),
         HEADERS,
         field(
             "proxy",
             "Proxy",
             Kind::Words(words::<Proxy>),
-            "Which of the operator's proxies is used.",
+            "Proxy pool of the operator to use.",
         ),
         field(
             "skipTlsVerification",
             "Skip TLS checks",
             Kind::MaybeSwitch,
-            "By itself: yes, unless headers or actions are sent.",
+            "Accepts invalid certificates (default: yes, unless headers or actions are set).",
         ),
         COUNTRY,
         LANGUAGES,
@@ -364,45 +364,45 @@ const NETWORK: Group = Group {
 
 const PACE: Group = Group {
     name: "Pace",
-    about: "how gently the site is treated",
+    about: "Load on the site",
     page: false,
     fields: &[
         field(
             "delay",
             "Delay",
             Kind::Number("seconds"),
-            "Pause between the starts of two fetches.",
+            "Time between the starts of two fetches.",
         ),
         field(
             "maxConcurrency",
             "Concurrency",
             Kind::Number("pages"),
-            "Pages in flight at once; by default the team's limit.",
+            "Maximum number of pages in flight (default: the team's limit).",
         ),
         field(
             "ignoreRobotsTxt",
             "Ignore robots.txt",
             Kind::Switch,
-            "Only where the operator has enabled it.",
+            "Crawls URLs that robots.txt blocks; the operator must enable this.",
         ),
         field(
             "robotsUserAgent",
             "Robots user agent",
             Kind::Text,
-            "Name looked for in robots.txt; needs enablement.",
+            "User agent to match in robots.txt; the operator must enable this.",
         ),
         field(
             "zeroDataRetention",
             "Keep no data",
             Kind::Switch,
-            "Content is deleted once delivered; needs enablement.",
+            "Deletes content after delivery; the operator must enable this.",
         ),
     ],
 };
 
 const WEBHOOK: Group = Group {
     name: "Webhook",
-    about: "who is told about it",
+    about: "Notifications about this job",
     page: false,
     fields: &[
         WEBHOOK_URL,
@@ -410,7 +410,7 @@ const WEBHOOK: Group = Group {
             "webhook.events",
             "Events",
             Kind::Set(&["started", "page", "completed", "failed"]),
-            "None chosen means all.",
+            "Events to send; without a selection, all of them.",
         ),
         WEBHOOK_HEADERS,
         WEBHOOK_METADATA,
@@ -419,17 +419,17 @@ const WEBHOOK: Group = Group {
 
 const KEEP: Group = Group {
     name: "Retention",
-    about: "what stays on the server",
+    about: "Data that the server keeps",
     page: false,
     fields: &[field(
         "zeroDataRetention",
         "Keep no data",
         Kind::Switch,
-        "Nothing is kept once the answer is given; needs enablement.",
+        "Stores nothing after the response is sent; the operator must enable this.",
     )],
 };
 
-/// The fields of a form that are always in sight, below what it is about.
+/// Returns the fields of a form that are always visible, below its main field.
 pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
     match endpoint {
         Endpoint::Scrape => None,
@@ -440,7 +440,7 @@ pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
     }
 }
 
-/// The groups of a form.
+/// Returns the groups of a form.
 pub fn groups(endpoint: Endpoint) -> &'static [Group] {
     match endpoint {
         Endpoint::Search => &[search::FILTER, search::ANSWER, PAGE, BROWSER, NETWORK],
@@ -467,7 +467,7 @@ mod tests {
     use harvestman_core::api::{CrawlRequest, TargetUrl};
     use serde_json::{Map, Value};
 
-    /// Fields that have a place of their own in the form, or are left to the JSON tab.
+    /// Fields with their own editor in the form, or only in the JSON tab.
     const ELSEWHERE: &[&str] = &["formats", "scrapeOptions", "location"];
 
     #[test]
@@ -496,7 +496,7 @@ mod tests {
         for name in options.keys().filter(|name| !ELSEWHERE.contains(&name.as_str())) {
             assert!(has(false, name), "{name}");
         }
-        // Some are filled only once they are set.
+        // The core lists these only if they are set.
         let rest = ["actions", "profile", "location", "redactPII"].map(str::to_owned);
         for name in page
             .filter(|name| !ELSEWHERE.contains(&name.as_str()))

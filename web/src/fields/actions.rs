@@ -1,31 +1,41 @@
-//! The controls of what is done in a page before it is read.
+//! The fields of each kind of action.
 
 use harvestman_core::api::action::ActionKind;
 
 use super::formats::{FULL_PAGE, QUALITY};
 use super::{Field, Kind, field};
 
-/// An element that an action is about.
+/// Returns the field for the element that an action applies to.
 const fn selector(help: &'static str) -> Field {
     field("selector", "Selector", Kind::Text, help)
 }
 
-/// The fields of an action.
+/// Returns the fields of a kind of action.
 pub fn of_action(kind: ActionKind) -> &'static [Field] {
     match kind {
         ActionKind::Wait => {
             const {
                 &[
-                    field("milliseconds", "Time", Kind::Number("ms"), "Or a selector."),
-                    selector("CSS; until it is in sight."),
+                    field(
+                        "milliseconds",
+                        "Time",
+                        Kind::Number("ms"),
+                        "Time to wait; set this or a selector.",
+                    ),
+                    selector("CSS selector to wait for until it is visible."),
                 ]
             }
         }
         ActionKind::Click => {
             const {
                 &[
-                    selector("CSS of what is clicked."),
-                    field("all", "Every match", Kind::Switch, "No match is no error then."),
+                    selector("CSS selector of the element to click."),
+                    field(
+                        "all",
+                        "All matches",
+                        Kind::Switch,
+                        "Clicks every match; no match is not an error.",
+                    ),
                 ]
             }
         }
@@ -35,7 +45,7 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                     "text",
                     "Text",
                     Kind::LongText,
-                    "Typed where the last click was.",
+                    "Text to type into the focused element.",
                 )]
             }
         }
@@ -45,7 +55,7 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                     "key",
                     "Key",
                     Kind::Text,
-                    "As in Enter, Tab, ArrowDown, Control+A.",
+                    "Key to press, such as Enter, Tab, ArrowDown or Control+A.",
                 )]
             }
         }
@@ -56,9 +66,9 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                         "direction",
                         "Direction",
                         Kind::Choices(&[("", "down"), ("up", "up")]),
-                        "By what is in sight.",
+                        "Scrolls by one screen.",
                     ),
-                    selector("CSS; without it the page."),
+                    selector("CSS selector of the element to scroll (default: the page)."),
                 ]
             }
         }
@@ -70,7 +80,7 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                     "script",
                     "Script",
                     Kind::LongText,
-                    "Runs in the page; its value is in the result.",
+                    "JavaScript to run in the page; its value is part of the result.",
                 )]
             }
         }
@@ -79,7 +89,7 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                 &[
                     field(
                         "format",
-                        "Paper",
+                        "Paper size",
                         Kind::Choices(&[
                             ("", "Letter"),
                             ("Legal", "Legal"),
@@ -93,10 +103,20 @@ pub fn of_action(kind: ActionKind) -> &'static [Field] {
                             ("A5", "A5"),
                             ("A6", "A6"),
                         ]),
-                        "Its size.",
+                        "Paper size of the PDF.",
                     ),
-                    field("scale", "Scale", Kind::Number(""), "0.1 to 2; 1 unless said."),
-                    field("landscape", "Landscape", Kind::Switch, "The long side down."),
+                    field(
+                        "scale",
+                        "Scale",
+                        Kind::Number(""),
+                        "Scale of the content, 0.1 to 2 (default: 1).",
+                    ),
+                    field(
+                        "landscape",
+                        "Landscape",
+                        Kind::Switch,
+                        "Prints in landscape orientation.",
+                    ),
                 ]
             }
         }

@@ -1,8 +1,8 @@
-//! The controls of an extraction.
+//! The fields of an extraction.
 
 use super::{Group, Kind, WEBHOOK_HEADERS, WEBHOOK_METADATA, WEBHOOK_URL, field};
 
-/// The fields of an extraction that are always in sight; its schema has an editor of its own.
+/// The fields of an extraction that are always visible; the schema has its own editor.
 pub(super) const FIRST: Group = Group {
     name: "",
     about: "",
@@ -12,97 +12,102 @@ pub(super) const FIRST: Group = Group {
             "urls",
             "URLs",
             Kind::Lines,
-            "One a line; with /* at its end a whole site.",
+            "Pages to read, one per line; end a URL with /* for a whole site.",
         ),
         field(
             "prompt",
             "What to extract",
             Kind::LongText,
-            "In words; with a schema, without one, or without URLs.",
+            "Description of the data to extract; required without URLs.",
         ),
     ],
 };
 
 pub(super) const SCOPE: Group = Group {
     name: "Scope",
-    about: "which pages are read",
+    about: "Pages to read",
     page: false,
     fields: &[
         field(
             "limit",
             "Page limit",
             Kind::Number("pages"),
-            "Pages that are read, at most.",
+            "Maximum number of pages to read.",
         ),
         field(
             "includeSubdomains",
             "Subdomains",
             Kind::Switch,
-            "Also hosts below a site's host.",
+            "Includes subdomains of each site.",
         ),
         field(
             "allowExternalLinks",
             "External links",
             Kind::Switch,
-            "Also other hosts.",
+            "Includes pages on other hosts.",
         ),
         field(
             "ignoreSitemap",
             "Ignore sitemap",
             Kind::Switch,
-            "Does not read sitemaps.",
+            "Skips the sitemaps of each site.",
         ),
         field(
             "enableWebSearch",
             "Search the web",
             Kind::Switch,
-            "Looks for more pages by a search.",
+            "Finds more pages with a web search.",
         ),
     ],
 };
 
 pub(super) const ANSWER: Group = Group {
     name: "Answer",
-    about: "how it is made and told",
+    about: "Model and details of the result",
     page: false,
     fields: &[
         field(
             "systemPrompt",
             "Instructions",
             Kind::LongText,
-            "How the model should go about it.",
+            "Instructions for the language model.",
         ),
         field(
             "agent.model",
             "Agent",
             Kind::Text,
-            "Name of an agent's model, where one is wanted.",
+            "Model to use as an agent, if any.",
         ),
-        field("timeout", "Timeout", Kind::Number("ms"), "For the whole job."),
+        field(
+            "timeout",
+            "Timeout",
+            Kind::Number("ms"),
+            "Time limit of the whole job.",
+        ),
         field(
             "showSources",
             "Show sources",
             Kind::Switch,
-            "Tells where each value comes from.",
+            "Adds the source page of each value.",
         ),
         field(
             "urlTrace",
-            "Trace of URLs",
+            "URL trace",
             Kind::Switch,
-            "Tells which addresses were looked at.",
+            "Adds the list of URLs that were visited.",
         ),
         field(
             "ignoreInvalidURLs",
             "Skip invalid URLs",
             Kind::Switch,
-            "Leaves out what is no address instead of refusing everything.",
+            "Skips invalid URLs instead of rejecting the request.",
         ),
     ],
 };
 
 pub(super) const WEBHOOK: Group = Group {
     name: "Webhook",
-    about: "who is told about it",
+    about: "Notifications about this job",
     page: false,
     fields: &[
         WEBHOOK_URL,
@@ -110,7 +115,7 @@ pub(super) const WEBHOOK: Group = Group {
             "webhook.events",
             "Events",
             Kind::Set(&["started", "completed", "failed"]),
-            "None chosen means all.",
+            "Events to send; without a selection, all of them.",
         ),
         WEBHOOK_HEADERS,
         WEBHOOK_METADATA,

@@ -1,32 +1,32 @@
-//! The controls of a format's own options.
+//! The option fields of each format.
 
 use harvestman_core::api::format::FormatKind;
 
 use super::{Field, Kind, field};
 
-/// The whole page rather than what is in sight; also of an action.
+/// Captures the whole page; also an option of the screenshot action.
 pub(super) const FULL_PAGE: Field = field(
     "fullPage",
-    "Whole page",
+    "Full page",
     Kind::Switch,
-    "Not only what is in sight at first.",
+    "Captures the full page instead of the visible part.",
 );
-/// How good a picture is; also of an action.
+/// Image quality; also an option of the screenshot action.
 pub(super) const QUALITY: Field = field(
     "quality",
     "Quality",
     Kind::Number(""),
-    "1 to 100 makes a JPEG; without it a PNG.",
+    "JPEG quality, 1 to 100 (default: PNG).",
 );
 const PROMPT: Field = field(
     "prompt",
     "What to extract",
     Kind::LongText,
-    "In words; with a schema or without.",
+    "Description of the data; optional with a schema.",
 );
 const SCHEMA: Field = field("schema", "Schema", Kind::Schema, "");
 
-/// The options of a format.
+/// Returns the option fields of a format.
 pub fn of_format(kind: FormatKind) -> &'static [Field] {
     match kind {
         FormatKind::Json => const { &[PROMPT, SCHEMA] },
@@ -36,19 +36,12 @@ pub fn of_format(kind: FormatKind) -> &'static [Field] {
                     "question",
                     "Question",
                     Kind::LongText,
-                    "Answered from the page.",
+                    "Question to answer from the page.",
                 )]
             }
         }
         FormatKind::Highlights => {
-            const {
-                &[field(
-                    "query",
-                    "Query",
-                    Kind::LongText,
-                    "What the passages are about.",
-                )]
-            }
+            const { &[field("query", "Query", Kind::LongText, "Topic of the passages.")] }
         }
         FormatKind::Screenshot => {
             const {
@@ -58,13 +51,13 @@ pub fn of_format(kind: FormatKind) -> &'static [Field] {
                         "viewport.width",
                         "Width",
                         Kind::Number("px"),
-                        "Of the window; with its height.",
+                        "Width of the viewport; requires the height.",
                     ),
                     field(
                         "viewport.height",
                         "Height",
                         Kind::Number("px"),
-                        "Of the window; with its width.",
+                        "Height of the viewport; requires the width.",
                     ),
                     FULL_PAGE,
                 ]
@@ -77,14 +70,19 @@ pub fn of_format(kind: FormatKind) -> &'static [Field] {
                         "modes",
                         "Modes",
                         Kind::Set(&["git-diff", "json"]),
-                        "How a change is told; none chosen: whether there is one.",
+                        "Formats of the changes; without a selection, only whether the page changed.",
                     ),
-                    field("tag", "Tag", Kind::Text, "Name of a history of its own."),
+                    field(
+                        "tag",
+                        "Tag",
+                        Kind::Text,
+                        "Compares only with earlier scrapes that have the same tag.",
+                    ),
                     field(
                         "prompt",
                         "What to compare",
                         Kind::LongText,
-                        "In words, for the mode json.",
+                        "Description of the data to compare, for the json mode.",
                     ),
                     SCHEMA,
                 ]
@@ -96,7 +94,7 @@ pub fn of_format(kind: FormatKind) -> &'static [Field] {
                     "selectors",
                     "Selectors",
                     Kind::Json,
-                    "As in [{\"selector\": \"a\", \"attribute\": \"href\"}].",
+                    "Elements and attributes, such as [{\"selector\": \"a\", \"attribute\": \"href\"}].",
                 )]
             }
         }

@@ -1,59 +1,64 @@
-//! The controls of a map.
+//! The fields of a map.
 
 use harvestman_core::api::crawl::SitemapMode;
 
 use super::{COUNTRY, Group, HEADERS, Kind, LANGUAGES, REGEX_ON_FULL_URL, field, words};
 
-/// The fields of a map that are always in sight.
+/// The fields of a map that are always visible.
 pub(super) const FIRST: Group = Group {
     name: "",
     about: "",
     page: false,
     fields: &[
-        field("search", "Search", Kind::Text, "Addresses about this come first."),
+        field(
+            "search",
+            "Search",
+            Kind::Text,
+            "Lists URLs that match these words first.",
+        ),
         field(
             "limit",
             "Limit",
-            Kind::Number("addresses"),
-            "The list ends after so many.",
+            Kind::Number("URLs"),
+            "Maximum number of URLs to list.",
         ),
         field(
             "sitemap",
             "Sitemap",
             Kind::Words(words::<SitemapMode>),
-            "Addresses named by the site's sitemaps.",
+            "How to use the site's sitemaps.",
         ),
     ],
 };
 
 pub(super) const SCOPE: Group = Group {
     name: "Scope",
-    about: "which addresses are listed",
+    about: "URLs to list",
     page: false,
     fields: &[
         field(
             "includePaths",
             "Include paths",
             Kind::Lines,
-            "Regular expressions, one a line; only matching paths are listed.",
+            "Regular expressions, one per line; only matching paths are listed.",
         ),
         field(
             "excludePaths",
             "Exclude paths",
             Kind::Lines,
-            "Regular expressions, one a line; matching paths are left out.",
+            "Regular expressions, one per line; matching paths are skipped.",
         ),
         field(
             "includeSubdomains",
             "Subdomains",
             Kind::Switch,
-            "Also hosts below the start host.",
+            "Includes subdomains of the site.",
         ),
         field(
             "ignoreQueryParameters",
             "Ignore query",
             Kind::Switch,
-            "Addresses with a query are left out.",
+            "Skips URLs with a query.",
         ),
         REGEX_ON_FULL_URL,
     ],
@@ -61,20 +66,20 @@ pub(super) const SCOPE: Group = Group {
 
 pub(super) const NETWORK: Group = Group {
     name: "Network",
-    about: "how the site is asked",
+    about: "How the site is fetched",
     page: false,
     fields: &[
         field(
             "timeout",
             "Timeout",
             Kind::Number("ms"),
-            "For the whole call; what was found by then is the answer.",
+            "Time limit of the call; returns the URLs found until then.",
         ),
         field(
             "ignoreCache",
             "Fresh sitemaps",
             Kind::Switch,
-            "Does not use sitemaps kept from earlier.",
+            "Ignores cached sitemaps.",
         ),
         HEADERS,
         COUNTRY,

@@ -1,14 +1,19 @@
-//! The controls of a search.
+//! The fields of a search.
 
 use super::{Group, Kind, field};
 
-/// The fields of a search that are always in sight.
+/// The fields of a search that are always visible.
 pub(super) const FIRST: Group = Group {
     name: "",
     about: "",
     page: false,
     fields: &[
-        field("limit", "Results", Kind::Number(""), "Of each source, at most."),
+        field(
+            "limit",
+            "Results",
+            Kind::Number(""),
+            "Maximum number of results per source.",
+        ),
         field(
             "tbs",
             "Time",
@@ -20,83 +25,78 @@ pub(super) const FIRST: Group = Group {
                 ("qdr:m", "past month"),
                 ("qdr:y", "past year"),
             ]),
-            "How old a result may be; dates by the JSON tab.",
+            "Maximum age of a result; use the JSON tab for exact dates.",
         ),
         field(
             "sources",
             "Sources",
             Kind::Set(&["web", "news", "images"]),
-            "Where results come from.",
+            "Kinds of results.",
         ),
     ],
 };
 
 pub(super) const FILTER: Group = Group {
     name: "Filter",
-    about: "which results are wanted",
+    about: "Results to include",
     page: false,
     fields: &[
         field(
             "categories",
             "Categories",
             Kind::Set(&["github", "research", "pdf"]),
-            "None chosen means all.",
+            "Categories of results; without a selection, all of them.",
         ),
         field(
             "includeDomains",
-            "Only these hosts",
+            "Include hosts",
             Kind::Lines,
-            "Host names, one a line; not together with the next.",
+            "Host names, one per line; cannot be combined with Exclude hosts.",
         ),
         field(
             "excludeDomains",
-            "Not these hosts",
+            "Exclude hosts",
             Kind::Lines,
-            "Host names, one a line.",
+            "Host names, one per line; their results are removed.",
         ),
         field(
             "country",
             "Country",
             Kind::Text,
-            "Two letters; for whom results are chosen.",
+            "Two-letter code of the country to search from.",
         ),
         field(
             "location",
-            "Place",
+            "Location",
             Kind::Text,
-            "In words, as in Berlin, Germany.",
+            "Place name, such as Berlin, Germany.",
         ),
-        field(
-            "safe",
-            "Safe search",
-            Kind::MaybeSwitch,
-            "Leaves out adult content.",
-        ),
+        field("safe", "Safe search", Kind::MaybeSwitch, "Removes adult content."),
     ],
 };
 
 pub(super) const ANSWER: Group = Group {
     name: "Answer",
-    about: "what is told of a result",
+    about: "Content and time limit of the results",
     page: false,
     fields: &[
         field(
             "timeout",
             "Timeout",
             Kind::Number("ms"),
-            "For the whole call, scraping included.",
+            "Time limit of the whole call, including scraping.",
         ),
         field(
             "highlights",
             "Highlights",
             Kind::Switch,
-            "Describes a result by its most relevant passage.",
+            "Describes each result with its most relevant passage.",
         ),
         field(
             "ignoreInvalidURLs",
             "Skip invalid URLs",
             Kind::Switch,
-            "Leaves out results whose address is none.",
+            "Skips results with an invalid URL.",
         ),
     ],
 };

@@ -10,7 +10,7 @@ const { page, visit, findings, done } = await open(origin, key);
 // An answer with its places, which open.
 await visit("/ask", "Ask");
 await page.getByText("No language model is configured").waitFor();
-await page.getByRole("textbox", { name: /^Question/ }).fill("How do I bound the number of pages of a crawl?");
+await page.getByRole("textbox", { name: /^Question/ }).fill("How do I limit the number of pages of a crawl?");
 await page.keyboard.press("Control+Enter");
 await page.locator(".answer .prose", { hasText: /\w{4}/ }).waitFor();
 assert.deepEqual(await findings(), []);
@@ -22,7 +22,7 @@ await place.close();
 // Why it failed.
 await visit("/activity?outcome=failed", "Activity");
 await page.getByRole("button", { name: "Explain" }).click();
-const why = page.getByRole("dialog", { name: "Why it failed" });
+const why = page.getByRole("dialog", { name: "Why this call failed" });
 await why.locator(".notice.bad").waitFor();
 await why.locator(".answer .prose").waitFor();
 assert.deepEqual(await findings(), []);

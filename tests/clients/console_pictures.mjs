@@ -34,7 +34,7 @@ async function picture(name) {
 }
 
 await visit(address("/crawl", { url: site, limit: 300 }), "Crawl");
-await button("Look at the site").click();
+await button("Preview site").click();
 await page.getByRole("region", { name: "Preview" }).locator(".badge").nth(1).waitFor();
 await picture("crawl");
 await button("Start crawl").click();
@@ -61,7 +61,7 @@ await page.keyboard.press("Control+Enter");
 await page.locator(".prose").getByRole("heading").first().waitFor();
 await picture("scrape");
 await page.getByRole("link", { name: "Interact with this page" }).click();
-await button("Open the browser").click();
+await button("Open browser").click();
 await page.getByRole("tab", { name: "Code" }).waitFor();
 await page.frameLocator("iframe").first().locator("canvas, img").first().waitFor();
 await page.getByLabel("Code", { exact: true }).locator("visible=true").last().fill("await page.title()");
@@ -95,7 +95,7 @@ await page.locator("#result .badge", { hasText: "completed" }).waitFor();
 await picture("extract");
 
 await visit("/ask", "Ask");
-await page.getByRole("textbox", { name: /^Question/ }).fill("How do I bound the number of pages of a crawl?");
+await page.getByRole("textbox", { name: /^Question/ }).fill("How do I limit the number of pages of a crawl?");
 await page.keyboard.press("Control+Enter");
 await page.locator(".answer .prose", { hasText: /\w{4}/ }).waitFor();
 await picture("ask");
@@ -106,7 +106,7 @@ for (const [path, heading] of [["/activity", "Activity"], ["/usage", "Usage"], [
 }
 await visit("/tools", "Tools");
 await page.getByLabel("HTML", { exact: true }).fill("<main><h1>Spiders</h1><p>Eight <strong>legs</strong>, see <a href='/legs'>more</a>.</p></main>");
-await page.getByLabel("Its address").fill("https://example.com/animals/");
+await page.getByLabel("Page URL").fill("https://example.com/animals/");
 await page.getByRole("tab", { name: "Markdown", exact: true }).click();
 await page.locator("pre", { hasText: "Eight **legs**" }).waitFor();
 await picture("tools");

@@ -52,8 +52,8 @@ await page.keyboard.press("t");
 await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
 
 // Nothing is left when everything is forgotten.
-await page.getByRole("button", { name: "Forget everything" }).first().click();
-await page.getByRole("dialog").getByRole("button", { name: "Forget everything" }).click();
+await page.getByRole("button", { name: "Clear local data" }).first().click();
+await page.getByRole("dialog").getByRole("button", { name: "Clear local data" }).click();
 await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
 const kept = await page.evaluate(() => [localStorage, sessionStorage].flatMap((store) => Object.keys(store)));
 assert.deepEqual(kept.filter((name) => name.startsWith("harvestman:")), []);

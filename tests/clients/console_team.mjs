@@ -14,7 +14,7 @@ const rows = page.locator("table.activity tbody tr");
 await visit("/activity", "Activity");
 await rows.first().waitFor();
 const first = await rows.count();
-await page.getByRole("button", { name: "Older calls" }).click();
+await page.getByRole("button", { name: "Load older calls" }).click();
 await page.waitForFunction((first) => document.querySelectorAll("table.activity tbody tr").length > first, first);
 await page.getByLabel("Key").selectOption({ index: 1 });
 await page.waitForURL(/\?key=[0-9a-f-]{36}$/);
@@ -64,8 +64,8 @@ await page.locator(".bars rect").first().waitFor();
 
 // Keys: made and shown once, used, revoked.
 await visit("/keys", "Keys");
-await page.getByLabel(/^Name of the new key/).fill("ci");
-await page.getByRole("button", { name: "Make key" }).click();
+await page.getByLabel(/^Key name/).fill("ci");
+await page.getByRole("button", { name: "Create key" }).click();
 const made = await page.locator("#new-key .secret").innerText();
 const ask = () => page.evaluate((made) => fetch("/v2/crawl/active", { headers: { Authorization: `Bearer ${made}` } }).then((answer) => answer.status), made);
 assert.equal(await ask(), 200);
@@ -79,9 +79,9 @@ assert.equal(await ask(), 401);
 assert.match(complaints.pop(), /401/);
 
 // Webhooks: a secret of the team, and an event to try a receiver with.
-await page.getByRole("button", { name: "Make a secret" }).click();
+await page.getByRole("button", { name: "Create secret" }).click();
 assert.ok((await page.locator("#new-secret .secret").innerText()).length > 20);
-await page.getByLabel(/^Try a receiver/).fill(receiver);
+await page.getByLabel(/^Test receiver URL/).fill(receiver);
 await page.getByRole("button", { name: "Send test event" }).click();
 await page.locator(".test-event .notice", { hasText: "Delivered" }).filter({ hasText: "signed" }).waitFor();
 await page.getByRole("button", { name: "Rotate secret" }).waitFor();

@@ -18,7 +18,7 @@ await visit("/tools", "Tools");
 const PAGE = `<html lang="en"><head><title>Web</title></head><body><nav><a href="/nav">Menu</a></nav>
   <main><h1>Spiders</h1><p>Eight <strong>legs</strong>, see <a href="/legs#all">more</a>.</p></main></body></html>`;
 await page.getByLabel("HTML", { exact: true }).fill(PAGE);
-await page.getByLabel("Its address").fill("https://example.com/animals/");
+await page.getByLabel("Page URL").fill("https://example.com/animals/");
 await page.getByRole("tab", { name: "Markdown", exact: true }).click();
 await page.locator("pre").filter({ hasText: "Eight **legs**, see [more](https://example.com/legs#all)." }).waitFor();
 assert.ok(!(await page.locator("#tool-result").innerText()).includes("Menu"));
@@ -30,7 +30,7 @@ await page.locator("pre").filter({ hasText: "Menu" }).waitFor();
 assert.ok(fetched.some((request) => request.url().endsWith("harvestman.wasm") && request.url().startsWith(origin)));
 
 await page.getByRole("tab", { name: "Crawl scope" }).click();
-await page.getByLabel("Start of the crawl").fill("https://example.com/docs/");
+await page.getByLabel("Start URL").fill("https://example.com/docs/");
 await page.getByLabel("Exclude paths").fill("/old/");
 await page.getByLabel("Links to test").fill("https://example.com/docs/new\nhttps://example.com/docs/old/a\nhttps://example.org/\nnothing");
 await page.locator(".verdict").nth(3).waitFor();
@@ -41,13 +41,13 @@ assert.ok(page.url().endsWith("?tool=scope"), "a tool is an address");
 
 await page.getByRole("tab", { name: "robots.txt" }).click();
 await page.getByRole("textbox", { name: "robots.txt" }).fill("User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: https://example.com/map.xml\n\nUser-agent: mine\nAllow: /\n");
-await page.getByLabel("Address").fill("https://example.com/private/a");
-await page.locator("[data-verdict]", { hasText: "forbidden" }).waitFor();
-await page.getByText("Disallow: /private in line 2").waitFor();
+await page.getByLabel("URL", { exact: true }).fill("https://example.com/private/a");
+await page.locator("[data-verdict]", { hasText: "blocked" }).waitFor();
+await page.getByText("Disallow: /private on line 2").waitFor();
 await page.getByText("2 s between requests").waitFor();
 await page.getByLabel("User agent").fill("mine");
 await page.locator("[data-verdict]", { hasText: "allowed" }).waitFor();
-await page.getByText("Allow: / in line 7").waitFor();
+await page.getByText("Allow: / on line 7").waitFor();
 
 await page.getByRole("tab", { name: "Sitemap" }).click();
 await page.getByRole("textbox", { name: "Sitemap" }).fill("<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>");
@@ -61,9 +61,9 @@ const signature = `sha256=${createHmac("sha256", "kept").update(body).digest("he
 await page.getByLabel("Body as received").fill(body);
 await page.getByLabel("Secret").fill("kept");
 await page.getByLabel("Signature header").fill(signature);
-await page.locator("[data-verdict]", { hasText: "signature fits" }).waitFor();
+await page.locator("[data-verdict]", { hasText: "signature valid" }).waitFor();
 await page.getByLabel("Body as received").fill(`${body} `);
-await page.locator("[data-verdict]", { hasText: "does not fit" }).waitFor();
+await page.locator("[data-verdict]", { hasText: "signature invalid" }).waitFor();
 
 assert.deepEqual(fetched.filter(asksApi).map((request) => request.url()), []);
 await done("tools: ok");

@@ -19,16 +19,16 @@ const form = async (screen, url) => {
 
 // A plan in words, and a look before the start.
 await form("crawl", site);
-await page.getByLabel(/^Plan in words/).fill("at most 500 pages");
+await page.getByLabel(/^Crawl description/).fill("at most 500 pages");
 await page.getByRole("button", { name: "Suggest options" }).click();
 await page.locator(".proposals").getByText("limit", { exact: true }).waitFor({ timeout: 60_000 });
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "500");
 await page.locator(".proposals").getByLabel(/^limit/).uncheck();
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "");
 await page.locator(".proposals").getByLabel(/^limit/).check();
-await page.getByRole("button", { name: "Look at the site" }).click();
+await page.getByRole("button", { name: "Preview site" }).click();
 await page.getByText("The start page is allowed.").waitFor({ timeout: 60_000 });
-await page.getByText(/belong to this crawl/).waitFor();
+await page.getByText(/in scope, \d+ out of scope/).waitFor();
 await fitsThePhone(page);
 
 // The crawl and what is seen of it.
@@ -79,7 +79,7 @@ await page.waitForFunction((row) => {
   return own && own.top >= list.top && own.bottom <= list.bottom;
 }, `#page-${pages - 1}`);
 await tab(/^Errors/);
-await page.getByRole("heading", { name: /^Kept out by robots.txt/ }).waitFor();
+await page.getByRole("heading", { name: /^Blocked by robots.txt/ }).waitFor();
 await page.getByText("/forbidden/page").waitFor();
 
 // The files.
@@ -111,30 +111,30 @@ assert.equal(await page.locator("input.big").inputValue(), site);
 
 // A map, and some of it as a batch.
 await form("map", site);
-await page.getByRole("button", { name: "Map the site" }).click();
+await page.getByRole("button", { name: "Map site" }).click();
 await page.getByRole("listbox").getByRole("option").first().waitFor({ timeout: 60_000 });
 await fitsThePhone(page);
 const map = await saved(page, () => page.getByRole("button", { name: "CSV" }).click());
 assert.ok(map.bytes.toString().startsWith("url,title,description\r\n"));
 await tab("Tree");
-await page.getByRole("tree", { name: "Addresses by path" }).getByRole("treeitem").first().waitFor();
-await tab(/^Addresses/);
+await page.getByRole("tree", { name: "URLs by path" }).getByRole("treeitem").first().waitFor();
+await tab(/^URLs/);
 const options = page.getByRole("listbox").getByRole("option");
 for (const at of [0, 1, 2]) await options.nth(at).click();
-await page.getByRole("button", { name: "Scrape 3 as a batch" }).click();
+await page.getByRole("button", { name: "Batch scrape 3 URLs" }).click();
 await page.waitForURL(/\/console\/jobs\//);
 await status("completed");
 await page.getByRole("tab", { name: /^Pages\s*3$/ }).waitFor();
 await tab("Request");
 await page.getByRole("button", { name: "Edit", exact: true }).click();
-await page.getByRole("button", { name: "Run this" }).waitFor();
+await page.getByRole("button", { name: "Run edited request" }).waitFor();
 
 // A crawl that is stopped.
 await form("crawl", slow);
 await page.getByRole("button", { name: "Start crawl" }).click();
 await status("scraping");
 await page.getByRole("button", { name: "Cancel", exact: true }).click();
-await page.getByRole("button", { name: "Cancel it" }).click();
+await page.getByRole("button", { name: "Cancel job" }).click();
 await status("cancelled");
 
 await close(session, "jobs: ok");

@@ -28,7 +28,7 @@ await page.keyboard.press("Control+Enter");
 await page.getByRole("link", { name: "Interact with this page" }).click();
 await page.getByText("not opened", { exact: true }).waitFor();
 await fitsThePhone(page);
-await page.getByRole("button", { name: "Open the browser" }).click();
+await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
 const view = page.frameLocator("iframe.live-frame");
 await view.locator("#state").getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
@@ -60,7 +60,7 @@ for (const patience = Date.now() + 60_000; ; ) {
   if ((await page.locator(".answer").first().textContent()).includes("!")) break;
   assert.ok(Date.now() < patience, "what is typed into the view does not reach the page");
 }
-await page.getByRole("button", { name: "Give back" }).click();
+await page.getByRole("button", { name: "Release control" }).click();
 await page.locator("iframe[title='Live view, read-only']").waitFor();
 
 // What was run before, once more.
@@ -87,7 +87,7 @@ await page.getByText("This session ended").waitFor();
 
 // A browser of its own.
 await page.goto(`${origin}/console/sessions`);
-await page.getByRole("button", { name: "Open a browser" }).click();
+await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
 await run("get url", "bash");
 await answered("about:blank");

@@ -1,5 +1,5 @@
-//! What was asked in the last 24 hours, newest first: filtered, paged, opened, asked again, explained.
-//! The filter is in the address.
+//! Activity: API calls of the last 24 hours, newest first, with filters, paging, links to results, "Run again" and
+//! error explanations. The filters are in the URL.
 
 use std::str::FromStr;
 
@@ -26,25 +26,25 @@ mod explain;
 
 use explain::{Explain, Question};
 
-/// Which calls are wanted, as the address says it.
+/// The filter, as in the URL.
 #[derive(Clone, PartialEq, Default)]
 struct Wanted {
     endpoint: Option<Endpoint>,
-    /// Id of a key.
+    /// Id of an API key.
     key: Option<String>,
     outcome: Option<JobStatus>,
 }
 
-/// The list as far as it was read.
+/// The calls loaded so far.
 #[derive(Clone, Copy)]
 struct Feed {
     console: Console,
     calls: RwSignal<Vec<Call>>,
-    /// Of the next part; none at the end.
+    /// Cursor of the next page; none at the end.
     cursor: RwSignal<Option<String>>,
     busy: RwSignal<bool>,
     failed: RwSignal<Option<ClientError>>,
-    /// Rises with the filter, so that late answers are dropped.
+    /// Incremented when the filter changes, so that late responses are dropped.
     turn: StoredValue<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Feed {
         }
     }
 
-    /// Begins anew.
+    /// Clears the list and loads the first page.
     fn restart(self, wanted: Wanted) {
         self.turn.update_value(|turn| *turn += 1);
         self.calls.set(Vec::new());
@@ -68,7 +68,7 @@ impl Feed {
         self.more(wanted);
     }
 
-    /// Reads the next part.
+    /// Loads the next page.
     fn more(self, wanted: Wanted) {
         let turn = self.turn.get_value();
         let cursor = self.cursor.get_untracked();
@@ -90,7 +90,7 @@ impl Feed {
             self.busy.try_set(false);
             match answer {
                 Ok(part) => {
-                    // So far back as the server looked for one part there was none.
+                    // The server searches a limited range per page; an empty page can be followed by matches.
                     let go_on = part.data.is_empty() && part.cursor.is_some();
                     self.calls.try_update(|calls| calls.extend(part.data));
                     self.cursor.try_set(part.cursor);
@@ -107,7 +107,7 @@ impl Feed {
     }
 }
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn ActivityPage() -> impl IntoView {
     let console = Console::get();
@@ -163,7 +163,7 @@ pub fn ActivityPage() -> impl IntoView {
                             <th scope="col" class="opt">"Key"</th>
                             <th scope="col">"Outcome"</th>
                             <th scope="col">
-                                <span class="unseen">"What to do"</span>
+                                <span class="unseen">"Actions"</span>
                             </th>
                         </tr>
                     </thead>
@@ -187,7 +187,7 @@ pub fn ActivityPage() -> impl IntoView {
                             }
                         }
                     >
-                        "Older calls"
+                        "Load older calls"
                     </button>
                 </Show>
             </div>
@@ -253,7 +253,7 @@ fn Filter(wanted: Memo<Wanted>) -> impl IntoView {
     .into_any()
 }
 
-/// One part of the filter: values with their names, of which one is chosen, or all are.
+/// Renders one select of the filter, with the option "all".
 fn choice(
     name: &'static str,
     label: &'static str,
@@ -276,14 +276,14 @@ fn choice(
     view! {
         <label for=id.clone()>{label}</label>
         <select class="input" id=id on:change=move |event| change.run((name, event_target_value(&event)))>
-            <option value="" selected=move || chosen().is_none()>"all"</option>
+            <option value="" selected=move || chosen().is_none()>"All"</option>
             {options}
         </select>
     }
     .into_any()
 }
 
-/// What this server can be asked; the rest of the words are of other servers.
+/// Returns the endpoints that this server supports.
 fn offered() -> impl Iterator<Item = Endpoint> {
     let elsewhere = |kind: &Endpoint| matches!(kind, Endpoint::Llmstxt | Endpoint::DeepResearch);
     Endpoint::ALL.iter().copied().filter(move |kind| !elsewhere(kind))
@@ -346,7 +346,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
             <td>
                 {match outcome {
                     Some(status) => view! { <JobBadge status=status.to_string()/> }.into_any(),
-                    None => view! { <span class="hint">"not told"</span> }.into_any(),
+                    None => view! { <span class="hint">"not recorded"</span> }.into_any(),
                 }}
             </td>
             <td class="do">
@@ -366,7 +366,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     .into_any()
 }
 
-/// The form that makes such a call: its path, the name of its draft, and the field of the target.
+/// Returns the form of an endpoint: path, storage name of the draft, and main field.
 fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static str)> {
     match endpoint {
         Endpoint::Scrape => Some(("/scrape", "draft:scrape", "url")),
@@ -383,8 +383,8 @@ fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static s
     }
 }
 
-/// Address of the form filled as the call was: with the whole body where it is known, else with the
-/// target. Nothing is sent by it.
+/// Returns the path of the form, filled with the body of the call if it is known, or else with its target. Does not
+/// send anything.
 fn address_of_form(endpoint: Endpoint, target: &str, body: Option<serde_json::Value>) -> Option<String> {
     let (path, draft, field) = form_of(endpoint)?;
     Some(match body {

@@ -1,4 +1,4 @@
-//! Questions to the server's own documentation.
+//! Ask: questions about the server's documentation.
 
 use harvestman_core::api::support::DocsSearchRequest;
 use leptos::prelude::*;
@@ -13,15 +13,15 @@ use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::route::Screen;
 use crate::{browser, text};
 
-/// Questions to begin with.
+/// Example questions.
 const EXAMPLES: [&str; 4] = [
-    "How do I bound the number of pages of a crawl?",
-    "How is a webhook signed?",
-    "What costs credits?",
-    "How do I get data by a schema?",
+    "How do I limit the number of pages of a crawl?",
+    "How are webhooks signed?",
+    "Which calls cost credits?",
+    "How do I extract data with a schema?",
 ];
 
-/// Shows the screen. The question is in the address; an address alone asks nothing.
+/// Renders the screen. The question is in the URL; opening such a URL does not send it.
 #[component]
 pub fn AskPage() -> impl IntoView {
     let console = Console::get();
@@ -57,7 +57,7 @@ pub fn AskPage() -> impl IntoView {
                     ..Default::default()
                 };
                 let answer = client.docs_search(&request).await?;
-                console.say("Answered");
+                console.say("Answer ready");
                 Ok(Outcome::done(move || {
                     view! {
                         <div class="card-head">

@@ -1,4 +1,4 @@
-//! A site: form with a plan in words, a look at the site, code; the start leads to the job.
+//! Crawl: form with suggested options, site preview and code. Starting a crawl opens its job.
 
 use harvestman_core::api::CrawlRequest;
 use leptos::prelude::*;
@@ -19,7 +19,7 @@ mod preview;
 use plan::Plan;
 use preview::Preview;
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn CrawlPage() -> impl IntoView {
     let console = Console::get();

@@ -1,5 +1,5 @@
-//! Data from pages by a prompt, a schema or both: form, result, and where it comes from. A running job
-//! is in the address, so that it is found again.
+//! Extract: data from pages by a prompt, a schema or both, with its sources. The job id is in the URL, so that
+//! reloading shows the job again.
 
 use std::str::FromStr;
 
@@ -25,7 +25,7 @@ use crate::request_form::RequestForm;
 use crate::route::Screen;
 use crate::{browser, figures, highlight, history, text};
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn ExtractPage() -> impl IntoView {
     let console = Console::get();
@@ -43,7 +43,7 @@ pub fn ExtractPage() -> impl IntoView {
         let request = draft.to_send::<ExtractRequest>()?;
         let navigate = navigate.clone();
         Some(Box::pin(async move {
-            // A job that was started is remembered, even if the screen was left meanwhile.
+            // Not the abortable client: a started job must be stored even if the user leaves the screen.
             let started = console.client().start_extract(&request).await?;
             let id = started.id.to_string();
             history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
@@ -77,7 +77,7 @@ fn is_running(answer: &ExtractAnswer) -> bool {
     answer.status == ExtractStatus::Processing
 }
 
-/// Looks at a job until it has ended, another one is shown, or the screen is left.
+/// Polls a job until it ends; aborted when another job is shown or the screen is left.
 async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome, ClientError> {
     let console = exchange.console;
     let mut pause = EXTRACT_LOOK_MS;
@@ -122,12 +122,12 @@ fn result(answer: &ExtractAnswer) -> AnyView {
             </button>
             <button
                 class="btn icon quiet"
-                aria-label="Save as a file"
-                title="Save as a file"
+                aria-label="Save as file"
+                title="Save as file"
                 on:click=move |_| {
                     let text = saved.clone().unwrap_or_default();
                     if browser::download("extract.json", "application/json", &text).is_none() {
-                        console.say("The browser does not allow saving");
+                        console.say(text::NOT_SAVED);
                     }
                 }
             >
@@ -176,7 +176,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
     .into_any()
 }
 
-/// Each value with the pages that it comes from.
+/// Renders each value with its source pages.
 fn sources(sources: &Value) -> AnyView {
     let fields = sources.as_object().into_iter().flatten();
     let rows: Vec<_> = fields

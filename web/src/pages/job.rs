@@ -1,5 +1,5 @@
-//! A job while it runs and after: numbers, pages as list, tree and graph, errors, its request, webhooks, export, and
-//! the page that was opened.
+//! Job: progress, pages as list, tree and graph, errors, request, webhooks and export of one job, with the open page
+//! beside them. [`JobFeed`] loads the data.
 
 use std::str::FromStr;
 
@@ -40,7 +40,7 @@ use progress::{Figures, notices};
 use request::{EditAgain, Request};
 use webhooks::Webhooks;
 
-/// Shows the screen of the job in the address.
+/// Renders the screen of the job in the URL.
 #[component]
 pub fn JobPage() -> impl IntoView {
     let params = use_params_map();
@@ -96,7 +96,7 @@ fn Job(id: JobId) -> impl IntoView {
                     .into_any()
             }
             (None, Some(kind)) => {
-                view! { <section class="card"><p class="empty">{format!("This is a {kind}. {}", text::NO_LIST)}</p></section> }
+                view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.replace('_', " "), text::NO_LIST)}</p></section> }
                     .into_any()
             }
             (None, None) => view! { <Body feed request/> }.into_any(),
@@ -110,8 +110,8 @@ fn kind(feed: JobFeed) -> Option<String> {
         .with(|job| job.as_ref().map(|job| format!("{} ", job.kind.replace('_', " "))))
 }
 
-/// The body that started a job: as it was sent from here, or as the server keeps it. A server keeps no addresses of a
-/// batch in it: those of the pages stand in their place.
+/// Returns the request body of a job: as sent from this browser, or as stored by the server. The server does not
+/// store the URLs of a batch in it, so those of the pages are filled in.
 fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
     let sent = history::request_of(&feed.id.to_string());
     sent.or_else(|| {
@@ -169,7 +169,7 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let on_confirm = Callback::new(move |()| {
         spawn_local(async move {
             match feed.cancel(console).await {
-                Ok(()) => console.say("Cancelled"),
+                Ok(()) => console.say("Job cancelled"),
                 Err(error) => {
                     console.note(&error);
                     console.say(error.to_string());
@@ -191,7 +191,7 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             </button>
         </Show>
         <Export feed open=exporting/>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel it" keep="Keep it running" on_confirm/>
+        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel job" keep="Keep running" on_confirm/>
     }
     .into_any()
 }
@@ -229,7 +229,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             <Figures feed/>
             <div class="two">
                 <section class="card" aria-label="Job">
-                    <Tabs name="job" label="Parts of the job" tabs chosen/>
+                    <Tabs name="job" label="Job details" tabs chosen/>
                     <div role="tabpanel" id="job-panel" aria-labelledby=move || format!("job-{}", chosen.get())>
                         {move || match chosen.get() {
                             "tree" => view! { <Paths feed open/> }.into_any(),

@@ -1,5 +1,5 @@
-//! Keys of the team, and how its webhooks are signed. A key or secret itself is shown once, in the
-//! answer that made it, and is never kept.
+//! Keys: the API keys of the team and its webhook secret. A new key or secret is shown once, right after it was
+//! created, and never stored by the console.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::keys::Key;
@@ -18,7 +18,7 @@ mod webhooks;
 
 use webhooks::WebhookCard;
 
-/// The keys, as they were told last.
+/// The list of keys.
 #[derive(Clone, Copy)]
 struct List {
     console: Console,
@@ -36,7 +36,7 @@ impl List {
         });
     }
 
-    /// Keys that open something.
+    /// Returns the number of keys that are not revoked.
     fn alive(self) -> usize {
         self.keys.with(|keys| match keys {
             Some(Ok(keys)) => keys.iter().filter(|key| key.revoked_at.is_none()).count(),
@@ -45,7 +45,7 @@ impl List {
     }
 }
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn KeysPage() -> impl IntoView {
     let console = Console::get();
@@ -79,9 +79,9 @@ pub fn KeysPage() -> impl IntoView {
         <PageHead title="Keys".to_owned() intro=|| view! { <p>{text::KEYS_INTRO}</p> }/>
         <div class="stack">
             <NewKey list/>
-            <section class="card" aria-label="Keys of the team">
+            <section class="card" aria-label="Team keys">
                 <div class="card-head">
-                    <h2>"Keys of the team"</h2>
+                    <h2>"Team keys"</h2>
                     <span class="count">{move || list.alive()}</span>
                 </div>
                 {move || match list.keys.get() {
@@ -97,7 +97,7 @@ pub fn KeysPage() -> impl IntoView {
             title="Revoke this key?"
             text=text::REVOKE_TEXT
             action="Revoke key"
-            keep="Keep it"
+            keep="Keep key"
             on_confirm
         />
     }
@@ -126,7 +126,7 @@ fn NewKey(list: List) -> impl IntoView {
                 Ok(answer) => {
                     made.try_set(Some(answer.key));
                     name.try_set(String::new());
-                    console.say("Key made");
+                    console.say("Key created");
                     list.load();
                     browser::focus_soon("#new-key");
                 }
@@ -143,7 +143,7 @@ fn NewKey(list: List) -> impl IntoView {
             <form class="pad gap" on:submit=submit>
                 <div class="field">
                     <label class="field-name" for="key-name">
-                        "Name of the new key"
+                        "Key name"
                         <code>"name"</code>
                     </label>
                     <div class="with-button">
@@ -159,7 +159,7 @@ fn NewKey(list: List) -> impl IntoView {
                         />
                         <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
                             {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                            "Make key"
+                            "Create key"
                         </button>
                     </div>
                     {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-wrong">{text}</p> })}
@@ -171,20 +171,20 @@ fn NewKey(list: List) -> impl IntoView {
     .into_any()
 }
 
-/// A secret that is shown this once.
+/// Renders a new secret, which is shown only once.
 #[component]
 fn Once(
     what: &'static str,
     id: &'static str,
     secret: String,
-    /// Emptied when the reader is done.
+    /// Cleared when the user is done.
     hides: RwSignal<Option<String>>,
 ) -> impl IntoView {
     let console = Console::get();
     let copied = secret.clone();
     view! {
-        <div class="once" id=id tabindex="-1" role="group" aria-label=format!("The new {what}")>
-            <p>{format!("Copy the {what} now: it is shown this once.")}</p>
+        <div class="once" id=id tabindex="-1" role="group" aria-label=format!("New {what}")>
+            <p>{format!("Copy the {what} now. It is shown only once.")}</p>
             <div class="with-button">
                 <code class="secret">{secret}</code>
                 <button type="button" class="btn" on:click=move |_| copy(console, copied.clone())>
@@ -231,7 +231,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
             <tr class:gone=key.revoked_at.is_some()>
                 <th scope="row">
                     <span class="key-name">{key.name.clone()} {hint} {state}</span>
-                    <span class="phone-only hint">"used " {used.clone()}</span>
+                    <span class="phone-only hint">"Used " {used.clone()}</span>
                 </th>
                 <td class="opt quiet-text">{made}</td>
                 <td class="opt quiet-text">{used}</td>
@@ -245,10 +245,10 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
             <thead>
                 <tr>
                     <th scope="col">"Name"</th>
-                    <th scope="col" class="opt">"Made"</th>
+                    <th scope="col" class="opt">"Created"</th>
                     <th scope="col" class="opt">"Last used"</th>
                     <th scope="col">
-                        <span class="unseen">"What to do"</span>
+                        <span class="unseen">"Actions"</span>
                     </th>
                 </tr>
             </thead>

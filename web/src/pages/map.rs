@@ -1,4 +1,4 @@
-//! The addresses of a site: form, what was found as a table and as a tree, and what can be done with some of it.
+//! Map: lists the URLs of a site. Form, result as a list and a tree, and actions for selected URLs.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ mod found;
 
 use found::Found;
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn MapPage() -> impl IntoView {
     let console = Console::get();
@@ -31,7 +31,7 @@ pub fn MapPage() -> impl IntoView {
             let began = browser::now_ms();
             let answer = client.map(&request).await?;
             let seconds = (browser::now_ms() - began) / 1000.0;
-            let count = figures::counted(answer.links.len() as u64, "address", "addresses");
+            let count = figures::counted(answer.links.len() as u64, "URL", "URLs");
             console.say(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
             Ok(Outcome::done(move || {
@@ -53,7 +53,7 @@ pub fn MapPage() -> impl IntoView {
                     run
                     stop=exchange.stopping()
                     busy=exchange.busy()
-                    action="Map the site"
+                    action="Map site"
                     busy_action="Mapping"
                 />
                 <CodeCard draft/>

@@ -1,4 +1,4 @@
-//! Any address without a screen.
+//! Screen for unknown URLs.
 
 use leptos::prelude::*;
 
@@ -6,13 +6,13 @@ use crate::components::head::PageHead;
 use crate::route::Screen;
 use crate::text;
 
-/// Says so, and leads home.
+/// Renders the message and a link to the overview.
 #[component]
 pub fn NotFound() -> impl IntoView {
     view! {
         <PageHead title=text::NOT_FOUND.to_owned() intro=|| view! { <p>{text::NOT_FOUND_TEXT}</p> }/>
         <a class="btn" href=Screen::Overview.href()>
-            "Go to the overview"
+            "Go to overview"
         </a>
     }
     .into_any()

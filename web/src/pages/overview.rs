@@ -1,4 +1,4 @@
-//! How the server is, what runs, what was done last, what it cost this month.
+//! Overview: server health, credits of this month, running crawls and sessions, recent activity.
 
 use harvestman_client::ConsoleJob;
 use harvestman_core::api::team::{Call, UsageQuery};
@@ -19,21 +19,21 @@ mod running;
 use first_run::FirstRun;
 use running::{Browsers, Crawls};
 
-/// What was done last.
+/// Recent activity.
 #[derive(Clone, PartialEq)]
 struct Recent {
-    /// Every kind of call, newest first.
+    /// Calls of every kind, newest first.
     calls: Vec<Call>,
-    /// Jobs, with how far they are.
+    /// Jobs with their progress.
     jobs: Vec<ConsoleJob>,
 }
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn Overview() -> impl IntoView {
     let console = Console::get();
     let recent = RwSignal::new(None::<Result<Recent, String>>);
-    // Credits of this month; none where the server does not tell.
+    // Credits used this month; none until known.
     let credits = RwSignal::new(None::<u64>);
     Effect::new(move |_| {
         console.pulse.track();
@@ -48,7 +48,7 @@ pub fn Overview() -> impl IntoView {
                 calls: list.data,
                 jobs: jobs.unwrap_or_default(),
             });
-            // What is known is better than a sentence about a look that failed.
+            // Known data is more useful than the error of a failed poll.
             let keep = listed.is_err()
                 && recent.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
             if !keep && recent.try_with_untracked(|known| known.as_ref() != Some(&listed)) == Some(true) {
@@ -64,8 +64,8 @@ pub fn Overview() -> impl IntoView {
     });
     let actions = || {
         view! {
-            <a class="btn" href=Screen::Scrape.href()>"Scrape a page"</a>
-            <a class="btn primary" href=Screen::Crawl.href()>"Start a crawl"</a>
+            <a class="btn" href=Screen::Scrape.href()>"Scrape page"</a>
+            <a class="btn primary" href=Screen::Crawl.href()>"Start crawl"</a>
         }
     };
     let month = move || {
@@ -93,9 +93,9 @@ pub fn Overview() -> impl IntoView {
             </Show>
             <Crawls/>
             <Browsers/>
-            <section class="card" aria-label="Last activity">
+            <section class="card" aria-label="Recent activity">
                 <div class="card-head">
-                    <h2>"Last activity"</h2>
+                    <h2>"Recent activity"</h2>
                 </div>
                 {move || match recent.get() {
                     None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),

@@ -1,4 +1,4 @@
-//! One page: form, result, code.
+//! Scrape: form, result and code for one page.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::request_form::RequestForm;
 use crate::{browser, figures, text};
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn ScrapePage() -> impl IntoView {
     let console = Console::get();
@@ -37,7 +37,7 @@ pub fn ScrapePage() -> impl IntoView {
             Ok(Outcome::done(move || scraped(document.clone(), Some(seconds))))
         }))
     });
-    // An earlier scrape of the address is read again.
+    // An id in the URL loads the result of an earlier scrape.
     let query = Endpoint::Scrape.query();
     let earlier = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
     Effect::new(move |_| {

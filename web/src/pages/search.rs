@@ -1,4 +1,4 @@
-//! The web by words: form, results by source, and the ticked ones scraped.
+//! Search: form, results by source, and scraping of selected results.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::{browser, figures, history, route, text};
 
-/// One line of the results, whatever its source.
+/// A search result of any source.
 #[derive(Clone, PartialEq)]
 struct Hit {
     url: String,
     title: String,
     text: String,
-    /// Date, category or size.
+    /// Date, category or image size.
     more: Option<String>,
     document: Option<Shown>,
 }
@@ -57,7 +57,7 @@ impl Hit {
         }
     }
 
-    /// A picture stays a link: it is on another host.
+    /// An image is only linked, because loading it would send a request to another host.
     fn image(result: &ImageResult) -> Self {
         let size =
             (result.image_width > 0).then(|| format!("{} x {}", result.image_width, result.image_height));
@@ -94,7 +94,7 @@ fn sources(answer: &SearchAnswer) -> Vec<Tab> {
     tabs.collect()
 }
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
@@ -193,7 +193,7 @@ fn row(at: usize, hit: Hit, ticked: RwSignal<BTreeSet<String>>, open: RwSignal<O
     } else {
         hit.title
     };
-    let label = format!("Tick {title}");
+    let label = format!("Select {title}");
     let link = match is_safe_link(&hit.url) {
         true => view! {
             <a href=hit.url.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -276,7 +276,7 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
                 on:click=scrape
             >
                 {move || match count.get() {
-                    0 => "Tick results to scrape them".to_owned(),
+                    0 => "Select results to scrape".to_owned(),
                     count => format!("Scrape {}", figures::counted(count as u64, "page", "pages")),
                 }}
             </button>

@@ -1,4 +1,4 @@
-//! One browser session: its live view, who has control, what is run in it and what came of that, its clock.
+//! Session: live view, control, runs and remaining time of one browser session.
 
 use std::str::FromStr;
 
@@ -26,12 +26,12 @@ mod view;
 use run::RunCard;
 use view::LiveView;
 
-/// Opens the browser of a scrape and does nothing in it.
+/// Command that opens the browser of a scrape without changing the page.
 const OPEN: &str = "get url";
-/// Time for a browser to open, seconds.
+/// Timeout to open a browser, seconds.
 const OPEN_TIMEOUT_S: f64 = 60.0;
 
-/// Shows the screen of the session in the address; its id is the session's or its scrape's.
+/// Renders the screen of the session in the URL; the id is that of the session or of its scrape.
 #[component]
 pub fn SessionPage() -> impl IntoView {
     let params = use_params_map();
@@ -42,16 +42,16 @@ pub fn SessionPage() -> impl IntoView {
     }
 }
 
-/// Where a session stands.
+/// State of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Nobody has looked yet.
+    /// Not loaded yet.
     Unknown,
     /// No browser was opened for the scrape.
     NotOpened,
-    /// It lives.
+    /// The browser is open.
     Live,
-    /// It is over.
+    /// The browser is closed.
     Ended,
 }
 
@@ -59,18 +59,18 @@ pub enum State {
 #[derive(Clone, Copy)]
 pub struct Shown {
     console: Console,
-    /// As it stands in the address.
+    /// The id in the URL.
     id: ScrapeId,
-    /// The session, once there is one.
+    /// The session, if there is one.
     found: RwSignal<Option<ConsoleSession>>,
-    /// Where it stands.
+    /// Its state.
     state: Memo<State>,
     looked: RwSignal<bool>,
-    /// What was run, newest first.
+    /// The runs, newest first.
     calls: RwSignal<Vec<Call>>,
-    /// A call runs since then, ms since 1970.
+    /// Start of the current run, ms since 1970.
     busy: RwSignal<Option<f64>>,
-    /// The interactive view is shown.
+    /// Whether the interactive view is shown.
     control: RwSignal<bool>,
 }
 
@@ -101,7 +101,7 @@ impl Shown {
         }
     }
 
-    /// Looks for the session. Of several that continue the same scrape the newest is shown.
+    /// Polls the session. Of several sessions of the same scrape, the newest is shown.
     async fn look(self) {
         match self.console.client().console_sessions().await {
             Ok(answer) => {
@@ -130,13 +130,13 @@ impl Shown {
         }
     }
 
-    /// Whether it is a browser of its own, which takes code but no prompts.
+    /// Returns whether it is a standalone browser, which runs code but no prompts.
     fn is_own(self) -> bool {
         self.found
             .with(|one| one.as_ref().is_some_and(|one| one.scrape_id.is_none()))
     }
 
-    /// Runs a task; the first one of a scrape opens its browser.
+    /// Runs a task. The first task of a scrape opens its browser.
     async fn run(self, task: Task, timeout: f64) {
         if self.busy.try_get_untracked() != Some(None) {
             return;
@@ -157,9 +157,9 @@ impl Shown {
             outcome: answer.map_err(|error| error.to_string()),
         };
         self.console.say(if call.is_good() {
-            "Done"
+            "Run completed"
         } else {
-            "It did not succeed"
+            "Run failed"
         });
         self.calls.try_update(|calls| {
             calls.insert(0, call);
@@ -250,7 +250,7 @@ fn Clock(shown: Shown) -> impl IntoView {
             let credits = figures::counted(one.credits, "credit", "credits");
             let left = one.ends_at.map(|at| {
                 let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
-                format!("stops by itself in {}", figures::span(seconds))
+                format!("stops automatically in {}", figures::span(seconds))
             });
             Some([Some(lived), Some(credits), left])
         });
@@ -294,7 +294,7 @@ fn Actions(shown: Shown) -> impl IntoView {
     view! {
         <Show when=move || is_live() && has_view()>
             <button class="btn" on:click=switch>
-                {move || if shown.control.get() { "Give back" } else { "Take control" }}
+                {move || if shown.control.get() { "Release control" } else { "Take control" }}
             </button>
         </Show>
         <Show when=is_live>
@@ -302,7 +302,7 @@ fn Actions(shown: Shown) -> impl IntoView {
                 "Stop"
             </button>
         </Show>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep it" on_confirm/>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep session" on_confirm/>
     }
     .into_any()
 }

@@ -1,4 +1,5 @@
-//! The browser sessions of the team: those that live, with a button to stop each, and those of the last day.
+//! Sessions: live browser sessions of the team, each with a button to stop it, and those that ended in the last
+//! 24 hours.
 
 use harvestman_client::ConsoleSession;
 use harvestman_core::api::browser::BrowserRequest;
@@ -16,7 +17,7 @@ use crate::console::Console;
 use crate::route::{self, Screen};
 use crate::{figures, text};
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn SessionsPage() -> impl IntoView {
     let console = Console::get();
@@ -30,7 +31,7 @@ pub fn SessionsPage() -> impl IntoView {
             let answer = answer
                 .map(|answer| answer.sessions)
                 .map_err(|error| error.to_string());
-            // What is known is better than a sentence about a look that failed.
+            // Known data is more useful than the error of a failed poll.
             let keep = answer.is_err()
                 && listed.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
             if !keep {
@@ -67,7 +68,7 @@ pub fn SessionsPage() -> impl IntoView {
                 <div class="empty">
                     <Icon picture=Picture::Sessions/>
                     <p>{text::NO_SESSIONS}</p>
-                    <a class="btn" href=Screen::Scrape.href()>"Scrape a page"</a>
+                    <a class="btn" href=Screen::Scrape.href()>"Scrape page"</a>
                 </div>
             }
             .into_any()
@@ -100,7 +101,7 @@ pub fn SessionsPage() -> impl IntoView {
                 </section>
             </Show>
         </div>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep it" on_confirm/>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep session" on_confirm/>
     }
     .into_any()
 }
@@ -115,7 +116,7 @@ fn some(
     })
 }
 
-/// Ends a session and says what it cost.
+/// Stops a session and reports its duration and cost in a toast.
 pub async fn stop(console: Console, id: &str) {
     let Ok(id) = id.parse::<SessionId>() else { return };
     match console.client().delete_browser(id).await {
@@ -131,7 +132,7 @@ pub async fn stop(console: Console, id: &str) {
     }
 }
 
-/// Opens a browser that belongs to no scrape.
+/// Renders the button that opens a standalone browser.
 #[component]
 fn Open() -> impl IntoView {
     let console = Console::get();
@@ -157,17 +158,17 @@ fn Open() -> impl IntoView {
     view! {
         <button class="btn primary" aria-disabled=move || busy.get().to_string() on:click=open>
             {move || busy.get().then(|| view! { <span class="spin"></span> })}
-            {move || if busy.get() { "Opening" } else { "Open a browser" }}
+            {move || if busy.get() { "Opening" } else { "Open browser" }}
         </button>
     }
     .into_any()
 }
 
-/// What a session is called: the page that it continues, or that it is a browser of its own.
+/// Returns the name of a session: the URL of its scrape, or "Standalone browser".
 pub fn name_of(one: &ConsoleSession) -> String {
     match &one.url {
         Some(url) => figures::short_url(url).to_owned(),
-        None => "A browser of its own".to_owned(),
+        None => "Standalone browser".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Choices of this device.
+//! Settings of the console in this browser.
 
 use harvestman_core::api::format::FormatKind;
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::draft::FORMATS;
 use crate::theme::{Density, Theme};
 use crate::{sign_in, storage, text};
 
-/// Shows the choices.
+/// Renders the screen.
 #[component]
 pub fn SettingsPage() -> impl IntoView {
     let forget = RwSignal::new(false);
@@ -25,7 +25,7 @@ pub fn SettingsPage() -> impl IntoView {
         storage::forget_everything();
         console.theme.set(Theme::System);
         sign_in::sign_out(console);
-        console.say("Forgotten");
+        console.say("Local data cleared");
     });
     view! {
         <div class="settings">
@@ -37,12 +37,12 @@ pub fn SettingsPage() -> impl IntoView {
                 <KeySetting/>
                 <div class="setting">
                     <div>
-                        <h2>"Forget everything"</h2>
-                        <p>"Key, theme, drafts, remembered requests."</p>
+                        <h2>"Local data"</h2>
+                        <p>"API key, theme, drafts and remembered requests."</p>
                     </div>
                     <div>
                         <button class="btn danger" on:click=move |_| forget.set(true)>
-                            "Forget everything"
+                            "Clear local data"
                         </button>
                     </div>
                 </div>
@@ -52,8 +52,8 @@ pub fn SettingsPage() -> impl IntoView {
             open=forget
             title=text::FORGET_TITLE
             text=text::FORGET_TEXT
-            action="Forget everything"
-            keep="Keep it"
+            action="Clear local data"
+            keep="Keep data"
             on_confirm
         />
     }
@@ -82,7 +82,7 @@ fn ThemeSetting() -> impl IntoView {
         <div class="setting">
             <div>
                 <h2 id="set-theme">"Theme"</h2>
-                <p>"System follows the device."</p>
+                <p>"System follows the setting of your device."</p>
             </div>
             <div>
                 <div class="chips" role="group" aria-labelledby="set-theme">
@@ -116,7 +116,7 @@ fn DensitySetting() -> impl IntoView {
         <div class="setting">
             <div>
                 <h2 id="set-density">"Density"</h2>
-                <p>"Compact shows more on one screen."</p>
+                <p>"Compact fits more on the screen."</p>
             </div>
             <div>
                 <div class="chips" role="group" aria-labelledby="set-density">
@@ -149,7 +149,7 @@ fn FormatSetting() -> impl IntoView {
         <div class="setting">
             <div>
                 <h2 id="set-formats">"Default formats"</h2>
-                <p>"Chosen in a form that was cleared."</p>
+                <p>"Selected formats in new and cleared forms."</p>
             </div>
             <div role="group" aria-labelledby="set-formats">
                 <Chips chosen on_toggle/>
@@ -168,7 +168,7 @@ fn KeySetting() -> impl IntoView {
         <div class="setting">
             <div>
                 <h2>"API key"</h2>
-                <p>"Never part of an address; sent to this server only."</p>
+                <p>"Sent to this server only, and never part of a URL."</p>
             </div>
             <div>
                 {move || match console.key.get() {
@@ -192,10 +192,10 @@ fn KeySetting() -> impl IntoView {
                         <label class="field-name" for="remember">
                             "Remember on this device"
                         </label>
-                        <p class="hint">"Off: the key is forgotten with this tab."</p>
+                        <p class="hint">"If off, the key is removed when you close this tab."</p>
                     </div>
                     <button class="btn" on:click=move |_| sign_in::sign_out(console)>
-                        "Use another key"
+                        "Change API key"
                     </button>
                 </Show>
             </div>

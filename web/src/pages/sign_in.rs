@@ -1,4 +1,4 @@
-//! The way in when the server wants a key.
+//! Sign-in screen, shown while the server requires a key and there is none.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -7,7 +7,7 @@ use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
 use crate::{browser, sign_in, text};
 
-/// Asks for a key.
+/// Renders the form for an API key.
 #[component]
 pub fn SignIn(problem: Option<String>) -> impl IntoView {
     let console = Console::get();
@@ -69,7 +69,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                     <label class="field-name" for="remember">
                         "Remember on this device"
                     </label>
-                    <p class="hint">"Otherwise the key is forgotten with this tab."</p>
+                    <p class="hint">"If off, the key is removed when you close this tab."</p>
                 </div>
                 <div class="send">
                     <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>

@@ -1,5 +1,5 @@
-//! Small instruments for who works with pages: they run in this page, by the npm package's own wasm,
-//! and send nothing to the server.
+//! Tools: small tools for page content, crawl scope, robots.txt, sitemaps and webhook signatures. They run in this
+//! page with the wasm of the npm package and send nothing to the server.
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -17,7 +17,7 @@ mod scope;
 mod sitemap;
 mod webhook;
 
-/// The tools: what stands in the address, and the name.
+/// The tools: id in the URL, and label.
 const TOOLS: [(&str, &str); 5] = [
     ("page", "HTML to Markdown"),
     ("scope", "Crawl scope"),
@@ -26,7 +26,7 @@ const TOOLS: [(&str, &str); 5] = [
     ("webhook", "Webhook signature"),
 ];
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn ToolsPage() -> impl IntoView {
     let package = Package::begin();
@@ -61,7 +61,7 @@ pub fn ToolsPage() -> impl IntoView {
                         <div class="notice-line">
                             <span>{text::PACKAGE_LOST} " " {problem}</span>
                             <button class="btn small danger" on:click=move |_| package.load()>
-                                "Try again"
+                                "Retry"
                             </button>
                         </div>
                     </div>
@@ -86,10 +86,10 @@ pub fn ToolsPage() -> impl IntoView {
     .into_any()
 }
 
-/// What a tool made of its input; none without input or package.
+/// Result of a tool; none without input or package.
 type Made = Memo<Option<Result<Value, String>>>;
 
-/// Runs a tool whenever its input changes; `input` gives none while there is nothing to work on.
+/// Runs a tool whenever its input changes; `input` returns `None` while the input is incomplete.
 fn made(
     package: Package,
     tool: &'static str,
@@ -98,16 +98,16 @@ fn made(
     Memo::new(move |_| package.run(tool, &input()?))
 }
 
-/// Input beside result.
+/// Renders the input of a tool beside its result.
 #[component]
 fn Bench(
-    /// The controls.
+    /// The input fields.
     children: Children,
     package: Package,
     made: Made,
-    /// What will be here.
+    /// Empty state of the result.
     empty: &'static str,
-    /// Shows a result.
+    /// Renders a result.
     shows: fn(&Value) -> AnyView,
 ) -> impl IntoView {
     let result = move || match made.get() {
@@ -133,14 +133,14 @@ fn Bench(
     .into_any()
 }
 
-/// A field of one line, or of several.
+/// Renders a text field.
 #[component]
 fn Input(
     id: &'static str,
     label: &'static str,
     #[prop(optional)] hint: &'static str,
     value: RwSignal<String>,
-    /// One line without.
+    /// Number of lines; 0 is a single-line field.
     #[prop(optional)]
     rows: u32,
     #[prop(optional)] placeholder: &'static str,
@@ -168,7 +168,7 @@ fn Input(
     .into_any()
 }
 
-/// A switch.
+/// Renders a switch.
 #[component]
 fn Toggle(id: &'static str, label: &'static str, value: RwSignal<bool>) -> impl IntoView {
     view! {
@@ -188,7 +188,7 @@ fn Toggle(id: &'static str, label: &'static str, value: RwSignal<bool>) -> impl 
     .into_any()
 }
 
-/// The lines that hold something.
+/// Returns the non-empty lines.
 fn lines(text: RwSignal<String>) -> Vec<String> {
     text.with(|text| {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -196,23 +196,23 @@ fn lines(text: RwSignal<String>) -> Vec<String> {
     })
 }
 
-/// What is typed, unless it is nothing.
+/// Returns the trimmed text if it is not empty.
 fn typed(text: RwSignal<String>) -> Option<String> {
     text.with(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A verdict as a word and a dot.
+/// Renders a verdict badge.
 fn verdict(good: bool, word: &'static str) -> AnyView {
     view! { <span class=if good { "badge ok" } else { "badge bad" }>{word}</span> }.into_any()
 }
 
-/// A list of strings in a value.
+/// Returns the strings of a JSON array.
 fn strings(value: &Value) -> Vec<String> {
     let items = value.as_array().into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Addresses below a heading; nothing without any.
+/// Renders URLs below a heading, or nothing if there are none.
 fn addresses(title: &'static str, list: Vec<String>) -> AnyView {
     if list.is_empty() {
         return ().into_any();

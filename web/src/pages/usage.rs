@@ -1,5 +1,5 @@
-//! Credits and tokens by month, by key if asked: bars, and the same figures as a table. What is shown
-//! is in the address, under the API's names.
+//! Usage: credits or tokens by month and optionally by key, as a bar chart and a table. The selection is in the URL
+//! under the API's names.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::team::{CreditUsage, UNLIMITED_CREDITS, UsageQuery};
@@ -21,7 +21,7 @@ mod report;
 use bars::Bars;
 use report::{Report, Spent};
 
-/// What is counted.
+/// The unit of the report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Credits,
@@ -46,7 +46,7 @@ impl Of {
     }
 }
 
-/// Shows the screen.
+/// Renders the screen.
 #[component]
 pub fn UsagePage() -> impl IntoView {
     let console = Console::get();
@@ -80,7 +80,7 @@ pub fn UsagePage() -> impl IntoView {
         let Ok(usage) = client.credit_usage().await.map(|answer| answer.data) else {
             return;
         };
-        // Without a limit what is left tells nothing of what was used.
+        // Without a limit, the used credits cannot be derived from the remaining ones.
         if let Ok(history) = client.credit_history(UsageQuery::default()).await {
             let periods = history.periods.iter();
             let this = periods.filter(|period| period.start_date == usage.billing_period_start);
@@ -96,7 +96,7 @@ pub fn UsagePage() -> impl IntoView {
         if let Some(csv) = csv
             && browser::download(&format!("{}.csv", of.get_untracked().word()), "text/csv", &csv).is_none()
         {
-            console.say("The browser does not allow saving");
+            console.say(text::NOT_SAVED);
         }
     };
     let actions = move || {
@@ -140,7 +140,7 @@ pub fn UsagePage() -> impl IntoView {
     .into_any()
 }
 
-/// Whether an answer is still what is asked for.
+/// Returns whether a response still matches the selection in the URL.
 fn of_now(of: Of, by_key: bool, query: Memo<leptos_router::params::ParamsMap>) -> bool {
     let now = query.try_get_untracked();
     now.is_some_and(|query| {
@@ -193,7 +193,7 @@ fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
     });
     view! {
         <div class="card-head">
-            <div class="chips" role="group" aria-label="What is counted">
+            <div class="chips" role="group" aria-label="Unit">
                 {chips}
             </div>
             <span class="grow"></span>
@@ -219,11 +219,11 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     let share = used as f64 / usage.plan_credits.max(1) as f64;
     let (year, month) = figures::month_of(usage.billing_period_start.0);
     let budget = match unlimited {
-        true => "no limit".to_owned(),
+        true => "unlimited".to_owned(),
         false => figures::count(usage.plan_credits),
     };
     let left = match unlimited {
-        true => "no limit".to_owned(),
+        true => "unlimited".to_owned(),
         false => figures::count(usage.remaining_credits),
     };
     let bar = (!unlimited).then(|| {
@@ -245,15 +245,15 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
             {bar}
             <dl class="figures month">
                 <div class="figure">
-                    <dt>{format!("credits in {} {year}", figures::month_name(month))}</dt>
+                    <dt>{format!("Credits in {} {year}", figures::month_name(month))}</dt>
                     <dd>{figures::count(used)}</dd>
                 </div>
                 <div class="figure">
-                    <dt>"left this month"</dt>
+                    <dt>"Left this month"</dt>
                     <dd>{left}</dd>
                 </div>
                 <div class="figure">
-                    <dt>"budget of a month"</dt>
+                    <dt>"Monthly budget"</dt>
                     <dd>{budget}</dd>
                 </div>
             </dl>
@@ -262,7 +262,7 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     .into_any()
 }
 
-/// The same figures as the bars, newest month first.
+/// Renders the figures of the bars as a table, newest month first.
 fn table(report: &Report, unit: &'static str) -> AnyView {
     let keys = report.keys.iter().enumerate().map(|(index, key)| {
         let class = format!("key-dot key-{}", bars::colour(index));
@@ -295,14 +295,14 @@ fn table(report: &Report, unit: &'static str) -> AnyView {
             }
         });
     view! {
-        <div class="scroll-x" tabindex="0" role="region" aria-label="Figures by month">
+        <div class="scroll-x" tabindex="0" role="region" aria-label="Usage by month">
             <table class="table">
                 <thead>
                     <tr>
                         <th scope="col">"Month"</th>
                         {keys}
                         <th scope="col" class="num">
-                            {if is_split { "all" } else { unit }}
+                            {if is_split { "Total" } else { unit }}
                         </th>
                     </tr>
                 </thead>

@@ -1,4 +1,4 @@
-//! Why a call failed, asked of the server's own documentation with the error that the call ended with.
+//! Dialog that explains why a call failed, by asking the server's documentation about the error.
 
 use harvestman_client::{Client, ClientError};
 use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
@@ -12,27 +12,27 @@ use crate::components::dialog::Dialog;
 use crate::components::failure::failure;
 use crate::console::Console;
 
-/// A call whose failure is asked about.
+/// A failed call to explain.
 #[derive(Clone, PartialEq)]
 pub(super) struct Question {
     pub(super) endpoint: Endpoint,
     pub(super) target: String,
     pub(super) id: JobId,
-    /// Why, as the list told it.
+    /// Error message in the list, if any.
     pub(super) error: Option<String>,
 }
 
-/// What is known so far.
+/// State of the explanation.
 #[derive(Clone)]
 enum Known {
     Nothing,
-    /// The error; the answer is on its way.
+    /// The error message; the explanation is loading.
     Error(String),
     Answer(String, DocsAnswer),
     Failed(ClientError),
 }
 
-/// A dialog that is open while there is a question.
+/// Renders the dialog, open while there is a call to explain.
 #[component]
 pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
     let console = Console::get();
@@ -77,10 +77,10 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
     let said = |error: String| view! { <div class="notice bad">{error}</div> };
     let wait = || view! { <div class="wait"><i></i><i></i><i></i></div> };
     view! {
-        <Dialog open title="Why it failed">
+        <Dialog open title="Why this call failed">
             <p class="mono cut">{move || question.with(|asked| asked.as_ref().map(|asked| asked.target.clone()))}</p>
             {move || match known.get() {
-                // Nothing waits in a dialog that is closed.
+                // A closed dialog has no loading placeholder.
                 Known::Nothing => open.get().then(wait).into_any(),
                 Known::Error(error) => view! { {said(error)} {wait()} }.into_any(),
                 Known::Answer(error, answer) => view! { {said(error)} <AnswerView answer/> }.into_any(),
@@ -96,14 +96,14 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
     .into_any()
 }
 
-/// What the first page that failed ended with, in the API's own words.
+/// Returns the error of the first failed page, in the API's own words.
 async fn error_of(client: &Client, asked: &Question) -> String {
     let told = match asked.endpoint {
         Endpoint::Crawl => of_job(client.crawl_errors(asked.id).await),
         Endpoint::BatchScrape => of_job(client.batch_scrape_errors(asked.id).await),
         _ => None,
     };
-    told.unwrap_or_else(|| "It failed, and the server does not tell more.".to_owned())
+    told.unwrap_or_else(|| "The call failed, and the server recorded no error message.".to_owned())
 }
 
 fn of_job(errors: Result<harvestman_core::api::job::JobErrors, ClientError>) -> Option<String> {

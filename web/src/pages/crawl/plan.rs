@@ -1,5 +1,5 @@
-//! A plan in words: what the server proposes for a prompt, option by option, beside what the form says. What was set in
-//! the form wins until its reader ticks the proposal.
+//! Crawl options suggested by the server for a description. Suggestions for unset options are applied at once; values
+//! that the user set are kept until the user selects the suggestion.
 
 use harvestman_core::api::params_preview::{CrawlParams, ParamsPreviewRequest};
 use harvestman_core::api::{TargetUrl, Wire};
@@ -15,18 +15,18 @@ use crate::{figures, text};
 
 const FIELD: &str = "prompt";
 
-/// An option that was proposed.
+/// A suggested option.
 #[derive(Clone, PartialEq)]
 struct Proposal {
-    /// Its name in the API.
+    /// Name in the API.
     name: String,
-    /// What was proposed.
+    /// Suggested value.
     value: Value,
-    /// What the form said before.
+    /// Value in the form before.
     before: Option<Value>,
 }
 
-/// Shows the plan.
+/// Renders the description field and the suggestions.
 #[component]
 pub fn Plan(draft: Draft) -> impl IntoView {
     let console = Console::get();
@@ -37,7 +37,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
     let proposals = RwSignal::new(None::<Vec<Proposal>>);
     let told = RwSignal::new(None::<(&'static str, String)>);
     let busy = RwSignal::new(false);
-    // A form that was cleared has no plan.
+    // Clearing the form also clears the description.
     Effect::new(move |_| {
         if draft.value("url").is_none() && proposals.with_untracked(Option::is_some) {
             proposals.set(None);
@@ -48,7 +48,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
         words.set(event_target_value(&event));
         proposals.set(None);
         told.set(None);
-        // Without a look at the proposals the server plans by itself when the crawl starts.
+        // Without suggestions, the server derives the options from the prompt when the crawl starts.
         let said = words.get_untracked();
         draft.put(FIELD, (!said.trim().is_empty()).then(|| Value::from(said)));
     };
@@ -82,7 +82,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 Ok(answer) => {
                     told.try_set(answer.warning.map(|warning| ("notice warn", warning)));
                     let found = read(draft, &answer.data);
-                    // What the form does not say yet is taken over; the prompt has done its work.
+                    // Drop the prompt once the suggestions are applied, so that the server derives nothing again.
                     for proposal in found.iter().filter(|proposal| proposal.before.is_none()) {
                         draft.put_exactly(&proposal.name, Some(proposal.value.clone()));
                     }
@@ -110,7 +110,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 .filter(|proposal| is_taken(draft, proposal))
                 .count();
             let all = figures::counted(proposals.len() as u64, "suggestion", "suggestions");
-            Some(format!("{all}, {taken} taken. {}", text::YOURS_WINS))
+            Some(format!("{all}, {taken} applied. {}", text::YOURS_WINS))
         })
     };
     let list = move || {
@@ -126,7 +126,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
     view! {
         <div class="field">
             <label class="field-name" for=field_id(FIELD)>
-                "Plan in words"
+                "Crawl description"
                 <code>"prompt"</code>
             </label>
             <textarea
@@ -152,7 +152,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
     .into_any()
 }
 
-/// The proposals that a crawl takes, beside what the form says.
+/// Returns the suggestions, each with the value in the form.
 fn read(draft: Draft, params: &CrawlParams) -> Vec<Proposal> {
     let mut all = serde_json::Map::new();
     params.fill(&mut all);
@@ -186,9 +186,9 @@ fn row(draft: Draft, proposal: Proposal) -> AnyView {
     let yours = proposal.with_value(|proposal| {
         let default = draft.default_of(&proposal.name);
         match (&proposal.before, default) {
-            (Some(before), _) => format!("yours {before}"),
-            (None, Some(default)) => format!("default {default}"),
-            (None, None) => "default none".to_owned(),
+            (Some(before), _) => format!("your value: {before}"),
+            (None, Some(default)) => format!("default: {default}"),
+            (None, None) => "no default".to_owned(),
         }
     });
     let (name, value) = proposal.with_value(|proposal| (proposal.name.clone(), proposal.value.to_string()));

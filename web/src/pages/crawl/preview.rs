@@ -1,5 +1,5 @@
-//! A look at a site before it is crawled: what its robots.txt says to this server, how many pages its sitemaps name, and
-//! which of them belong to the crawl as the form has it. The rules are the core's own, from the npm package in this page.
+//! Site preview: what robots.txt allows, how many URLs the sitemaps list, and which of them are in scope with the
+//! options in the form. The core's own rules decide, through the npm package in this page.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::crawl::SitemapMode;
@@ -20,16 +20,16 @@ use crate::limits::{PREVIEW_ADDRESSES, PREVIEW_SHOWN};
 use crate::package::Package;
 use crate::{figures, text};
 
-/// What a look found.
+/// The fetched facts about a site.
 #[derive(Clone, PartialEq)]
 struct Seen {
     url: Url,
-    /// The text of robots.txt; none when there is none.
+    /// The text of robots.txt, if the site has one; or the error.
     robots: Result<Option<String>, String>,
     links: Result<Vec<MapLink>, String>,
 }
 
-/// Shows the card.
+/// Renders the card.
 #[component]
 pub fn Preview(draft: Draft) -> impl IntoView {
     let console = Console::get();
@@ -70,11 +70,11 @@ pub fn Preview(draft: Draft) -> impl IntoView {
     view! {
         <section class="card part-result" aria-label="Preview">
             <div class="card-head">
-                <h2>"Before it starts"</h2>
+                <h2>"Preview"</h2>
                 <span class="grow"></span>
                 <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=look>
                     {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    {move || if busy.get() { "Looking" } else { "Look at the site" }}
+                    {move || if busy.get() { "Loading preview" } else { "Preview site" }}
                 </button>
             </div>
             {move || match package.state.get() {
@@ -90,7 +90,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
     .into_any()
 }
 
-/// The site's robots.txt, fetched by the server as any page.
+/// Fetches the site's robots.txt through a scrape.
 async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String> {
     let address = url.join("/robots.txt").map_err(|error| error.to_string())?;
     let body = json!({ "url": address.as_str(), "formats": [FormatKind::RawHtml.as_str()], "maxAge": 0 });
@@ -139,19 +139,19 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     } else {
         (
             "badge bad",
-            "The start page is not allowed: nothing would be crawled.",
+            "The start page is blocked, so the crawl would fetch nothing.",
         )
     };
     let delay = said["crawlDelay"]
         .as_f64()
-        .map(|seconds| format!(" It asks for {} between fetches.", figures::span(seconds)));
+        .map(|seconds| format!(" Crawl delay: {}.", figures::span(seconds)));
     let sitemaps = said["sitemaps"].as_array().map_or(0, Vec::len) as u64;
     let named =
-        (sitemaps > 0).then(|| format!(" It names {}.", figures::counted(sitemaps, "sitemap", "sitemaps")));
+        (sitemaps > 0).then(|| format!(" Lists {}.", figures::counted(sitemaps, "sitemap", "sitemaps")));
     view! {
         <p><span class=class>"robots.txt"</span> " " {words} {delay} {named}</p>
         <details class="seen">
-            <summary>"Read it"</summary>
+            <summary>"Show robots.txt"</summary>
             <Code html=escape(&text) label="robots.txt" wrap=true/>
         </details>
     }
@@ -171,7 +171,7 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     };
     let count = urls.len() as u64;
     let urls = StoredValue::new(urls);
-    // Judged anew as the form changes.
+    // Recomputed when the form changes.
     let judged = Memo::new(move |_| {
         let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
         let verdicts = package.run("scope", &input)?.ok()?;
@@ -191,12 +191,12 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     } else {
         ""
     };
-    let found = format!("{}{most} named.", figures::counted(count, "page", "pages"));
+    let found = format!("{}{most}.", figures::counted(count, "URL", "URLs"));
     let belong = move || {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
             Some(format!(
-                " {} belong to this crawl, {} do not.",
+                " {} in scope, {} out of scope.",
                 figures::count(inside.len() as u64),
                 figures::count(outside.len() as u64)
             ))
@@ -217,7 +217,7 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     view! {
         <p><span class="badge ok">"Sitemap"</span> " " {found} {belong}</p>
         <details class="seen">
-            <summary>"Which, as the form is now"</summary>
+            <summary>"Show URLs with scope"</summary>
             {list}
         </details>
     }

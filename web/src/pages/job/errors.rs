@@ -1,4 +1,4 @@
-//! What a job could not have: pages that failed, and apart from them what robots.txt keeps out.
+//! Errors tab: failed pages, and separately the URLs blocked by robots.txt.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::job_feed::JobFeed;
 use crate::limits::SHOWN_ERRORS;
 use crate::{figures, text};
 
-/// Shows the errors.
+/// Renders the errors.
 #[component]
 pub fn Errors(feed: JobFeed) -> impl IntoView {
     move || {
@@ -37,7 +37,7 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
             let addresses = addresses.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
             view! {
                 <h2 class="error-head">
-                    "Kept out by robots.txt" <span class="count">{figures::count(errors.robots_blocked.len() as u64)}</span>
+                    "Blocked by robots.txt" <span class="count">{figures::count(errors.robots_blocked.len() as u64)}</span>
                 </h2>
                 <ul class="rows">{addresses.collect_view()}</ul>
                 {rest(errors.robots_blocked.len())}
@@ -53,11 +53,11 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
     }
 }
 
-/// What is said of a list that is longer than what is shown.
+/// Returns the note below a list that is cut.
 fn rest(count: usize) -> Option<AnyView> {
     (count > SHOWN_ERRORS).then(|| {
         let words = format!(
-            "and {} more, which the errors of the API have",
+            "{} more. The errors endpoint of the API returns all of them.",
             figures::count((count - SHOWN_ERRORS) as u64)
         );
         view! { <p class="pad hint">{words}</p> }.into_any()

@@ -1,5 +1,5 @@
-//! A job as files: every document as JSON lines, its Markdown as a ZIP archive or as one file, its links as a table.
-//! Documents are read in parts and handed to the browser as they come.
+//! Export of a job: documents as JSON lines, Markdown as a ZIP archive or one file, links as CSV. Documents are
+//! fetched page by page and appended to the file as they arrive.
 
 use harvestman_core::api::Document;
 use harvestman_core::api::job::{JobProgress, StatusQuery};
@@ -16,7 +16,7 @@ use crate::limits::EXPORT_DOCUMENTS;
 use crate::zip::Zip;
 use crate::{figures, text};
 
-/// What is written.
+/// File format of an export.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Lines,
@@ -26,18 +26,22 @@ enum Kind {
 }
 
 const KINDS: [(Kind, &str, &str); 4] = [
-    (Kind::Lines, "JSONL", "Every document whole, one a line"),
+    (Kind::Lines, "JSONL", "Complete documents, one per line"),
     (
         Kind::Archive,
         "ZIP of Markdown",
-        "A file for each page, in folders as on the site",
+        "One file per page, in the folders of the site",
     ),
     (
         Kind::Markdown,
         "One Markdown file",
-        "All pages one after the other, each under its address",
+        "All pages in one file, each after its URL",
     ),
-    (Kind::Links, "CSV of links", "From which page to which address"),
+    (
+        Kind::Links,
+        "CSV of links",
+        "Source page and target URL of every link",
+    ),
 ];
 
 impl Kind {
@@ -51,7 +55,7 @@ impl Kind {
     }
 }
 
-/// A file that is being written.
+/// A file under construction.
 struct File {
     kind: Kind,
     parts: Parts,
@@ -73,7 +77,7 @@ impl File {
         }
     }
 
-    /// Adds documents; false when no more fit.
+    /// Adds documents. Returns false if the file is full.
     fn add(&mut self, documents: &[Document]) -> bool {
         let mut out = String::new();
         for document in documents {
@@ -136,20 +140,20 @@ impl File {
     }
 }
 
-/// How far an export is.
+/// Progress of an export, in pages.
 #[derive(Clone, Copy, PartialEq)]
 struct Progress {
     done: u64,
     of: u64,
 }
 
-/// Asks what to write, and writes it.
+/// Renders the export dialog.
 #[component]
 pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     let console = Console::get();
     let progress = RwSignal::new(None::<Progress>);
     let problem = RwSignal::new(None::<String>);
-    // Closing the dialog stops what is being written.
+    // Closing the dialog stops the export.
     let write = move |kind: Kind| {
         problem.set(None);
         spawn_local(async move {
@@ -187,7 +191,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
         })
     };
     view! {
-        <Dialog open title="Export">
+        <Dialog open title="Export pages">
             <ul class="exports">{kinds.collect_view()}</ul>
             {told}
             {move || problem.get().map(|words| view! { <div class="notice bad" role="alert">{words}</div> })}
@@ -201,7 +205,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     .into_any()
 }
 
-/// Reads every page and saves the file; false when it was stopped.
+/// Fetches every page and saves the file. Returns false if the export was stopped.
 async fn run(
     console: Console,
     feed: JobFeed,

@@ -1,5 +1,5 @@
-//! Who links to whom, drawn: pages in ink, the open one in the accent, links as hairlines. Dragging moves, the wheel and
-//! the buttons zoom, a click opens a page. The tree tab is its text form.
+//! Graph tab: the link graph of a job on a canvas. Dragging moves the view, Shift with the wheel or the buttons zoom,
+//! a click opens a page. The tree tab is the accessible text alternative.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ use crate::job_feed::JobFeed;
 use crate::limits::GRAPH_LINES;
 use crate::{figures, text};
 
-/// How near to a page a click must be, CSS px.
+/// Maximum distance of a click from a page, CSS px.
 const NEAR: f64 = 10.0;
 const ZOOM_STEP: f64 = 1.3;
 const ZOOMS: std::ops::RangeInclusive<f64> = 0.02..=6.0;
-/// Pixels that an arrow key moves.
+/// Distance that an arrow key moves the view, CSS px.
 const PAN: f64 = 60.0;
 
-/// A graph with its places.
+/// A graph with its layout.
 struct Drawing {
     graph: LinkGraph,
-    /// Every page told all its links.
+    /// Whether every page was stored with its list of links.
     listed: bool,
     places: Vec<(f64, f64)>,
-    /// Distance of the outermost page from the middle.
+    /// Distance of the outermost page from the center.
     radius: f64,
 }
 
-/// What part of the drawing is in sight: `screen = place * scale + offset`.
+/// The visible part of the drawing: `screen = position * scale + offset`.
 #[derive(Clone, Copy, PartialEq)]
 struct Sight {
     scale: f64,
@@ -47,7 +47,7 @@ impl Sight {
         (x * self.scale + self.x, y * self.scale + self.y)
     }
 
-    /// Zooms so that what is at a point of the screen stays there.
+    /// Zooms around a fixed point on the screen.
     fn zoomed(self, factor: f64, (x, y): (f64, f64)) -> Self {
         let scale = (self.scale * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
         let factor = scale / self.scale;
@@ -59,13 +59,13 @@ impl Sight {
     }
 }
 
-/// Shows the graph; `open` is the page that is read beside it.
+/// Renders the graph; `open` is the index of the open page.
 #[component]
 pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let console = Console::get();
     let drawing = RwSignal::new(None::<Arc<Drawing>>);
     let problem = RwSignal::new(None::<String>);
-    // Asked for again when half as many pages have come, and at the end.
+    // Reload when the number of pages has grown by half, and when the job ends.
     let asked = StoredValue::new(None::<(usize, bool)>);
     Effect::new(move |_| {
         let (rows, ended) = (feed.rows.with(Vec::len), !feed.is_running());
@@ -153,7 +153,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
         if sight.with_untracked(Option::is_none) {
             sight.set(fit());
         }
-        // Many changes within a frame are one picture.
+        // Draw at most once per frame.
         if !waiting.get_value() {
             waiting.set_value(true);
             request_animation_frame(move || {
@@ -229,7 +229,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
         }
     };
     let on_wheel = move |event: WheelEvent| {
-        // A page that scrolls stays scrollable over the picture.
+        // Without a modifier key, the wheel scrolls the page.
         if event.ctrl_key() || event.meta_key() || event.shift_key() {
             event.prevent_default();
             let at = (f64::from(event.offset_x()), f64::from(event.offset_y()));
@@ -250,7 +250,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
         event.prevent_default();
     };
     let label = format!(
-        "{} and {} between them. The tree has the pages as text.",
+        "{} and {} between them. The Tree tab lists the pages as text.",
         figures::counted(pages as u64, "page", "pages"),
         figures::counted(links as u64, "link", "links")
     );
@@ -266,7 +266,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     let part = move || {
         (all() > pages).then(|| {
             let (shown, all) = (figures::count(pages as u64), figures::count(all() as u64));
-            format!("The first {shown} of {all} pages. ")
+            format!("First {shown} of {all} pages. ")
         })
     };
     view! {
@@ -305,7 +305,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     .into_any()
 }
 
-/// The colours of the style sheet, as the picture needs them.
+/// Colors for drawing, from the style sheet.
 struct Colours {
     ink: String,
     line: String,
@@ -313,7 +313,7 @@ struct Colours {
 }
 
 impl Colours {
-    /// The canvas carries them in properties that are resolved for whichever scheme is on.
+    /// Reads the colors from CSS properties of the canvas, which are resolved for the current color scheme.
     fn of(canvas: &HtmlCanvasElement) -> Option<Self> {
         let style = window().get_computed_style(canvas).ok().flatten()?;
         let colour = |name: &str| style.get_property_value(name).ok();
@@ -354,7 +354,7 @@ fn paint(
         context.line_to(x1, y1);
     };
     let all = &drawing.graph.links;
-    // All the other links together are a hairline each, and the more there are the fainter they are.
+    // The more links there are besides those to a parent, the fainter they are drawn.
     context.set_line_width(0.5);
     context.set_stroke_style_str(&colours.line);
     context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));

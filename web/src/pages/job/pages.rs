@@ -1,4 +1,4 @@
-//! The pages of a job as a list with a filter, and the one that is open.
+//! Pages tab: the pages of a job as a list with a filter, and the open page beside it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::text;
 
-/// Shows the list, or what `search` finds in it.
+/// Renders the list, filtered by `search`.
 #[component]
 pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>>) -> impl IntoView {
     let rows = Memo::new(move |_| {
@@ -43,7 +43,7 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
     .into_any()
 }
 
-/// Shows the open page; its body is asked for now.
+/// Renders the open page after fetching its document.
 #[component]
 pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let console = Console::get();
@@ -56,7 +56,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         };
         spawn_local(async move {
             let answer = feed.document(console, index).await;
-            // Another page may have been opened meanwhile.
+            // The user may have opened another page meanwhile.
             if open.try_get_untracked().flatten() != Some(index) {
                 return;
             }
@@ -75,7 +75,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         });
     });
     let shown = Memo::new(move |_| document.get());
-    // The viewer stays while one page follows another, with its tab and what is looked for.
+    // Keep the viewer when switching pages, so that its tab and the search term stay.
     let state = Memo::new(move |_| (open.with(Option::is_some), shown.with(Option::is_some)));
     view! {
         {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}

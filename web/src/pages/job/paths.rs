@@ -1,4 +1,4 @@
-//! The pages of a job as a tree of their paths, which grows with the list in small steps.
+//! Tree tab: the pages of a job as a tree of paths, built in small steps that do not block the page.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::limits::{SLICE_MS, SLICE_PAGES};
 use crate::path_tree::PathTree;
 use crate::text;
 
-/// Shows the tree; a page that is chosen in it opens.
+/// Renders the tree; selecting a page opens it.
 #[component]
 pub fn Paths(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let tree = RwSignal::new(Arc::new(PathTree::default()));
@@ -37,7 +37,7 @@ pub fn Paths(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     .into_any()
 }
 
-/// Adds pages for a moment; whether there are more, or none when nobody looks any more.
+/// Adds pages for at most [`SLICE_MS`]. Returns whether there are more, or `None` if the tree is no longer shown.
 fn grow(feed: JobFeed, tree: RwSignal<Arc<PathTree>>) -> Option<bool> {
     let until = browser::now_ms() + SLICE_MS;
     let mut tree = tree.try_write()?;

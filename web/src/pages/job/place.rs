@@ -1,5 +1,5 @@
-//! Where a reader of a job is: the tab, the filters, the open page. It stands in the address by the API's names, so
-//! that it can be shared and the browser's way back works; a tab is a step of that way, the rest is not.
+//! View state of the job screen (tab, filters, open page), kept in the URL so that it can be shared. Switching tabs
+//! adds a step to the browser history; other changes do not.
 
 use harvestman_core::ids::JobId;
 use harvestman_core::webhook::DeliveryState;
@@ -12,23 +12,23 @@ use leptos_router::params::ParamsMap;
 use crate::limits::ADDRESS_MS;
 use crate::{browser, route};
 
-/// The tabs; the first one is not named in the address.
+/// The tabs; the first one is not written to the URL.
 const TABS: [&str; 6] = ["pages", "tree", "graph", "errors", "request", "webhooks"];
 
-/// The signals of the place.
+/// The view state as signals.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// One of [`TABS`].
     pub tab: RwSignal<&'static str>,
-    /// The filter of the pages.
+    /// Filter of the pages.
     pub search: RwSignal<String>,
-    /// The open page, by its place in the job's documents.
+    /// Index of the open page in the job's documents.
     pub page: RwSignal<Option<u64>>,
-    /// Which webhook events are shown.
+    /// Filter of the webhook events.
     pub state: RwSignal<Option<DeliveryState>>,
 }
 
-/// What the signals say, or an address.
+/// The view state as values, from the signals or from a URL.
 #[derive(PartialEq, Debug)]
 struct Said {
     tab: &'static str,
@@ -38,7 +38,7 @@ struct Said {
 }
 
 impl Place {
-    /// The place in the address, which follows it from now on.
+    /// Returns the view state of the URL, and keeps the two in sync.
     pub fn in_address(id: JobId) -> Self {
         let (query, navigate) = (use_query_map(), use_navigate());
         let said = query.with_untracked(Said::by_address);
@@ -48,7 +48,7 @@ impl Place {
             page: RwSignal::new(said.page),
             state: RwSignal::new(said.state),
         };
-        // The way back leads to another tab; within a tab the signals are ahead of the address.
+        // Back and forward change the tab. Within a tab, the signals are newer than the URL.
         Effect::new(move |_| {
             let said = query.with(Said::by_address);
             if said.tab != place.tab.get_untracked() {
@@ -112,7 +112,7 @@ impl Said {
         }
     }
 
-    /// `?tab=tree&page=3`; empty at the first place of all.
+    /// Returns the query, such as `?tab=tree&page=3`; empty for the initial state.
     fn query(&self, encoded: impl Fn(&str) -> String) -> String {
         let parts = [
             (
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_what_its_address_says() {
+    fn view_state_and_query_convert_both_ways() {
         let query = |said: &Said| said.query(str::to_owned);
         let first = Said::by(|_| None);
         assert_eq!(query(&first), "");

@@ -1,4 +1,4 @@
-//! The numbers of a job: pages, speed, errors, credits, time left; and what its caller should know.
+//! Progress of a job: pages, speed, errors, credits, time left and limiter; and its error and warning notices.
 
 use harvestman_core::api::job::{JobProgress, JobStatus};
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::{figures, text};
 
-/// What the caller should know: why it failed, a warning, a lost server.
+/// Renders the notices: error, warning, or a failed status request.
 pub fn notices(feed: JobFeed) -> AnyView {
     let told = feed.progress.with(|progress| {
         let progress = progress.as_ref()?;
@@ -16,7 +16,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
     let (error, warning) = told.unwrap_or_default();
     let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
     let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
-    // A server that does not answer at all has its banner.
+    // The banner already reports a server that does not respond at all.
     let lost = feed.lost.get() && !Console::get().lost.get();
     let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::TRYING_AGAIN}</div> });
     view! {
@@ -27,7 +27,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
     .into_any()
 }
 
-/// Shows the numbers.
+/// Renders the counters.
 #[component]
 pub fn Figures(feed: JobFeed) -> impl IntoView {
     let number =
@@ -42,11 +42,11 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
     let errors = move || feed.errors.with(|errors| errors.errors.len() as u64);
     let robots = move || feed.errors.with(|errors| errors.robots_blocked.len() as u64);
     let left = move || match (feed.is_running(), feed.seconds_left()) {
-        (true, Some(seconds)) => (figures::span(seconds), "left"),
-        (true, None) => ("-".to_owned(), "left"),
+        (true, Some(seconds)) => (figures::span(seconds), "Time left"),
+        (true, None) => ("-".to_owned(), "Time left"),
         (false, _) => {
             let took = feed.progress.with(|progress| progress.as_ref()?.duration);
-            (took.map_or_else(|| "-".to_owned(), figures::span), "in all")
+            (took.map_or_else(|| "-".to_owned(), figures::span), "Total time")
         }
     };
     view! {
@@ -63,23 +63,23 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
             </div>
             <dl class="figures">
                 <div class="figure">
-                    <dt>"pages"</dt>
+                    <dt>"Pages"</dt>
                     <dd>{move || figures::count(completed())}<small>"/ "{move || figures::count(total())}</small></dd>
                 </div>
                 <div class="figure">
-                    <dt>"pages per second"</dt>
+                    <dt>"Pages per second"</dt>
                     <dd>{move || figures::rate(feed.speed.get())}</dd>
                 </div>
                 <div class="figure" class:bad=move || { errors() > 0 }>
-                    <dt>"errors"</dt>
+                    <dt>"Errors"</dt>
                     <dd>{move || figures::count(errors())}</dd>
                 </div>
                 <div class="figure">
-                    <dt>"kept out by robots.txt"</dt>
+                    <dt>"Blocked by robots.txt"</dt>
                     <dd>{move || figures::count(robots())}</dd>
                 </div>
                 <div class="figure">
-                    <dt>"credits"</dt>
+                    <dt>"Credits"</dt>
                     <dd>{move || figures::count(number(|progress| progress.credits_used))}</dd>
                 </div>
                 <div class="figure">
@@ -93,7 +93,7 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
     .into_any()
 }
 
-/// Shows in one line what the pages took beside one fetch each, and what the job waits for now.
+/// Renders one line with the counts of browser use, waits and retries, and the current limiter.
 #[component]
 fn Pace(feed: JobFeed) -> impl IntoView {
     let counts = move || feed.pace.with(|pace| pace.pages);
@@ -105,20 +105,20 @@ fn Pace(feed: JobFeed) -> impl IntoView {
     view! {
         <dl class="pace">
             <div>
-                <dt>"in the browser"</dt>
+                <dt>"In browser"</dt>
                 <dd>{move || figures::count(counts().in_browser)}</dd>
             </div>
             <div>
-                <dt>"waited"</dt>
+                <dt>"Waited"</dt>
                 <dd>{move || figures::count(counts().waited)}</dd>
             </div>
             <div>
-                <dt>"retried"</dt>
+                <dt>"Retried"</dt>
                 <dd>{move || figures::count(counts().retried)}</dd>
             </div>
             <Show when=move || feed.is_running()>
                 <div title=move || limiter().1>
-                    <dt>"limited by"</dt>
+                    <dt>"Limited by"</dt>
                     <dd>{move || limiter().0}</dd>
                 </div>
             </Show>
@@ -127,7 +127,7 @@ fn Pace(feed: JobFeed) -> impl IntoView {
     .into_any()
 }
 
-/// Name and explanation of what limits a job.
+/// Returns label and explanation of a limiter.
 fn limiter_text(word: &str) -> (&'static str, &'static str) {
     match word {
         "hostDelay" => ("host delay", text::LIMITED_BY_HOST_DELAY),

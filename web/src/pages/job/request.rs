@@ -1,4 +1,4 @@
-//! The request of a job, and how to send it again: as it was, or changed.
+//! Request tab: the request body of a job, to run again unchanged or edited.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::job::StatusPath;
@@ -15,7 +15,10 @@ use crate::job_feed::JobFeed;
 use crate::route::{self, Screen};
 use crate::{highlight, history, storage, text, typed};
 
-/// Starts a job with a body; its id.
+/// Starts a job with a body and returns its id.
+///
+/// # Errors
+/// Returns the error message of the validation or of the server.
 async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
     let client = console.client();
     let refused = |error: ApiError| match error.details {
@@ -41,7 +44,8 @@ async fn start(console: Console, path: StatusPath, body: &Value) -> Result<Strin
     Ok(id)
 }
 
-/// Leads to the form of a crawl with the request in it. A batch has no form: its request is changed as JSON.
+/// Renders the button that opens the crawl form with the request. Batches have no form; their request is edited as
+/// JSON.
 #[component]
 pub fn EditAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
@@ -65,14 +69,14 @@ pub fn EditAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     .into_any()
 }
 
-/// Shows the request.
+/// Renders the request.
 #[component]
 pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let busy = RwSignal::new(false);
     let problem = RwSignal::new(None::<String>);
-    // The text while it is changed; none while it is only shown.
+    // The text while editing; none while the request is only shown.
     let edited = RwSignal::new(None::<String>);
     let written = Memo::new(move |_| {
         let body = request.get()?;
@@ -99,7 +103,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         spawn_local(async move {
             match start(console, path, &body).await {
                 Ok(id) => {
-                    console.say("Started");
+                    console.say("Job started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(words) => _ = problem.try_set(Some(words)),
@@ -139,10 +143,10 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             <div class="card-foot">
                 <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=run>
                     {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    {move || if edited.with(Option::is_some) { "Run this" } else { "Run again" }}
+                    {move || if edited.with(Option::is_some) { "Run edited request" } else { "Run again" }}
                 </button>
                 <button class="btn small quiet" on:click=turn>
-                    {move || if edited.with(Option::is_some) { "Leave it as it was" } else { "Edit" }}
+                    {move || if edited.with(Option::is_some) { "Discard changes" } else { "Edit" }}
                 </button>
                 <span class="grow"></span>
                 <button class="btn small quiet" on:click=move |_| copy(console, written.get_untracked().unwrap_or_default())>

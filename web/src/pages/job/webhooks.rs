@@ -1,5 +1,5 @@
-//! The delivery log of a job: each event with its attempts, what comes next, and a button to send it
-//! once more. Looks again while something is to come.
+//! Webhooks tab: the delivery log of a job. Each event has its attempts, its next attempt and a button to send it
+//! again. The log is polled while events are pending or the job runs.
 
 use harvestman_client::{WebhookAttempt, WebhookEvent, WebhookLog};
 use harvestman_core::ids::{JobId, WebhookId};
@@ -15,12 +15,12 @@ use crate::{figures, text};
 
 const FILTERS: [(&str, Option<DeliveryState>); 4] = [
     ("All", None),
-    ("Waiting", Some(DeliveryState::Pending)),
+    ("Pending", Some(DeliveryState::Pending)),
     ("Delivered", Some(DeliveryState::Delivered)),
     ("Given up", Some(DeliveryState::GivenUp)),
 ];
 
-/// The log as it is shown.
+/// The log on screen.
 #[derive(Clone, Copy)]
 struct Shown {
     console: Console,
@@ -32,7 +32,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Reads again what is shown, or `more` than that.
+    /// Reloads as many events as are shown, or with `more` at least one more.
     async fn read(self, more: bool) {
         let shown = self
             .log
@@ -41,14 +41,14 @@ impl Shown {
             return;
         };
         let answer = whole(self.console, self.feed.id, wanted, shown + usize::from(more)).await;
-        // Another filter may have been chosen meanwhile.
+        // The user may have changed the filter meanwhile.
         if self.wanted.try_get_untracked() != Some(wanted) {
             return;
         }
         match answer {
             Ok(log) => {
                 self.problem.try_set(None);
-                // The same again would only take the place and the focus from who reads it.
+                // Setting an equal log would only reset the scroll position and the focus.
                 if self.log.try_with_untracked(|known| known.as_ref() != Some(&log)) == Some(true) {
                     self.log.set(Some(log));
                 }
@@ -60,7 +60,7 @@ impl Shown {
         }
     }
 
-    /// Looks again and again until the job has ended and no event waits.
+    /// Polls until the job has ended and no event is pending.
     async fn watch(self) {
         if self.watching.try_get_value() != Some(false) {
             return self.read(false).await;
@@ -98,7 +98,7 @@ impl Shown {
     }
 }
 
-/// The log from its beginning until it has so many events, or ends.
+/// Fetches the log from the start until it has at least `events` events, or ends.
 async fn whole(
     console: Console,
     id: JobId,
@@ -116,7 +116,7 @@ async fn whole(
     Ok(log)
 }
 
-/// Shows the log; of all events or of those in a `wanted` state.
+/// Renders the log of all events, or of those in the `wanted` state.
 #[component]
 pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl IntoView {
     let shown = Shown {
@@ -152,7 +152,7 @@ pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl 
         <Show when=move || receiver().is_some()>
             <div class="pad gap">
                 <p class="mono">{receiver}</p>
-                <div class="chips" role="group" aria-label="Which events">
+                <div class="chips" role="group" aria-label="Event filter">
                     {FILTERS.map(|(name, state)| chip(shown, name, state)).collect_view()}
                 </div>
             </div>
@@ -205,7 +205,7 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
     let id = event.webhook_id;
     let (class, word) = match event.state {
         DeliveryState::Delivered => ("badge ok", "delivered"),
-        DeliveryState::Pending => ("badge run", "waiting"),
+        DeliveryState::Pending => ("badge run", "pending"),
         DeliveryState::GivenUp => ("badge bad", "given up"),
     };
     let attempts = event.attempts.iter().map(attempt);
@@ -217,7 +217,7 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
             view! { <span class="what">{format!("next attempt in {}", figures::span(seconds))}</span> }
         });
     let again = (event.state != DeliveryState::Pending).then(|| {
-        let label = format!("Send {} number {} again", event.event, event.number);
+        let label = format!("Send {} event {} again", event.event, event.number);
         view! {
             <button class="btn small quiet" aria-label=label on:click=move |_| shown.resend(id)>
                 "Send again"
@@ -245,7 +245,7 @@ fn attempt(attempt: &WebhookAttempt) -> AnyView {
     let took = format!("{} ms", figures::count(attempt.duration_ms));
     let met = match (&attempt.error, attempt.status) {
         (Some(error), _) => error.clone(),
-        (None, Some(status)) => format!("answered {status}"),
+        (None, Some(status)) => format!("HTTP {status}"),
         (None, None) => String::new(),
     };
     view! { <span class="what">{format!("{ago}, {took}: {met}")}</span> }.into_any()

@@ -1,4 +1,4 @@
-//! The secret that signs the team's webhooks, and an event to try a receiver with.
+//! Card with the secret that signs the team's webhooks, and a test event for a receiver.
 
 use harvestman_core::api::keys::{SecretSource, WebhookSecret, WebhookTested};
 use harvestman_core::api::webhook::WebhookSpec;
@@ -12,7 +12,7 @@ use crate::components::dialog::Confirm;
 use crate::console::Console;
 use crate::{browser, figures, text};
 
-/// Shows the card.
+/// Renders the card.
 #[component]
 pub(super) fn WebhookCard() -> impl IntoView {
     let console = Console::get();
@@ -32,7 +32,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
             match console.client().rotate_webhook_secret().await {
                 Ok(answer) => {
                     made.try_set(Some(answer.secret));
-                    console.say("New webhook secret");
+                    console.say("Webhook secret created");
                     load();
                     browser::focus_soon("#new-secret");
                 }
@@ -54,7 +54,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
         if is_set() {
             "Rotate secret"
         } else {
-            "Make a secret"
+            "Create secret"
         }
     };
     let rotate = move |_| match is_set() {
@@ -79,10 +79,10 @@ pub(super) fn WebhookCard() -> impl IntoView {
         </section>
         <Confirm
             open=asking
-            title="Rotate the secret?"
+            title="Rotate the webhook secret?"
             text=text::ROTATE_TEXT
             action="Rotate secret"
-            keep="Keep it"
+            keep="Keep secret"
             on_confirm
         />
     }
@@ -121,7 +121,7 @@ fn TestEvent() -> impl IntoView {
         <form class="pad gap test-event" on:submit=submit>
             <div class="field">
                 <label class="field-name" for="hook-url">
-                    "Try a receiver"
+                    "Test receiver URL"
                     <code>"webhook.url"</code>
                 </label>
                 <div class="with-button">
@@ -154,7 +154,7 @@ fn outcome(tested: Result<WebhookTested, String>) -> AnyView {
     };
     let status = tested
         .status
-        .map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+        .map_or_else(|| "no response".to_owned(), |status| format!("HTTP {status}"));
     let signed = if tested.signed { "signed" } else { "not signed" };
     let class = if tested.delivered {
         "notice good"

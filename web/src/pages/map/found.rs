@@ -1,5 +1,5 @@
-//! What a map found: a table with a filter and a tick for each address, the same as a tree, and where the ticked ones
-//! can go.
+//! Result of a map: the URLs as a filterable list and as a tree, both with selection, and the actions for selected
+//! URLs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::path_tree::PathTree;
 use crate::route::{self, Screen};
 use crate::{browser, figures, history, text};
 
-/// Shows the addresses.
+/// Renders the result.
 #[component]
 pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
     let console = Console::get();
@@ -32,7 +32,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
     let total = links.with_value(|links| links.len());
     let filter = RwSignal::new(String::new());
     let ticked = RwSignal::new(HashSet::<usize>::new());
-    // Places of the addresses that the filter finds.
+    // Indexes of the URLs that match the filter.
     let rows = Memo::new(move |_| {
         let filter = filter.with(|filter| filter.trim().to_lowercase());
         links.with_value(|links| {
@@ -47,7 +47,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         })
     });
     let in_tree = RwSignal::new(None::<u64>);
-    // A branch that ends at an address ticks it.
+    // Selecting a tree branch that is a URL toggles that URL.
     Effect::new(move |_| {
         if let Some(item) = in_tree.get() {
             in_tree.set(None);
@@ -61,7 +61,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         vec![
             Tab {
                 id: "table",
-                label: "Addresses",
+                label: "URLs",
                 count: Some(figures::count(rows.with(Vec::len) as u64)),
             },
             tab("tree", "Tree"),
@@ -79,7 +79,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             });
         });
     };
-    // The ticked addresses, or all that are shown.
+    // The selected URLs, or all shown ones if none is selected.
     let wanted = move || {
         links.with_value(|links| {
             let mut places: Vec<usize> = ticked.with(|ticked| ticked.iter().copied().collect());
@@ -109,29 +109,29 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
     };
     view! {
         <div class="card-head">
-            <h2>"Found"</h2>
+            <h2>"Site map"</h2>
             <span class="grow"></span>
             <span class="hint nowrap">
-                {figures::counted(total as u64, "address", "addresses")} {format!(" in {seconds:.1} s")}
+                {figures::counted(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
             </span>
         </div>
-        <Tabs name="found" label="How to show them" tabs chosen/>
+        <Tabs name="found" label="Result view" tabs chosen/>
         <div class="filter send">
             <label class="tick">
                 <input
                     type="checkbox"
-                    aria-label="Tick all that are shown"
+                    aria-label="Select all shown URLs"
                     disabled=move || rows.with(Vec::is_empty)
                     prop:checked=all_ticked
                     on:change=tick_all
                 />
             </label>
-            <FilterInput words=filter label="Filter addresses" placeholder="Filter by address or title"/>
+            <FilterInput words=filter label="Filter URLs" placeholder="Filter by URL or title"/>
         </div>
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {
                 (true, _) => view! { <p class="empty">{if total == 0 { text::NOTHING_FOUND } else { text::NO_MATCH }}</p> }.into_any(),
-                (false, "tree") => view! { <Tree tree chosen=in_tree label="Addresses by path"/> }.into_any(),
+                (false, "tree") => view! { <Tree tree chosen=in_tree label="URLs by path"/> }.into_any(),
                 (false, _) => view! { <Table links rows ticked/> }.into_any(),
             }}
         </div>
@@ -216,7 +216,7 @@ fn Table(
             role="listbox"
             aria-multiselectable="true"
             tabindex="0"
-            aria-label="Addresses; space ticks"
+            aria-label="URLs; press Space to select"
             aria-activedescendant=move || here.get().map(|at| format!("found-{at}"))
             node_ref=scroll.node
             on:scroll=move |_| scroll.moved()
@@ -234,7 +234,7 @@ fn Table(
     .into_any()
 }
 
-/// Where the ticked addresses can go.
+/// Renders the actions for the selected URLs.
 #[component]
 fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>) -> impl IntoView {
     let console = Console::get();
@@ -285,13 +285,13 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
     move || match (count(), one()) {
         (0, _) => view! { <span>{text::TICK_SOME}</span> }.into_any(),
         (1, Some(url)) => view! {
-            <a class="btn small" href=go(Screen::Scrape, url.clone())>"Scrape it"</a>
-            <a class="btn small" href=go(Screen::Crawl, url)>"Crawl from it"</a>
+            <a class="btn small" href=go(Screen::Scrape, url.clone())>"Scrape URL"</a>
+            <a class="btn small" href=go(Screen::Crawl, url)>"Crawl from URL"</a>
         }
         .into_any(),
         (count, _) => view! {
             <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=batch>
-                {format!("Scrape {} as a batch", figures::count(count as u64))}
+                {format!("Batch scrape {} URLs", figures::count(count as u64))}
             </button>
         }
         .into_any(),

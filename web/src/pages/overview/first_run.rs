@@ -1,4 +1,4 @@
-//! The first steps of a newcomer.
+//! First steps, shown while the team has made no API call.
 
 use harvestman_core::api::snippet::{Call, SnippetLanguage};
 use harvestman_core::api::{ScrapeRequest, TargetUrl, Wire};
@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::route::Screen;
 
-/// Shows the steps.
+/// Renders the steps.
 #[component]
 pub fn FirstRun() -> impl IntoView {
     let console = Console::get();
@@ -33,19 +33,19 @@ pub fn FirstRun() -> impl IntoView {
             <ol class="first">
                 <li>
                     <h3>"Scrape one page"</h3>
-                    <p>"See what becomes of it: Markdown, links, metadata."</p>
-                    <a class="btn small" href=Screen::Scrape.href()>"Scrape a page"</a>
+                    <p>"Get its Markdown, links and metadata."</p>
+                    <a class="btn small" href=Screen::Scrape.href()>"Scrape page"</a>
                 </li>
                 <li>
                     <h3>"Crawl a site"</h3>
-                    <p>"Give a start page and a limit; watch the pages come in."</p>
-                    <a class="btn small" href=Screen::Crawl.href()>"Start a crawl"</a>
+                    <p>"Enter a start page and a limit, and watch the pages arrive."</p>
+                    <a class="btn small" href=Screen::Crawl.href()>"Start crawl"</a>
                 </li>
                 <li>
-                    <h3>"Do the same from your code"</h3>
-                    <p>"Make a key for it; every form shows its curl command."</p>
-                    <a class="btn small" href=Screen::Keys.href()>"Make a key"</a>
-                    <button class="btn small" on:click=move |_| _ = command().map(|command| copy(console, command))>"Copy a curl command"</button>
+                    <h3>"Call the API from your code"</h3>
+                    <p>"Create an API key; every form shows its request as code."</p>
+                    <a class="btn small" href=Screen::Keys.href()>"Create key"</a>
+                    <button class="btn small" on:click=move |_| _ = command().map(|command| copy(console, command))>"Copy curl command"</button>
                 </li>
             </ol>
         </section>

@@ -1,11 +1,11 @@
-//! How the server and its parts are.
+//! Health of the server and of its parts.
 
 use harvestman_client::Readiness;
 use leptos::prelude::*;
 
 use crate::text;
 
-/// Each part with its word.
+/// Renders each part with its status.
 pub fn health(readiness: &Readiness) -> AnyView {
     let whole = match readiness.ready {
         true => ("dot ok", "ready"),

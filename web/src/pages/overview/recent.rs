@@ -1,4 +1,4 @@
-//! What was done last, one row a call, each leading to what came of it.
+//! Recent API calls, one row each, linked to their results.
 
 use harvestman_client::ConsoleJob;
 use harvestman_core::api::team::{Call, Endpoint};
@@ -9,7 +9,7 @@ use crate::components::badge::JobBadge;
 use crate::limits::RECENT_JOBS;
 use crate::{browser, figures, route};
 
-/// Shows the calls, newest first.
+/// Renders the latest calls.
 pub fn rows(Recent { calls, jobs }: Recent) -> AnyView {
     let rows = calls.into_iter().take(RECENT_JOBS).map(|call| row(call, &jobs));
     view! { <ul class="rows">{rows.collect_view()}</ul> }.into_any()

@@ -1,4 +1,4 @@
-//! What runs: crawls with their progress, and live browsers.
+//! Running work: crawls with their progress, and live browser sessions.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use crate::route::{self, Screen};
 use crate::sign_in::numbers_only;
 use crate::{figures, text};
 
-/// Numbers of a running crawl.
+/// Progress of a running crawl, in pages.
 #[derive(Clone, Copy, PartialEq, Default)]
 struct Progress {
     completed: u64,
     total: u64,
 }
 
-/// Shows the crawls that run.
+/// Renders the running crawls.
 #[component]
 pub fn Crawls() -> impl IntoView {
     let console = Console::get();
@@ -128,12 +128,12 @@ pub fn Crawls() -> impl IntoView {
                 <p class="pad quiet-text">{text::NO_ACTIVE}</p>
             </Show>
         </section>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel crawl" keep="Keep crawling" on_confirm/>
+        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel crawl" keep="Keep running" on_confirm/>
     }
     .into_any()
 }
 
-/// Shows the browsers that live; nothing when there is none.
+/// Renders the live sessions, or nothing if there are none.
 #[component]
 pub fn Browsers() -> impl IntoView {
     let console = Console::get();

@@ -1,4 +1,4 @@
-//! What came of a call: exit code, time, and each text that it gave.
+//! Outcome of a run: status, duration and outputs.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
 use crate::figures;
 
-/// The outcome of a call as a word and the class of its badge.
+/// Returns CSS class and text of the badge for a run.
 pub fn badge(call: &Call) -> (&'static str, String) {
     match &call.outcome {
-        Err(_) => ("badge bad", "refused".to_owned()),
+        Err(_) => ("badge bad", "error".to_owned()),
         Ok(answer) if answer.killed == Some(true) => ("badge warn", "killed".to_owned()),
         Ok(answer) => {
             let class = if answer.success { "badge ok" } else { "badge bad" };
@@ -25,7 +25,7 @@ pub fn badge(call: &Call) -> (&'static str, String) {
     }
 }
 
-/// Shows the outcome of a call.
+/// Renders the outcome of a run.
 #[component]
 pub fn Answer(call: Call) -> impl IntoView {
     let (class, word) = badge(&call);
@@ -36,8 +36,12 @@ pub fn Answer(call: Call) -> impl IntoView {
     let blocks = match call.outcome {
         Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),
         Ok(answer) => {
-            let killed = (answer.killed == Some(true))
-                .then(|| format!("It was stopped after {} s, as its timeout says.", call.timeout));
+            let killed = (answer.killed == Some(true)).then(|| {
+                format!(
+                    "The run exceeded its timeout of {} s and was stopped.",
+                    call.timeout
+                )
+            });
             let problem = answer.error.or(killed);
             let problem = problem.map(|text| view! { <div class="notice bad">{text}</div> });
             let texts = [
@@ -55,7 +59,7 @@ pub fn Answer(call: Call) -> impl IntoView {
             view! {
                 {problem}
                 {texts}
-                {silent.then(|| view! { <p class="hint">"It gave no result and printed nothing."</p> })}
+                {silent.then(|| view! { <p class="hint">"No result and no output."</p> })}
             }
             .into_any()
         }

@@ -1,4 +1,4 @@
-//! What is run in a session: code or words, how long it may take, and what was run before.
+//! Card to run code or prompts in a session, with a timeout and the history of earlier runs.
 
 use harvestman_core::api::interact::{Language, Task};
 use leptos::prelude::*;
@@ -10,13 +10,13 @@ use crate::calls::Call;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::{browser, clock, figures, storage, text};
 
-/// Time that a call may take unless said otherwise, seconds; the API's own default.
+/// Default timeout of a run, seconds; the same as that of the API.
 const TIMEOUT_S: f64 = 30.0;
 
-/// In the order of the menu.
+/// The languages in menu order.
 const LANGUAGES: [Language; 3] = [Language::Node, Language::Python, Language::Bash];
 
-/// What is being written; kept on this device.
+/// The text in the editors, kept in local storage.
 #[derive(Clone, Copy)]
 struct Written {
     language: RwSignal<Language>,
@@ -44,7 +44,7 @@ impl Written {
         self.code[at.unwrap_or_default()]
     }
 
-    /// Takes over what was run before.
+    /// Loads an earlier run into the editor, and returns the tab for it.
     fn take(self, call: &Call) -> &'static str {
         self.timeout.set(call.timeout.to_string());
         match call.task() {
@@ -61,7 +61,7 @@ impl Written {
     }
 }
 
-/// A text that is kept on this device as it changes.
+/// Returns a text signal that is stored under `name` on every change.
 fn kept(name: &'static str, first: &'static str) -> RwSignal<String> {
     let text: Option<String> = storage::read(name);
     let signal = RwSignal::new(text.unwrap_or_else(|| first.to_owned()));
@@ -82,7 +82,7 @@ fn code_name(language: Language) -> &'static str {
     }
 }
 
-/// Something that works on every page.
+/// Returns example code that works on every page.
 fn example(language: Language) -> &'static str {
     match language {
         Language::Node => "await page.title()",
@@ -91,7 +91,7 @@ fn example(language: Language) -> &'static str {
     }
 }
 
-/// Shows the card.
+/// Renders the card.
 #[component]
 pub fn RunCard(shown: Shown) -> impl IntoView {
     let written = Written::restore();
@@ -211,7 +211,7 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
                     {move || if busy() { "Running" } else { "Run" }}
                 </button>
                 <label class="hint" for="run-timeout">
-                    "timeout"
+                    "Timeout"
                 </label>
                 <input
                     class="input mono small"
@@ -224,7 +224,7 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
                 />
                 <span class="hint">"s"</span>
                 <span class="grow"></span>
-                <span class="hint top-opt"><kbd>"Ctrl"</kbd>" "<kbd>"Enter"</kbd>" runs"</span>
+                <span class="hint top-opt"><kbd>"Ctrl"</kbd>" "<kbd>"Enter"</kbd>" to run"</span>
             </div>
             <p class="pad hint run-help" id="run-help">{help}</p>
             {move || wrong.get().map(|words| view! { <div class="pad"><p class="field-error" role="alert">{words}</p></div> })}

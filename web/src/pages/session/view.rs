@@ -1,5 +1,5 @@
-//! The live view: the browser's pictures in a frame. Read-only until control is taken; who has it is told by the
-//! frame's colour and by words.
+//! The live view of a session in an iframe. It is read-only until the user takes control; the color of the frame
+//! and a label show which.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::route::Screen;
 use crate::theme::Theme;
 use crate::{browser, figures, text};
 
-/// Shows the view, or what stands in its place.
+/// Renders the live view, or a placeholder.
 #[component]
 pub fn LiveView(shown: Shown) -> impl IntoView {
     let address = Memo::new(move |_| {
@@ -41,7 +41,8 @@ pub fn LiveView(shown: Shown) -> impl IntoView {
     .into_any()
 }
 
-/// The view is always this server's own, whatever its address says the server is called.
+/// Renders the iframe. Its source is only the path of the URL, so that the view always comes from this server, even
+/// if the URL has another host name.
 fn frame(shown: Shown, address: &str) -> AnyView {
     let control = shown.control.get_untracked();
     let theme = match shown.console.theme.get() {
@@ -84,7 +85,7 @@ fn not_opened(shown: Shown) -> AnyView {
         <p>{text::NOT_OPENED}</p>
         <button class="btn primary" aria-disabled=move || opening().to_string() on:click=move |_| shown.open()>
             {move || opening().then(|| view! { <span class="spin"></span> })}
-            {move || if opening() { "Opening" } else { "Open the browser" }}
+            {move || if opening() { "Opening" } else { "Open browser" }}
         </button>
     })
 }
@@ -96,7 +97,7 @@ fn ended(shown: Shown) -> AnyView {
     let ago = ago.map(|at| figures::ago((browser::now_ms() - at.0 as f64) / 1000.0));
     let again = url.map(|url| {
         let url = String::from(js_sys::encode_uri_component(&url));
-        view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape the page again"</a> }
+        view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape page again"</a> }
     });
     instead(view! {
         <p>{ago.map(|ago| format!("This session ended {ago}. "))}{text::SESSION_OVER}</p>
@@ -104,7 +105,7 @@ fn ended(shown: Shown) -> AnyView {
     })
 }
 
-/// The addresses of the session, for iframes and for programs.
+/// Renders buttons that copy the URLs of the session, for iframes and CDP clients.
 #[component]
 fn Addresses(shown: Shown) -> impl IntoView {
     let addresses = Memo::new(move |_| {
@@ -112,15 +113,15 @@ fn Addresses(shown: Shown) -> impl IntoView {
         (shown.state.get() == State::Live).then_some([
             (
                 "liveViewUrl",
-                "For an iframe that only shows",
+                "Read-only live view for an iframe",
                 session.live_view_url,
             ),
             (
                 "interactiveLiveViewUrl",
-                "For an iframe that takes input",
+                "Interactive live view for an iframe",
                 session.interactive_live_view_url,
             ),
-            ("cdpUrl", "For Playwright and the like", session.cdp_url),
+            ("cdpUrl", "For Playwright and other CDP clients", session.cdp_url),
         ])
     });
     let button = move |(name, said, address): (&'static str, &'static str, String)| {
@@ -136,7 +137,7 @@ fn Addresses(shown: Shown) -> impl IntoView {
         addresses.get().map(|addresses| {
             view! {
                 <div class="live-foot">
-                    <span class="hint">"Copy"</span>
+                    <span class="hint">"Copy URL"</span>
                     {addresses.map(button).collect_view()}
                 </div>
             }

@@ -1,4 +1,4 @@
-//! A page's HTML as Markdown, cleaned HTML, links and metadata.
+//! Converts the HTML of a page to Markdown, cleaned HTML, links and metadata.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::components::viewer::Viewer;
 use crate::package::Package;
 use crate::text;
 
-/// Shows the tool.
+/// Renders the tool.
 #[component]
 pub(super) fn PageTool(package: Package) -> impl IntoView {
     let html = RwSignal::new(String::new());
@@ -34,10 +34,10 @@ pub(super) fn PageTool(package: Package) -> impl IntoView {
     view! {
         <Bench package made empty=text::TOOL_PAGE_EMPTY shows=result>
             <Input id="page-html" label="HTML" value=html rows=14 placeholder="<main><h1>A page</h1>…</main>"/>
-            <Input id="page-url" label="Its address" value=url placeholder="https://example.com/page" hint="Makes relative links absolute."/>
+            <Input id="page-url" label="Page URL" value=url placeholder="https://example.com/page" hint="Makes relative links absolute."/>
             <div class="row">
-                <Input id="page-include" label="Include tags" value=include rows=2 hint="CSS selectors, one a line."/>
-                <Input id="page-exclude" label="Exclude tags" value=exclude rows=2 hint="CSS selectors, one a line."/>
+                <Input id="page-include" label="Include tags" value=include rows=2 hint="CSS selectors, one per line."/>
+                <Input id="page-exclude" label="Exclude tags" value=exclude rows=2 hint="CSS selectors, one per line."/>
             </div>
             <Toggle id="page-main" label="Main content only" value=main_only/>
         </Bench>
@@ -45,7 +45,7 @@ pub(super) fn PageTool(package: Package) -> impl IntoView {
     .into_any()
 }
 
-/// The parts stand in a document as a scrape would give them.
+/// Renders the result, which has the shape of a scraped document.
 fn result(value: &Value) -> AnyView {
     match serde_json::from_value::<Document>(value.clone()) {
         Ok(document) => {

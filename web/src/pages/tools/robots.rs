@@ -1,4 +1,4 @@
-//! What a robots.txt says about an address.
+//! Checks whether a robots.txt allows a URL.
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{Bench, Input, addresses, made, strings, typed, verdict};
 use crate::package::Package;
 use crate::text;
 
-/// Shows the tool.
+/// Renders the tool.
 #[component]
 pub(super) fn RobotsTool(package: Package) -> impl IntoView {
     let rules = RwSignal::new(String::new());
@@ -20,8 +20,8 @@ pub(super) fn RobotsTool(package: Package) -> impl IntoView {
     view! {
         <Bench package made empty=text::TOOL_ROBOTS_EMPTY shows=result>
             <Input id="robots-text" label="robots.txt" value=rules rows=12 placeholder="User-agent: *\nDisallow: /private"/>
-            <Input id="robots-url" label="Address" value=url placeholder="https://example.com/private/page"/>
-            <Input id="robots-agent" label="User agent" value=agent placeholder="*" hint="The product token, as in MyBot."/>
+            <Input id="robots-url" label="URL" value=url placeholder="https://example.com/private/page"/>
+            <Input id="robots-agent" label="User agent" value=agent placeholder="*" hint="The product token, such as MyBot."/>
         </Bench>
     }
     .into_any()
@@ -36,7 +36,7 @@ fn result(value: &Value) -> AnyView {
     let rule = match value["rule"].as_str() {
         Some(rule) => view! {
             <code>{rule.to_owned()}</code>
-            {format!(" in line {}", value["line"])}
+            {format!(" on line {}", value["line"])}
         }
         .into_any(),
         None => text::TOOL_ROBOTS_NO_RULE.into_any(),
@@ -44,7 +44,7 @@ fn result(value: &Value) -> AnyView {
     view! {
         <div class="pad gap">
             <p class="big-verdict" data-verdict="">
-                {verdict(allowed, if allowed { "allowed" } else { "forbidden" })}
+                {verdict(allowed, if allowed { "allowed" } else { "blocked" })}
             </p>
             <dl class="pairs">
                 <dt>"Rule"</dt>

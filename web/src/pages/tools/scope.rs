@@ -1,4 +1,4 @@
-//! Which addresses belong to a crawl, and which rule decided.
+//! Checks which URLs are in the scope of a crawl, and which rule decides.
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{Bench, Input, Toggle, lines, made, typed, verdict};
 use crate::package::Package;
 use crate::{figures, text};
 
-/// Shows the tool.
+/// Renders the tool.
 #[component]
 pub(super) fn ScopeTool(package: Package) -> impl IntoView {
     let start = RwSignal::new(String::new());
@@ -40,14 +40,14 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
     let toggles = switches.map(|(name, label, value)| view! { <Toggle id=name label value/> });
     view! {
         <Bench package made empty=text::TOOL_SCOPE_EMPTY shows=result>
-            <Input id="scope-url" label="Start of the crawl" value=start placeholder="https://example.com/docs"/>
+            <Input id="scope-url" label="Start URL" value=start placeholder="https://example.com/docs"/>
             <div class="row">
-                <Input id="scope-include" label="Include paths" value=include rows=2 hint="Regular expressions, one a line."/>
-                <Input id="scope-exclude" label="Exclude paths" value=exclude rows=2 hint="Regular expressions, one a line."/>
+                <Input id="scope-include" label="Include paths" value=include rows=2 hint="Regular expressions, one per line."/>
+                <Input id="scope-exclude" label="Exclude paths" value=exclude rows=2 hint="Regular expressions, one per line."/>
             </div>
             <div class="row">{toggles}</div>
-            <Input id="scope-links" label="Links to test" value=links rows=7 placeholder="https://example.com/docs/start" hint="One a line."/>
-            <Input id="scope-depth" label="Found at depth" value=depth placeholder="1" hint="Links of the start page have depth 1."/>
+            <Input id="scope-links" label="Links to test" value=links rows=7 placeholder="https://example.com/docs/start" hint="One per line."/>
+            <Input id="scope-depth" label="Discovery depth" value=depth placeholder="1" hint="Links of the start page have depth 1."/>
         </Bench>
     }
     .into_any()
@@ -77,7 +77,7 @@ fn result(value: &Value) -> AnyView {
         <div class="card-head">
             <h2>"Verdicts"</h2>
             <span class="grow"></span>
-            <span class="hint">{counted} " belong to the crawl"</span>
+            <span class="hint">{counted} " in scope"</span>
         </div>
         <ul class="rows">{rows.collect_view()}</ul>
     }

@@ -1,4 +1,4 @@
-//! The addresses in a sitemap.
+//! Lists the URLs of a sitemap.
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use super::{Bench, Input, addresses, made, strings, typed};
 use crate::package::Package;
 use crate::text;
 
-/// Where a sitemap is from when nobody says it; only relative addresses in it need to know.
+/// Default URL of the sitemap, which only matters for relative URLs in it.
 const NOWHERE: &str = "https://example.com/sitemap.xml";
 
-/// Shows the tool.
+/// Renders the tool.
 #[component]
 pub(super) fn SitemapTool(package: Package) -> impl IntoView {
     let file = RwSignal::new(String::new());
@@ -22,7 +22,7 @@ pub(super) fn SitemapTool(package: Package) -> impl IntoView {
     view! {
         <Bench package made empty=text::TOOL_SITEMAP_EMPTY shows=result>
             <Input id="sitemap-text" label="Sitemap" value=file rows=14 placeholder="<urlset><url><loc>https://example.com/</loc></url></urlset>"/>
-            <Input id="sitemap-url" label="Its address" value=url placeholder=NOWHERE hint="Makes relative addresses absolute."/>
+            <Input id="sitemap-url" label="Sitemap URL" value=url placeholder=NOWHERE hint="Makes relative URLs absolute."/>
         </Bench>
     }
     .into_any()
@@ -31,7 +31,7 @@ pub(super) fn SitemapTool(package: Package) -> impl IntoView {
 fn result(value: &Value) -> AnyView {
     let (pages, sitemaps) = (strings(&value["pages"]), strings(&value["sitemaps"]));
     if pages.is_empty() && sitemaps.is_empty() {
-        return view! { <p class="empty">"The sitemap names no address."</p> }.into_any();
+        return view! { <p class="empty">"The sitemap contains no URLs."</p> }.into_any();
     }
     view! {
         {addresses("Pages", pages)}

@@ -1,4 +1,4 @@
-//! Whether a webhook was signed with a secret.
+//! Verifies the signature of a webhook delivery.
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ use crate::highlight;
 use crate::package::Package;
 use crate::text;
 
-/// Shows the tool.
+/// Renders the tool.
 #[component]
 pub(super) fn WebhookTool(package: Package) -> impl IntoView {
     let body = RwSignal::new(String::new());
     let signature = RwSignal::new(String::new());
     let secret = RwSignal::new(String::new());
     let made = made(package, "webhook", move || {
-        // Every byte of the body counts, so it is not trimmed.
+        // Not trimmed, because the signature covers every byte of the body.
         let body = body.get();
         let given = !body.is_empty();
         let secret = typed(secret).filter(|_| given)?;
@@ -42,11 +42,11 @@ fn result(value: &Value) -> AnyView {
     view! {
         <div class="pad gap">
             <p class="big-verdict" data-verdict="">
-                {verdict(good, if good { "signature fits" } else { "signature does not fit" })}
+                {verdict(good, if good { "signature valid" } else { "signature invalid" })}
             </p>
             {problem.map(|problem| view! { <p class="quiet-text">{problem}</p> })}
             <dl class="pairs">
-                <dt>"expected"</dt>
+                <dt>"Expected"</dt>
                 <dd class="mono">{value["expected"].as_str().unwrap_or_default().to_owned()}</dd>
             </dl>
         </div>

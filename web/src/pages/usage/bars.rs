@@ -1,5 +1,5 @@
-//! Months as stacked bars. Widths are parts of whatever room there is, heights are pixels, so that no
-//! text is ever stretched.
+//! Stacked bar chart by month. Widths are percentages of the available width, heights are pixels, so that text is
+//! never stretched.
 
 use leptos::prelude::*;
 
@@ -8,21 +8,21 @@ use crate::figures;
 
 /// Height of the tallest bar, px.
 const HEIGHT: f64 = 180.0;
-/// Room above it for the number at the top line, px.
+/// Space above the bars for the number at the top line, px.
 const ABOVE: f64 = 20.0;
-/// Room below for the names, px.
+/// Space below the bars for the month names, px.
 const BELOW: f64 = 24.0;
-/// Share of a month's room that its bar fills.
+/// Share of the width of a month that its bar fills.
 const FILL: f64 = 0.62;
-/// Colours of keys; further keys share the last.
+/// Number of key colors; further keys share the last one.
 const COLOURS: usize = 6;
 
-/// Which colour the key at an index has.
+/// Returns the color number of the key at an index.
 pub(super) fn colour(index: usize) -> usize {
     index.min(COLOURS - 1)
 }
 
-/// Shows the bars; the table below has the same figures.
+/// Renders the chart; the table below it has the same figures.
 #[component]
 pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     let most = report.months.iter().map(Month::total).max().unwrap_or(0);
@@ -111,7 +111,8 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     .into_any()
 }
 
-/// The next number that is 1, 2 or 5 with zeros, and even, so that half of it is whole.
+/// Returns the smallest number of the form 2, 4 or 10 times a power of ten that is at least `number`. It is even, so
+/// that half of it is whole.
 fn round_up(number: u64) -> u64 {
     let mut unit = 1_u64;
     loop {

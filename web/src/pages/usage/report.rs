@@ -1,15 +1,15 @@
-//! What was spent, as months by keys.
+//! Usage by month and key, as data for the chart, the table and the CSV file.
 
 use harvestman_core::time::Timestamp;
 
 use crate::figures;
 
-/// Months in sight at least, so that the first month does not stand alone.
+/// Minimum number of months, so that a first month is not shown alone.
 const MONTHS: usize = 12;
-/// Stands for every key together.
+/// Name for all keys together.
 const ALL: &str = "all";
 
-/// What was spent in a month, by one key or by all.
+/// Usage in a month, of one key or of all.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Spent {
     month: (i64, u32),
@@ -27,12 +27,12 @@ impl Spent {
     }
 }
 
-/// One month.
+/// Usage of one month.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Month {
     year: i64,
     month: u32,
-    /// In the order of the keys.
+    /// Amounts in the order of the keys.
     pub(super) parts: Vec<u64>,
 }
 
@@ -50,17 +50,17 @@ impl Month {
     }
 }
 
-/// Months in order, each with a part for each key.
+/// Usage by month, with an amount for each key.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Report {
-    /// Those that spent most first.
+    /// Keys, highest usage first.
     pub(super) keys: Vec<String>,
-    /// Oldest first, without gaps, to the present month.
+    /// Months, oldest first, without gaps, up to the current month.
     pub(super) months: Vec<Month>,
 }
 
 impl Report {
-    /// `now` in ms since 1970.
+    /// Builds the report; `now` is in ms since 1970.
     pub(super) fn of(spent: Vec<Spent>, now: u64) -> Self {
         let mut sums: Vec<(String, u64)> = Vec::new();
         for one in &spent {
@@ -92,17 +92,17 @@ impl Report {
         Self { keys, months }
     }
 
-    /// Whether nothing was spent.
+    /// Returns whether there is no usage.
     pub(super) fn is_empty(&self) -> bool {
         self.months.iter().all(|month| month.total() == 0)
     }
 
-    /// Whether it tells keys apart.
+    /// Returns whether usage is split by key.
     pub(super) fn is_split(&self) -> bool {
         self.keys.iter().any(|key| key != ALL)
     }
 
-    /// One line for each month and key that spent something.
+    /// Returns CSV with one line per month and key with usage.
     pub(super) fn csv(&self, unit: &str) -> String {
         let mut text = match self.is_split() {
             true => format!("month,key,{unit}\n"),
@@ -127,7 +127,7 @@ impl Report {
     }
 }
 
-/// A field that no program takes for a formula.
+/// Quotes a CSV field so that no spreadsheet evaluates it as a formula.
 fn quoted(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@']) {
         "'"
@@ -141,7 +141,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Middle of December 2026.
+    /// A time in the middle of December 2026.
     const NOW: u64 = 1_797_300_000_000;
 
     fn spent(start: u64, key: Option<&str>, amount: u64) -> Spent {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn months_without_anything_are_there_too() {
+    fn months_without_usage_are_included() {
         let report = Report::of(vec![spent(1_796_083_200_000, None, 7)], NOW);
         assert_eq!(report.months.len(), MONTHS);
         assert_eq!(report.months[0].name(), "Jan 2026");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_stacked_in_one_order() {
+    fn keys_have_the_same_order_in_every_month() {
         let november = 1_793_491_200_000;
         let report = Report::of(
             vec![

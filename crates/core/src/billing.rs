@@ -1,32 +1,33 @@
-//! The price list (contract section 18): plain arithmetic over whole credits. A failed fetch and a
-//! refusal by robots.txt cost nothing; that is decided where pages are settled.
+//! Prices in whole credits (contract section 18). A failed fetch and a page blocked by robots.txt cost
+//! nothing; [`crate::crawl`] enforces that when it settles a page.
 
 use crate::api::format::{ChangeMode, Format};
 use crate::api::options::ScrapeOptions;
 use crate::time::Timestamp;
 
-/// Tokens of one credit.
+/// Tokens per credit.
 pub const TOKENS_PER_CREDIT: u64 = 15;
-/// A map.
+/// Price of a map.
 pub const MAP_CREDITS: u32 = 1;
-/// Results that one price of a search covers.
+/// Number of search results that one search price covers.
 const SEARCH_RESULTS: u64 = 10;
-/// Price of each started [`SEARCH_RESULTS`].
+/// Price of each started group of [`SEARCH_RESULTS`].
 const SEARCH_CREDITS: u64 = 2;
-/// A page.
+/// Base price of a page.
 const PAGE_CREDITS: u32 = 1;
-/// Formats that need a model, once per page; each model pass of extract and agent.
+/// Surcharge for formats that need a model, once per page; also the price of each model pass of an
+/// extract or agent.
 pub const MODEL_CREDITS: u32 = 4;
-/// A browser minute.
+/// Price of a browser session per minute.
 const BROWSER_CREDITS_PER_MINUTE: u64 = 2;
 
-/// What credits are in tokens.
+/// Converts credits to tokens.
 pub fn tokens(credits: u64) -> u64 {
     credits.saturating_mul(TOKENS_PER_CREDIT)
 }
 
-/// A scraped page, also from the cache. `document_pages` is the number of pages that a document
-/// parser converted; 1 for anything else.
+/// Returns the price of a scraped page, from the cache or not. `document_pages` is the number of
+/// pages that a document parser converted, 1 for anything else.
 pub fn page(options: &ScrapeOptions, document_pages: u32) -> u32 {
     let model = match options.formats.iter().any(uses_model) {
         true => MODEL_CREDITS,
@@ -53,17 +54,17 @@ fn uses_model(format: &Format) -> bool {
     }
 }
 
-/// The price of a page with formats that need a model, when none was asked.
+/// Returns the price of a page whose formats need a model when no model was called.
 pub fn without_model(credits: u32) -> u32 {
     credits.saturating_sub(MODEL_CREDITS)
 }
 
-/// A search without the pages scraped for it: per started ten results.
+/// Returns the price of a search, without the pages scraped for it.
 pub fn search(results: u64) -> u64 {
     results.div_ceil(SEARCH_RESULTS).saturating_mul(SEARCH_CREDITS)
 }
 
-/// A browser session, prorated by the second, rounded up to a whole credit at its end.
+/// Returns the price of a browser session, prorated by the second and rounded up to a whole credit.
 pub fn browser_session(started: Timestamp, ended: Timestamp) -> u64 {
     let seconds = ended.millis_since(started).div_ceil(1000);
     seconds.saturating_mul(BROWSER_CREDITS_PER_MINUTE).div_ceil(60)

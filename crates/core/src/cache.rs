@@ -1,6 +1,7 @@
-//! The rules of the page cache (contract section 4.1): which requests it answers, what is kept, and
-//! what makes two requests the same. Kept are fetched bytes, never what was made of them, so that
-//! any formats are a hit. It never stores anything and never asks for the time.
+//! The rules of the page cache (contract section 4.1): which requests it may answer, which responses
+//! are cached, and when two requests share a cached copy. The cache holds fetched bytes, not the
+//! formats made from them, so a request with any formats can be a hit. Storing and expiring copies is
+//! up to the store.
 
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -12,19 +13,19 @@ use crate::limits::SITEMAP_CACHE_MS;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, normal_form};
 
-/// Identity of a fetched answer within a team: the first 128 bits of SHA-256 of the address and of
-/// what else changes the answer.
+/// Identity of a cached response within a team: the first 128 bits of the SHA-256 of the URL and of
+/// every option that changes the response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CacheKey(pub [u8; 16]);
 
 impl CacheKey {
-    /// The answer to a page request.
+    /// Returns the key of a page request.
     pub fn of_page(url: &Url, options: &ScrapeOptions) -> Self {
         let proxy = match options.proxy {
             Proxy::Basic | Proxy::Auto => "basic",
             Proxy::Enhanced | Proxy::Stealth => "enhanced",
         };
-        // Bytes of a server that nobody identified are no answer to who asks for one that is.
+        // A response from an unverified server must not answer a request that verifies certificates.
         let sure = url.scheme() == "https" && options.verify_tls();
         let visitor = [
             "page",
@@ -38,7 +39,7 @@ impl CacheKey {
         Self::of(url, &visitor)
     }
 
-    /// The answer to a request for a sitemap file, which is made without any options.
+    /// Returns the key of a sitemap file, which is fetched without scrape options.
     pub fn of_site_file(url: &Url) -> Self {
         Self::of(url, &["site file"])
     }
@@ -60,26 +61,26 @@ impl CacheKey {
     }
 }
 
-/// Ages of a copy that will do.
+/// Range of ages that an acceptable copy may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ages {
-    /// Youngest, ms.
+    /// Minimum age in ms.
     pub min_ms: u64,
-    /// Oldest, ms.
+    /// Maximum age in ms.
     pub max_ms: u64,
 }
 
 impl Ages {
-    /// Whether a copy of this time will do.
+    /// Returns whether a copy fetched at `fetched_at` is in range.
     pub fn allow(&self, fetched_at: Timestamp, now: Timestamp) -> bool {
         let age = now.0.saturating_sub(fetched_at.0);
         (self.min_ms..=self.max_ms).contains(&age)
     }
 }
 
-/// Which copies may answer a request; `None`: none may, whatever there is. A request with headers,
-/// actions or a profile gets answers of its own, so no copy of a plain request is one; nor is there a
-/// copy of how a page looks.
+/// Returns the ages of the copies that may answer a request, or `None` if no copy may. Headers, actions
+/// and a profile can change the response, so a request with any of them never uses a copy; a
+/// screenshot or branding needs the page itself.
 pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
     let plain = options.headers.is_empty()
         && options.actions.is_empty()
@@ -93,8 +94,8 @@ pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
     })
 }
 
-/// Which copies of a sitemap may answer a job that fetches its pages like this: those that would do
-/// for a page, however young, but none that is older than sitemaps are kept.
+/// Returns the ages of the sitemap copies that may serve a job with these scrape options: the same as
+/// for a page, but without a minimum age and at most [`SITEMAP_CACHE_MS`] old.
 pub fn wanted_sitemap_ages(options: &ScrapeOptions) -> Option<Ages> {
     wanted_ages(options).map(|ages| Ages {
         min_ms: 0,
@@ -102,14 +103,14 @@ pub fn wanted_sitemap_ages(options: &ScrapeOptions) -> Option<Ages> {
     })
 }
 
-/// Whether an answer to these options is worth keeping: a page that was there. Never with zero data
-/// retention, which the caller checks.
+/// Returns whether a response to a request with these options is cached: the options allow it and the
+/// status is below 400. The caller checks for zero data retention.
 pub fn keeps(options: &ScrapeOptions, status: u16) -> bool {
     options.stores_in_cache() && status < 400
 }
 
-/// How the cache was used for an answer that is kept since then, or was fetched: `hit`, `miss`, or
-/// nothing when no copy would have done.
+/// Returns `metadata.cacheState`: `hit` for a copy cached at `kept_since`, `miss` for a fetched page,
+/// and `None` when no copy would have been acceptable.
 pub fn state(options: &ScrapeOptions, kept_since: Option<Timestamp>) -> Option<&'static str> {
     match kept_since {
         Some(_) => Some("hit"),
@@ -117,17 +118,19 @@ pub fn state(options: &ScrapeOptions, kept_since: Option<Timestamp>) -> Option<&
     }
 }
 
-/// The error when only the cache may answer and it has nothing; `None` when the page is fetched.
+/// Returns the error for a request that only the cache may answer, or `None` if the page may be fetched.
 pub fn refusal(options: &ScrapeOptions) -> Option<ApiError> {
     if options.lockdown {
         Some(ApiError::new(
             ErrorCode::LockdownCacheMiss,
-            "`lockdown` serves from the cache only, and no copy of this page will do; leave `lockdown` out to fetch it.",
+            "`lockdown` serves from the cache only, and the cache has no suitable copy of \
+             this page; leave `lockdown` out to fetch it.",
         ))
     } else if options.min_age.is_some() {
         Some(ApiError::new(
             ErrorCode::NoCachedData,
-            "`minAge` serves from the cache only, and no copy of this page will do; leave `minAge` out to fetch it.",
+            "`minAge` serves from the cache only, and the cache has no suitable copy of \
+             this page; leave `minAge` out to fetch it.",
         ))
     } else {
         None

@@ -1,9 +1,9 @@
-//! The crawl as a state machine, and the batch scrape as one that finds nothing: it decides, the
-//! shell does. It never fetches, stores, waits or
-//! looks at a clock.
+//! The state machine of a crawl, also used for a batch scrape, which discovers no pages. It decides
+//! what to fetch and store and leaves the work to the driver: it never fetches, stores, waits or reads
+//! a clock.
 //!
-//! The shell hands in what happened ([`Crawl::handle`]) and asks what to do next
-//! ([`Crawl::poll`]). A task starts only after the batch that admitted its URL is committed.
+//! The driver reports events with [`Crawl::handle`] and gets the next action from [`Crawl::poll`].
+//! Invariant: a page task starts only after the batch that admitted its URL is committed.
 
 mod admission;
 pub mod batch;
@@ -50,110 +50,110 @@ use starts::{TeamSlot, TeamSlots};
 const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
 const GATHER: Duration = Duration::from_millis(limits::GATHER_MS);
 
-/// What the operator and the team allow a crawl, beside its own request.
+/// Limits set by the operator and the team, in addition to the crawl request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
     /// Product token matched against robots.txt groups, unless the request names one.
     pub robots_agent: String,
-    /// Pages of this job in flight at once, at most (the team limit).
+    /// Maximum number of pages of this job in flight (the team limit).
     pub max_concurrency: u32,
-    /// Every page begins in the browser; otherwise by plain HTTP.
+    /// Fetch every page with the browser from the start; otherwise start over plain HTTP.
     pub starts_in_browser: bool,
 }
 
-/// What a page in flight needs of its team. Each kind has a limit of its own.
+/// Kind of team slot that a page in flight holds. Each kind has its own limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotKind {
-    /// A page that is fetched by plain HTTP.
+    /// For a page fetched over plain HTTP.
     Plain,
-    /// A page in the browser.
+    /// For a page in the browser.
     Browser,
 }
 
 /// One URL to fetch and render with the job's scrape options.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageTask {
-    /// Identity.
+    /// Normalized identity.
     pub key: UrlKey,
-    /// Address to fetch.
+    /// URL to fetch.
     pub url: Url,
     /// Discovery depth.
     pub depth: u32,
-    /// 1 for the first attempt of any owner.
+    /// Attempt number, 1 for the first attempt by any owner.
     pub attempt: u32,
-    /// Where to try the same page when the connection to `url` fails.
+    /// URL to try when the connection to `url` fails.
     pub fallback: Option<Url>,
 }
 
-/// What happened outside.
+/// Events that the driver reports.
 #[derive(Debug)]
 pub enum Input {
-    /// Answer to [`Output::FetchRobots`].
+    /// Response to [`Output::FetchRobots`].
     RobotsFetched {
-        /// Host that was asked.
+        /// Host of the file.
         host: HostKey,
-        /// What came back.
+        /// Result of the fetch.
         robots: RobotsOutcome,
     },
-    /// Answer to [`Output::FetchSitemap`]; `None` when it could not be fetched or read.
+    /// Response to [`Output::FetchSitemap`]; `None` when the file could not be fetched or parsed.
     SitemapFetched {
-        /// Address that was asked.
+        /// URL of the file.
         url: Url,
         /// Parsed file.
         sitemap: Option<Sitemap>,
     },
-    /// Answer to [`Output::FetchPage`].
+    /// Response to [`Output::FetchPage`].
     PageFetched {
         /// Identity of the task.
         key: UrlKey,
-        /// What came back.
+        /// Result of the task.
         outcome: PageOutcome,
     },
-    /// Answer to [`Output::WantSlot`].
+    /// Response to [`Output::WantSlot`].
     SlotTaken(SlotKind),
-    /// A page in flight goes on in the browser. Its slot is free again; it waits for [`Output::Render`].
+    /// A page in flight needs the browser. It has released its slot and waits for [`Output::Render`].
     WantsBrowser {
         /// Identity of the task.
         key: UrlKey,
         /// Memory that the page holds while it waits, in bytes.
         bytes: usize,
     },
-    /// Answer to [`Output::Commit`].
+    /// Response to [`Output::Commit`].
     Committed(Committed),
-    /// What a page took that was worked on; comes before [`Input::PageFetched`].
+    /// How a page was processed; sent before its [`Input::PageFetched`].
     PageWorked {
-        /// It was opened in the browser.
+        /// Whether it was opened in the browser.
         in_browser: bool,
-        /// It waited for a slot.
+        /// Whether it waited for a slot.
         waited: bool,
     },
-    /// The host is at a private address that the operator allows: its site has no limit of requests at once.
+    /// The host is at a private address that the operator allows: its site has no concurrency limit.
     PrivateHost(HostKey),
-    /// The store has URLs that nobody was told of, added from outside: the next commit admits them.
+    /// URLs were added to the job in the store: the next commit admits them.
     Added,
 }
 
-/// A robots.txt after RFC 9309 section 2.3.1.
+/// Result of fetching robots.txt, by RFC 9309 section 2.3.1.
 #[derive(Clone, Debug)]
 pub enum RobotsOutcome {
     /// 2xx: the parsed rules.
     Found(Robots),
     /// 4xx: everything is allowed.
     Missing,
-    /// 5xx, timeout or a broken answer, with a sentence that says which: asked again up to 3 times,
-    /// then everything is refused.
+    /// 5xx, timeout or an invalid response, with a sentence that names the cause. Retried up to 3
+    /// times, then every URL of the host is disallowed.
     Unreachable(String),
-    /// The host itself cannot be reached: its name, a connection or the handshake failed. Asked
-    /// again while that may pass, then each of its pages fails with this.
+    /// The host cannot be reached: DNS, connection or TLS handshake failed. Retried while the failure
+    /// is transient, then each page of the host fails with it.
     HostFault(FetchFailure),
 }
 
 /// Result of one page task.
 #[derive(Clone, Debug)]
 pub enum PageOutcome {
-    /// The target answered, with whatever status.
+    /// The target responded, with any status.
     Page(Box<FetchedPage>),
-    /// No answer that could be used.
+    /// No usable response.
     Failed(FetchFailure),
 }
 
@@ -164,11 +164,11 @@ pub struct FetchedPage {
     pub final_url: Url,
     /// HTTP status.
     pub status: u16,
-    /// Every link of the page that a crawl may follow, absolute, document order.
+    /// Absolute URLs of every link that a crawl may follow, in document order.
     pub links: Vec<Url>,
-    /// Rendered document; `metadata.scrape_id` is set.
+    /// Rendered document with `metadata.scrape_id` set.
     pub document: Box<Document>,
-    /// Credits of this page.
+    /// Credits charged for this page.
     pub credits: u32,
     /// `Retry-After` of the response, in ms.
     pub retry_after_ms: Option<u64>,
@@ -181,62 +181,63 @@ pub struct FetchFailure {
     pub id: ScrapeId,
     /// Machine code.
     pub code: ErrorCode,
-    /// Human sentence.
+    /// Message for the user.
     pub message: String,
-    /// Whether another attempt may help (timeout, reset, refused connection; not DNS, TLS, unsafe).
+    /// Whether a retry may help: true for timeouts, resets and refused connections; false for DNS,
+    /// TLS and unsafe targets.
     pub passing: bool,
 }
 
-/// What the shell shall do.
+/// Actions for the driver.
 #[derive(Debug)]
 pub enum Output {
-    /// Fetch a robots.txt and answer with [`Input::RobotsFetched`].
+    /// Fetch a robots.txt and report [`Input::RobotsFetched`].
     FetchRobots {
-        /// Whose.
+        /// Host of the file.
         host: HostKey,
-        /// Address.
+        /// URL of the file.
         url: Url,
     },
-    /// Fetch a sitemap and answer with [`Input::SitemapFetched`].
+    /// Fetch a sitemap and report [`Input::SitemapFetched`].
     FetchSitemap {
-        /// Address.
+        /// URL of the file.
         url: Url,
     },
-    /// A page could start now: take one of the team's slots and answer with [`Input::SlotTaken`],
-    /// however late. At most one of each kind is asked for at a time.
+    /// A page is ready to start: acquire one of the team's slots and report [`Input::SlotTaken`],
+    /// however late. At most one request per kind is outstanding.
     WantSlot(SlotKind),
-    /// The slot that was taken is not needed now: give it back. It will be asked for again.
+    /// Release the acquired slot: no page can use it now.
     ReturnSlot(SlotKind),
-    /// Fetch and render a page in the slot of this kind that was taken last, give the slot back when that
-    /// ended, and answer with [`Input::PageFetched`].
+    /// Fetch and render a page in the slot of this kind that was acquired last, release the slot when
+    /// the task ends, and report [`Input::PageFetched`].
     FetchPage(PageTask, SlotKind),
-    /// Let a page that asked with [`Input::WantsBrowser`] go on, in the browser slot that was taken last.
+    /// Continue a page that reported [`Input::WantsBrowser`] in the browser slot that was acquired last.
     Render(UrlKey),
-    /// Commit in one transaction and answer with [`Input::Committed`]. At most one is out at a time.
+    /// Commit in one transaction and report [`Input::Committed`]. At most one commit is outstanding.
     Commit(Batch),
-    /// The job ended (by itself or from outside): nothing more will be asked for.
+    /// The job ended, here or from outside: no further action follows.
     Finish,
 }
 
-/// Why no further page of a job starts now.
+/// The reason why no further page of a job starts now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limiter {
-    /// The next page waits for its time: `delay`, `Crawl-delay`, `Retry-After`, or another attempt.
+    /// The next page waits for `delay`, `Crawl-delay`, `Retry-After` or a retry back-off.
     HostDelay,
-    /// As many pages as allowed are in flight at each site.
+    /// Every site with queued pages has reached its concurrency limit.
     HostConcurrency,
-    /// As many pages as allowed are in flight: `maxConcurrency`, or the team's slots.
+    /// The job has reached `maxConcurrency`, or the team its slot limit.
     Concurrency,
     /// Pages wait for the browser.
     Browser,
-    /// Pages wait to be converted, on every core.
+    /// Pages wait to be converted because every core is busy.
     Conversion,
     /// Pages wait to be stored.
     Storage,
 }
 
 impl Limiter {
-    /// The word for it in the console's API.
+    /// Returns the name in the console's API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::HostDelay => "hostDelay",
@@ -249,38 +250,38 @@ impl Limiter {
     }
 }
 
-/// How far a crawl is, for this owner.
+/// Progress counters as seen by this owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Places taken: pages settled, in flight and queued.
+    /// URLs that count against the page limit: settled, in flight and queued.
     pub admitted: u64,
     /// Pages with a document.
     pub completed: u64,
     /// Pages that could not be fetched.
     pub failed: u64,
-    /// Credits of the documents since this owner took over.
+    /// Credits charged for documents since this owner took over.
     pub credits: u64,
-    /// URLs refused by robots.txt since this owner took over.
+    /// URLs blocked by robots.txt since this owner took over.
     pub robots_blocked: u64,
-    /// URLs known, fetched or not.
+    /// Known URLs, fetched or not.
     pub known: u64,
-    /// Admitted URLs that wait.
+    /// Admitted URLs that wait to be fetched.
     pub queued: u64,
-    /// Pages being fetched.
+    /// Pages in flight.
     pub in_flight: u64,
 }
 
-/// One crawl, or the part of it that one owner has.
+/// One crawl or batch scrape, or the shard of it that one owner drives.
 #[derive(Clone, Debug)]
 pub struct Crawl {
     scope: Scope,
-    /// The pages are given: nothing is discovered, and no page decides about the job.
+    /// A batch scrape: nothing is discovered, and no single page decides how the job ends.
     given: bool,
-    /// The store holds URLs that the next commit admits.
+    /// The store holds added URLs that the next commit admits.
     added: bool,
     sitemap: SitemapMode,
     limit: u64,
-    /// The start URL came without a scheme and https was not found wrong.
+    /// The start URL had no scheme, and `https` has not failed yet.
     scheme_guessed: bool,
     known_max: usize,
     agent: String,
@@ -290,38 +291,38 @@ pub struct Crawl {
     robots_in_flight: u32,
     frontier: Frontier,
     pace: JobPace,
-    /// The request says how many pages are in flight at most.
+    /// Whether the request sets `maxConcurrency`.
     max_concurrency_given: bool,
     team_slots: TeamSlots,
-    /// What the first slot of a page is.
+    /// Kind of slot that a page starts with.
     first_kind: SlotKind,
-    /// A sitemap, not a page, goes first when both could.
+    /// Start a sitemap before a page when both are ready.
     sitemap_turn: bool,
 
-    /// Every URL that was ever offered, fetched under another address or refused.
+    /// Keys of every URL that was offered, blocked or the target of a redirect.
     known: HashSet<UrlKey>,
-    /// Admitted and not settled.
+    /// Admitted and not yet settled.
     open: HashSet<UrlKey>,
     running: HashMap<UrlKey, Entry>,
     renders: Renders,
-    /// Pages that earlier owners were lost over: while there are any, one page at a time is fetched.
+    /// Pages that were in flight when earlier owners died. While there are any, pages are fetched one at a time.
     suspects: HashSet<UrlKey>,
-    /// Pages that led to a host whose robots.txt is awaited.
+    /// Pages that redirected to a host whose robots.txt has not arrived, by host.
     held: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
     held_pages: usize,
-    /// The start page while sitemaps are read, and until when if not to their end.
+    /// The start page while sitemaps are read, with the latest time to hold it; `None` for no limit.
     held_seed: Option<(Option<Timestamp>, Found)>,
 
     changes: Changes,
-    /// When the last batch left.
+    /// When the last batch was handed out.
     batch_left: Timestamp,
-    /// The batch that is out proposes the end.
+    /// Whether the outstanding batch proposes to end the job.
     end_proposed: bool,
     end_not_before: Option<Timestamp>,
-    /// Why nothing could be done, if it turns out so.
+    /// Error of the job in case it fails.
     failure: Option<String>,
     saw_not_child: bool,
-    /// Offers of this owner.
+    /// Number of URLs this owner offered.
     offered: u64,
     said: HashSet<&'static str>,
     counts: Counts,
@@ -333,13 +334,13 @@ pub struct Crawl {
 }
 
 impl Crawl {
-    /// A crawl that has done nothing yet. 400 when a pattern of the request is bad.
+    /// Creates a crawl with no progress. Fails with a 400 error when a pattern of the request is invalid.
     pub fn new(request: &CrawlRequest, policy: Policy) -> Result<Crawl, ApiError> {
         Self::restore(request, policy, Snapshot::default())
     }
 
-    /// A crawl as the store remembers it. What was in flight is fetched again; what was known is
-    /// known. 400 when a pattern of the request is bad.
+    /// Restores a crawl from the store; pages that were in flight are fetched again. Fails with a 400
+    /// error when a pattern of the request is invalid.
     pub fn restore(request: &CrawlRequest, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
         Self::resume(request, policy, snapshot, false)
     }
@@ -433,12 +434,12 @@ impl Crawl {
         Ok(crawl)
     }
 
-    /// Product token for robots.txt: the shell parses each file with it.
+    /// Returns the product token with which the driver parses each robots.txt.
     pub fn robots_agent(&self) -> &str {
         &self.agent
     }
 
-    /// Something happened. Answers that nobody waits for change nothing.
+    /// Processes an event. Ignores responses that are not outstanding.
     pub fn handle(&mut self, now: Timestamp, input: Input) {
         if self.ended {
             return;
@@ -477,7 +478,7 @@ impl Crawl {
         }
     }
 
-    /// The next thing to do; to be called until there is none, after every input and at
+    /// Returns the next action. Call it until it returns `None`, after every input and at
     /// [`Crawl::wake_at`].
     pub fn poll(&mut self, now: Timestamp) -> Option<Output> {
         self.wake = None;
@@ -492,17 +493,18 @@ impl Crawl {
             .or_else(|| self.return_slot(now))
     }
 
-    /// When to poll again although nothing happened. Valid after a poll that gave nothing.
+    /// Returns when to poll again if no event arrives first. Valid after a poll that returned `None`.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.wake
     }
 
-    /// Why no further page starts; none when all that are known have started. Valid after a poll that gave nothing.
+    /// Returns why no further page starts, or `None` when every known page has started. Valid after a
+    /// poll that returned `None`.
     pub fn limiter(&self) -> Option<Limiter> {
         self.limiter
     }
 
-    /// How far the crawl is.
+    /// Returns the progress counters.
     pub fn counts(&self) -> Counts {
         let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
         Counts {
@@ -544,13 +546,13 @@ impl Crawl {
         Some(Output::Commit(batch))
     }
 
-    /// Whether there is enough to fetch without what the next commit admits.
+    /// Returns whether enough pages are queued to stay busy without the next commit's admissions.
     fn goes_on_by_itself(&self) -> bool {
         !self.changes.is_full() && self.frontier.len() >= self.pace.max_in_flight() as usize
     }
 
-    /// How the job ends if the store agrees: failed only when there was nothing but a start page
-    /// that could not be reached.
+    /// Returns how the job ends if the store agrees: failed only when the start page was unreachable and
+    /// there was no other page.
     fn end(&self) -> JobEnd {
         let nothing_else =
             !self.given && self.counts.completed == 0 && self.counts.failed <= 1 && self.known.len() <= 1;

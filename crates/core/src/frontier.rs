@@ -1,8 +1,8 @@
-//! The admitted and not yet fetched URLs of one owner: what is next, breadth first or spread over the
-//! hosts, under the pace of each host. It never decides what belongs (the scope does) nor what is
-//! admitted (the store).
+//! The frontier: admitted and not yet fetched URLs of one owner. Decides which URL is next, breadth first or
+//! balanced over the hosts, within the pace of each host. Which URLs belong is up to
+//! [`crate::scope`], which are admitted is up to the store.
 //!
-//! A crawl may have a million of them, so what waits is kept small.
+//! A crawl may queue a million URLs, so a queued URL takes little memory.
 
 mod queue;
 mod sites;
@@ -21,29 +21,29 @@ use crate::url_key::UrlKey;
 use queue::Queue;
 use sites::Sites;
 
-/// Breadth first, ties by order of admission.
+/// Position in the queue: breadth first, then by order of admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Order {
     depth: u32,
     ordinal: u64,
 }
 
-/// One URL to fetch.
+/// A URL to fetch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Its turn.
+    /// Its position.
     pub order: Order,
-    /// Identity.
+    /// Normalized identity.
     pub key: UrlKey,
-    /// Address.
+    /// URL to fetch.
     pub url: Url,
-    /// Politeness unit of `url`.
+    /// Host of `url`.
     pub host: HostKey,
     /// How it was found.
     pub source: Source,
-    /// Attempts of earlier owners.
+    /// Number of attempts by earlier owners.
     pub earlier: u32,
-    /// Attempts of this owner that ended in a passing fault.
+    /// Number of attempts by this owner that failed with a transient error.
     pub tries: u32,
 }
 
@@ -54,20 +54,20 @@ impl Entry {
     }
 }
 
-/// Queues of all hosts of a job.
+/// The queues of all hosts of a job.
 #[derive(Clone, Debug, Default)]
 pub struct Frontier {
     hosts: HashMap<HostKey, Host>,
-    /// Hosts that may be asked, by their share and the turn of their first URL.
+    /// Hosts with a URL that may be fetched now, ordered by [`Rank`].
     ready: Sites,
-    /// The host with the fewest requests in flight goes first, so that a slow one keeps no more
-    /// places than its share.
+    /// Prefer the host with the fewest requests in flight, so that a slow host takes no more than its
+    /// share of the concurrency.
     spread: bool,
-    /// Hosts that may be asked later.
+    /// Hosts with a URL that may be fetched later.
     timed: BTreeSet<(Timestamp, HostKey)>,
-    /// URLs that wait for another attempt.
+    /// URLs that wait for a retry.
     retries: BTreeMap<(Timestamp, Order), Entry>,
-    /// Hosts with URLs that wait for a request in flight to end: such with a `Crawl-delay`.
+    /// Number of hosts with a `Crawl-delay` whose next URL waits for the request in flight.
     busy: usize,
     admissions: u64,
     queued: usize,
@@ -77,10 +77,10 @@ pub struct Frontier {
 struct Host {
     queue: Queue,
     pace: HostPace,
-    /// Its robots.txt is known; until then nothing is taken.
+    /// Whether its robots.txt is known; until then no URL is taken.
     open: bool,
     place: Place,
-    /// Number of its site.
+    /// Index of its site in [`Sites`].
     site: usize,
 }
 
@@ -93,12 +93,13 @@ enum Place {
     Timed(Timestamp),
 }
 
-/// Requests of the host in flight, where that counts; then the turn of its first URL.
+/// Requests of the host in flight if the frontier balances hosts, else 0; then the position of its first URL.
 type Rank = (u32, Order);
 
 impl Frontier {
-    /// An empty frontier with at most `site_limit` requests to one site (registrable domain) in flight; none: any
-    /// number. With `spread` it shares the places out among the hosts instead of going breadth first.
+    /// Creates an empty frontier with at most `site_limit` requests in flight per site (registrable
+    /// domain), or without a limit for `None`. `spread` balances requests over the hosts instead of
+    /// going breadth first.
     pub fn new(spread: bool, site_limit: Option<u32>) -> Self {
         Self {
             spread,
@@ -107,7 +108,7 @@ impl Frontier {
         }
     }
 
-    /// Any number of requests to the site of this host may be in flight.
+    /// Removes the concurrency limit of the site of this host.
     pub fn lift_site_limit(&mut self, key: &HostKey) {
         let site = self.host(key).site;
         self.ready.lift_limit(site);
@@ -121,17 +122,17 @@ impl Frontier {
         })
     }
 
-    /// URLs queued, those that wait for another attempt included.
+    /// Returns the number of queued URLs, including those that wait for a retry.
     pub fn len(&self) -> usize {
         self.queued + self.retries.len()
     }
 
-    /// Whether nothing is queued.
+    /// Returns whether nothing is queued.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes an admitted URL in. `true` when its host is not open yet.
+    /// Queues an admitted URL. Returns `true` if its host is not open yet.
     pub fn push(&mut self, admitted: Admitted, now: Timestamp) -> bool {
         let order = Order {
             depth: admitted.depth,
@@ -139,7 +140,7 @@ impl Frontier {
         };
         self.admissions += 1;
         let host = HostKey::of(&admitted.url);
-        // All URLs of a host share one text.
+        // All entries of a host share one string.
         let known = self.hosts.get_key_value(&host).map(|(known, _)| known.clone());
         let entry = Entry {
             order,
@@ -162,7 +163,7 @@ impl Frontier {
         self.settle(&key, now);
     }
 
-    /// From now on URLs of this host may be taken.
+    /// Allows URLs of this host to be taken from now on.
     pub fn open(&mut self, key: &HostKey, crawl_delay_ms: Option<u64>, now: Timestamp) {
         let host = self.host(key);
         host.open = true;
@@ -170,7 +171,7 @@ impl Frontier {
         self.settle(key, now);
     }
 
-    /// Nothing of this host may be taken until it is opened: its robots.txt is not known.
+    /// Stops URLs of this host from being taken until it is opened, because its robots.txt is not known.
     pub fn close(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.open = false;
@@ -178,7 +179,7 @@ impl Frontier {
         }
     }
 
-    /// Removes and returns the queued URLs of a host that `refused` is true for, in order.
+    /// Removes and returns the queued URLs of a host for which `refused` returns true, in order.
     pub fn remove(&mut self, key: &HostKey, now: Timestamp, refused: impl FnMut(&Url) -> bool) -> Vec<Entry> {
         let Some(host) = self.hosts.get_mut(key) else {
             return Vec::new();
@@ -189,7 +190,8 @@ impl Frontier {
         out
     }
 
-    /// Whether a URL can be taken now, or when one may be; busy: not until something ends or arrives.
+    /// Returns whether a URL can be taken now or at a later time. `Busy` means not until a request ends
+    /// or a URL arrives.
     pub fn look(&mut self, now: Timestamp) -> Slot {
         while let Some(first) = self.retries.first_entry()
             && first.key().0 <= now
@@ -212,7 +214,7 @@ impl Frontier {
         times.into_iter().flatten().min().map_or(Slot::Busy, Slot::At)
     }
 
-    /// What keeps URLs waiting whose hosts are open, when none may be taken now.
+    /// Returns what keeps URLs of open hosts waiting when none can be taken now.
     pub fn limiter(&self) -> Option<Limiter> {
         if self.ready.holds_back() {
             Some(Limiter::HostConcurrency)
@@ -221,11 +223,11 @@ impl Frontier {
         }
     }
 
-    /// The next URL whose host may be asked now: there is one after [`Frontier::look`] said so. The
-    /// host counts as asked until [`Frontier::ended`].
+    /// Takes the next URL whose host may be requested now; there is one if [`Frontier::look`] said so.
+    /// The request counts as in flight until [`Frontier::ended`].
     pub fn take(&mut self, now: Timestamp) -> Option<Entry> {
         let key = self.ready.first()?.clone();
-        // `ready` names a host with a queue: `settle` keeps it so.
+        // Every host in `ready` has a queued URL: `settle` maintains this.
         let taken = self.hosts.get_mut(&key).and_then(|host| {
             host.pace.start(now);
             self.ready.start(host.site);
@@ -236,8 +238,8 @@ impl Frontier {
         taken
     }
 
-    /// Whether a host may be asked for something that is not queued here, such as a sitemap; when
-    /// it may, it counts as asked until [`Frontier::ended`].
+    /// Starts a request that is not queued here, such as a sitemap, if the host may be requested now.
+    /// It then counts as in flight until [`Frontier::ended`].
     pub fn ask(&mut self, key: &HostKey, now: Timestamp) -> Slot {
         let host = self.host(key);
         let (slot, site) = (host.pace.slot(now), host.site);
@@ -258,8 +260,8 @@ impl Frontier {
         }
     }
 
-    /// A request in flight waits for something else than this host, which others may use meanwhile; not where requests
-    /// come one at a time. Returns whether it gave its place up, for [`Frontier::rejoin`].
+    /// Releases the host slot of a request in flight while it waits for something else than this host,
+    /// unless the host has a `Crawl-delay`. Returns whether it was released, for [`Frontier::rejoin`].
     pub fn leave(&mut self, key: &HostKey, now: Timestamp) -> bool {
         let leaves = self
             .hosts
@@ -271,7 +273,7 @@ impl Frontier {
         leaves
     }
 
-    /// The request goes on, however many others there are.
+    /// Continues a request after [`Frontier::leave`], regardless of the concurrency limits.
     pub fn rejoin(&mut self, key: &HostKey, left: bool, now: Timestamp) {
         if left {
             self.start(key, now);
@@ -280,7 +282,7 @@ impl Frontier {
         }
     }
 
-    /// A request to this host ended, however.
+    /// Ends a request to this host, successful or not.
     pub fn ended(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             if host.pace.in_flight() > 0 {
@@ -291,7 +293,7 @@ impl Frontier {
         }
     }
 
-    /// The host asked to be left alone until then.
+    /// Pauses a host until the given time, as it requested.
     pub fn pause(&mut self, key: &HostKey, until: Timestamp, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.pace.pause_until(until);
@@ -299,12 +301,12 @@ impl Frontier {
         }
     }
 
-    /// Takes a URL back for another attempt, not before `at`. It keeps its turn.
+    /// Requeues a URL for a retry, not before `at`. It keeps its position.
     pub fn retry(&mut self, entry: Entry, at: Timestamp) {
         self.retries.insert((at, entry.order), entry);
     }
 
-    /// Puts a host where it belongs after any change of it.
+    /// Updates the state of a host after any change.
     fn settle(&mut self, key: &HostKey, now: Timestamp) {
         let Some(host) = self.hosts.get_mut(key) else {
             return;

@@ -1,4 +1,4 @@
-//! The politeness unit: scheme, host and port of a URL. One robots.txt, one pace.
+//! The unit of politeness: scheme, host and port of a URL. Each has one robots.txt and one pace.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use url::Url;
 pub struct HostKey(Arc<str>);
 
 impl HostKey {
-    /// The politeness unit of a page. `url` is http or https, so it always has an origin.
+    /// Returns the host key of an `http` or `https` URL.
     pub fn of(url: &Url) -> Self {
         Self(url.origin().ascii_serialization().into())
     }
 
-    /// Address of this host's robots.txt.
+    /// Returns the URL of this host's robots.txt.
     pub fn robots_url(&self) -> Option<Url> {
         Url::parse(&format!("{}/robots.txt", self.0)).ok()
     }
 
-    /// The key as text, as stored.
+    /// Returns the key as it is stored.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -34,7 +34,7 @@ impl fmt::Display for HostKey {
 }
 
 impl From<&str> for HostKey {
-    /// Reads back what [`HostKey::as_str`] gave.
+    /// Restores a key from the output of [`HostKey::as_str`].
     fn from(text: &str) -> Self {
         Self(text.into())
     }

@@ -1,5 +1,5 @@
-//! Identities of stored things. All are UUIDs on the wire (lower case); new jobs use version 7 so
-//! that ids sort by time. The core never makes one: the shell hands them in.
+//! Ids of stored objects. All are lower-case UUIDs on the wire; new jobs use version 7 so that ids sort
+//! by time. The core never generates one: the caller passes them in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,28 +31,29 @@ macro_rules! id {
 }
 
 id! {
-    /// A stored run: scrape, crawl, map, batch scrape, extract or agent. In activity and ledger also a session.
+    /// A stored job: scrape, crawl, map, batch scrape, extract or agent. Also identifies a session in the
+    /// activity list and the ledger.
     JobId
 }
 id! {
-    /// One scraped page; the id for `GET /v2/scrape/{id}` and for interact. A single scrape's job
-    /// id is its scrape id.
+    /// One scraped page, as used by `GET /v2/scrape/{id}` and interact. The job id of a single scrape is
+    /// also its scrape id.
     ScrapeId
 }
 id! {
-    /// A live browser of a team.
+    /// A live browser session of a team.
     SessionId
 }
 id! {
-    /// Owner of keys, jobs, usage and activity.
+    /// The owner of keys, jobs, usage and activity.
     TeamId
 }
 id! {
-    /// An API key's row; never the secret itself.
+    /// The row of an API key; never the secret itself.
     KeyId
 }
 id! {
-    /// One webhook event; the same on every retry of it.
+    /// A webhook event; the same on every retry.
     WebhookId
 }
 

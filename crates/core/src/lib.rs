@@ -1,8 +1,8 @@
-//! The sans-IO heart of Harvestman: the wire API, the decisions of a crawl, the rendering of pages.
+//! The sans-IO core of Harvestman: the wire API, every decision of a crawl, and page rendering.
 //!
-//! Everything here is plain computation over values that are handed in. It never does I/O, never
-//! asks for the time and never draws random numbers, so the same code runs in the server, in the
-//! browser and in Node, and a whole crawl can be simulated on virtual time.
+//! All of it is pure computation on values that the caller passes in. It does no I/O, reads no clock
+//! and draws no random numbers, so the same code runs in the server, in the browser and in Node, and
+//! tests can simulate a whole crawl on virtual time. Start with [`crawl`], the crawl state machine.
 
 pub mod api;
 pub mod billing;

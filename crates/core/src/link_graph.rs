@@ -1,5 +1,5 @@
-//! Who links to whom among the pages of one job: what a picture of a crawl is drawn from. A page hangs on the one
-//! where the crawl found it; where that is not known, on a shortest way by what the pages say.
+//! The link graph among the pages of one job, for drawing a crawl. The parent of a page is the page where the
+//! crawl found it; if that is unknown, the previous page on a shortest path along the links.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,32 +8,32 @@ use url::Url;
 
 use crate::url_key::{Identity, UrlKey};
 
-/// A page and where it leads.
+/// A page and its links.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageLinks {
-    /// Addresses under which others may link to it: before and after redirects.
+    /// URLs under which other pages may link to it: before and after redirects.
     pub addresses: Vec<String>,
-    /// Addresses that it links to, absolute.
+    /// URLs that it links to, absolute.
     pub links: Vec<String>,
-    /// The page with the first link to it, if that is known.
+    /// Index of the page with the first link to it, if known.
     pub found_on: Option<u32>,
 }
 
-/// The links among the pages of a job, each page by its place in the order of completion.
+/// The links among the pages of a job. Pages are identified by their index in order of completion.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkGraph {
-    /// For each page the one on which it was found or, where that is not known, the one before it on a shortest way
-    /// from the first page; none for a page that no other leads to. A forest, whatever was put in.
+    /// Parent of each page: the page on which it was found or, if unknown, the previous page on a shortest path
+    /// from the first page; `None` for a page that no other leads to. Always a forest, whatever the input.
     pub parents: Vec<Option<u32>>,
-    /// From and to, by page; without links of a page to itself.
+    /// Edges as (from, to), without links of a page to itself.
     pub links: Vec<(u32, u32)>,
-    /// There were more links than these; the ways in `parents` are whole nevertheless.
+    /// Whether links were dropped. Edges from parents are always complete.
     pub cut: bool,
 }
 
 impl LinkGraph {
-    /// The links among these pages, at most `most` of them besides the ways.
+    /// Builds the graph with at most `most` links besides the edges from parents.
     pub fn of(pages: &[PageLinks], most: usize) -> Self {
         let places = places(pages);
         let mut found = vec![Vec::new(); pages.len()];
@@ -73,7 +73,7 @@ fn key(address: &str) -> Option<UrlKey> {
     Some(UrlKey::of(&Url::parse(address).ok()?, Identity::default()))
 }
 
-/// The first page of each address.
+/// Maps each URL to the first page with it.
 fn places(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
     let mut places = HashMap::new();
     for (page, place) in pages.iter().zip(0..) {
@@ -84,8 +84,8 @@ fn places(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
     places
 }
 
-/// The other pages that a page links to, each once, in its own order; last those that were found by links it does
-/// not tell.
+/// Returns the other pages that a page links to, without duplicates and in its own order, followed by those
+/// found on it that it does not list.
 fn targets(page: &PageLinks, own: u32, found: &[u32], places: &HashMap<UrlKey, u32>) -> Vec<u32> {
     let mut seen = HashSet::from([own]);
     let known = page
@@ -96,8 +96,8 @@ fn targets(page: &PageLinks, own: u32, found: &[u32], places: &HashMap<UrlKey, u
     all.filter(|target| seen.insert(*target)).collect()
 }
 
-/// A breadth-first walk from the first page, then from the first that it did not reach, and so on. What was found on a
-/// known page is reached from there alone, and is a start only when that failed.
+/// Computes parents breadth first from the first page, then from the first page not reached, and so on. A page with
+/// a known `found_on` is reached only from there, and becomes a start only if that failed.
 fn parents(pages: &[PageLinks], targets: &[Vec<u32>]) -> Vec<Option<u32>> {
     let leads = |from: u32, to: u32| pages[to as usize].found_on.is_none_or(|page| page == from);
     let all = || (0_u32..).take(pages.len());
@@ -122,8 +122,8 @@ fn parents(pages: &[PageLinks], targets: &[Vec<u32>]) -> Vec<Option<u32>> {
     parents
 }
 
-/// The addresses that a Markdown text links to: `[text](address)`, also of pictures, and `<address>`. For documents
-/// that were kept without their list of links.
+/// Returns the URLs that a Markdown text links to: `[text](url)`, including images, and `<url>`. For documents
+/// that were stored without their list of links.
 pub fn markdown_links(markdown: &str) -> Vec<String> {
     let mut links = Vec::new();
     let mut rest = markdown;
@@ -140,7 +140,7 @@ pub fn markdown_links(markdown: &str) -> Vec<String> {
     links
 }
 
-/// An address up to the end of its link; parentheses inside it are balanced, a backslash takes the next as it is.
+/// Returns a URL up to the end of its link. Parentheses inside it are balanced; a backslash escapes the next character.
 fn destination(text: &str) -> String {
     let (mut address, mut depth, mut chars) = (String::new(), 0_usize, text.chars());
     while let Some(c) = chars.next() {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_hangs_on_a_shortest_way_from_the_first() {
+    fn parents_follow_a_shortest_path_from_the_first_page() {
         let pages = [
             page("/", &["/a", "/b", "/", "/a#part"]),
             page("/a", &["/b", "/c", "/gone"]),
@@ -199,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn a_page_hangs_on_the_one_where_it_was_found() {
-        // The third is known from a sitemap, the fifth was done before the page that leads to it.
+    fn the_parent_is_the_page_where_a_page_was_found() {
+        // The third page comes from a sitemap; the fifth completed before the page that leads to it.
         let pages = [
             page("/", &["/a", "/b"]),
             found(page("/a", &["/map"]), 0),
@@ -211,7 +211,7 @@ mod tests {
         ];
         let graph = LinkGraph::of(&pages, 100);
         assert_eq!(graph.parents, [None, Some(0), Some(1), Some(1), Some(5), Some(1)]);
-        let told = [
+        let expected = [
             (0, 1),
             (0, 3),
             (1, 2),
@@ -222,12 +222,15 @@ mod tests {
             (4, 0),
             (5, 4),
         ];
-        assert_eq!(graph.links, told, "with the ways that no page tells");
+        assert_eq!(
+            graph.links, expected,
+            "includes the edges from parents that no page lists"
+        );
     }
 
     #[test]
-    fn the_ways_never_go_in_a_circle() {
-        // A page of a sitemap leads to the only page that links back.
+    fn parents_never_form_a_cycle() {
+        // A sitemap page leads to the only page that links back.
         let pages = [
             page("/", &["/below"]),
             page("/map", &["/below"]),
@@ -235,7 +238,7 @@ mod tests {
         ];
         assert_eq!(LinkGraph::of(&pages, 100).parents, [None, None, Some(1)]);
 
-        // Nor with what no crawl can tell: four pages, each found on any of them, on one beyond, or nowhere known.
+        // Nor with input that no crawl produces: four pages, each found on any of them, on one out of range, or unknown.
         let all = ["/0", "/1", "/2", "/3"];
         let places = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
         for links in [&all[..], &all[1..2], &[]] {
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn links_beyond_the_bound_are_left_out_but_never_the_ways() {
+    fn excess_links_are_dropped_but_never_edges_from_parents() {
         let all = ["/", "/a", "/b", "/c"];
         let pages = all.map(|address| page(address, &all));
         let graph = LinkGraph::of(&pages, 1);

@@ -1,6 +1,6 @@
-//! Which URLs a map lists, and in which order (contract section 6.5). Addresses are handed in, in
-//! order of discovery: sitemaps, the page itself, its links, pages known from before. It never
-//! fetches, and never asks robots.txt: nothing that is listed is fetched for it.
+//! Which URLs a map lists, and in which order (contract section 6.5). The caller passes URLs in order of
+//! discovery: sitemaps, the page itself, its links, then known pages. Listed URLs are not fetched, so
+//! robots.txt does not apply.
 
 mod relevance;
 pub mod warnings;
@@ -17,7 +17,7 @@ use crate::limits::MAP_KNOWN_MAX;
 use crate::scope::{Scope, Verdict};
 use crate::url_key::{Identity, UrlKey};
 
-/// The links of a map in the making.
+/// A map under construction.
 #[derive(Clone, Debug)]
 pub struct Listing {
     scope: Scope,
@@ -29,16 +29,19 @@ pub struct Listing {
     overflowed: bool,
 }
 
-/// An address in the order of its discovery.
+/// A listed URL.
 #[derive(Clone, Debug)]
 struct Listed {
     link: MapLink,
-    /// At or below the path of the map's URL, if that has one.
+    /// Whether it is at or below the path of the map's URL, if that has one.
     below: bool,
 }
 
 impl Listing {
-    /// An empty listing. 400 `BAD_REQUEST` with `details` when a pattern is bad or too big.
+    /// Creates an empty listing.
+    ///
+    /// # Errors
+    /// 400 `BAD_REQUEST` with `details` if a pattern is invalid or too large.
     pub fn new(request: &MapRequest) -> Result<Self, ApiError> {
         let mut whole_site = CrawlRequest::new(request.url.clone());
         whole_site.crawl_entire_domain = true;
@@ -57,19 +60,18 @@ impl Listing {
         })
     }
 
-    /// The URL that the site is measured from: the map's, on the host that it redirected to.
+    /// Returns the URL that the site is determined by: the map's URL, on the host it redirected to.
     pub fn root(&self) -> &Url {
         self.scope.root()
     }
 
-    /// Whether a sitemap at this address may be read: the host rule alone.
+    /// Returns whether a sitemap at this URL may be read. Only the host rule applies.
     pub fn admits_host(&self, url: &Url) -> bool {
         self.scope.admits_host(url)
     }
 
-    /// Moves the map to the host that its URL redirected to: `true` when that is the same site,
-    /// else nothing changes. The path stays as it was asked for. To be called before anything is
-    /// listed.
+    /// Moves the map to the host that its URL redirected to and returns `true` if that is the same
+    /// site; otherwise changes nothing. The path stays as requested. Call it before listing URLs.
     pub fn rebase(&mut self, url: &Url) -> bool {
         let mut moved = url.clone();
         moved.set_path(self.root().path());
@@ -78,13 +80,13 @@ impl Listing {
         self.scope.rebase(&moved)
     }
 
-    /// Lists the map's own URL, which may have a query whatever the options say.
+    /// Lists the map's own URL, which keeps its query whatever the options say.
     pub fn list_root(&mut self) {
         let root = self.scope.root().clone();
         self.insert(&root);
     }
 
-    /// Lists an address that was found, unless it does not belong or is listed already.
+    /// Lists a discovered URL unless it is out of scope or already listed.
     pub fn list(&mut self, url: &Url) {
         if url.query().is_none() || !self.without_queries {
             self.insert(url);
@@ -111,7 +113,7 @@ impl Listing {
         }
     }
 
-    /// Says what is known of an address, if it is listed.
+    /// Sets title and description of a URL if it is listed.
     pub fn describe(&mut self, url: &Url, title: Option<String>, description: Option<String>) {
         let place = self.places.get(&UrlKey::of(url, Identity::default()));
         if let Some(Listed { link, .. }) = place.and_then(|place| self.links.get_mut(*place)) {
@@ -120,13 +122,13 @@ impl Listing {
         }
     }
 
-    /// Whether nothing is listed.
+    /// Returns whether nothing is listed.
     pub fn is_empty(&self) -> bool {
         self.links.is_empty()
     }
 
-    /// Whether nothing that is found from now on can be listed: the first `limit` addresses will
-    /// do when only the order of discovery counts.
+    /// Returns whether no further URL can be listed. When results stay in discovery order, the first
+    /// `limit` URLs suffice.
     pub fn is_full(&self) -> bool {
         self.links.len() >= self.room()
     }
@@ -139,13 +141,13 @@ impl Listing {
         }
     }
 
-    /// Whether addresses were left out that might have come before others.
+    /// Returns whether URLs were dropped that might have ranked before listed ones.
     pub fn overflowed(&self) -> bool {
         self.overflowed && self.room() > self.limit
     }
 
-    /// The links, at most `limit`: by relevance to `search`, then those below the URL's path, then
-    /// in order of discovery.
+    /// Returns at most `limit` links, sorted by relevance to `search`, then those below the URL's path
+    /// first, then by order of discovery.
     pub fn finish(self) -> Vec<MapLink> {
         let scores = match &self.search {
             Some(search) => relevance::scores(search, self.links.iter().map(|listed| &listed.link)),
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_queries_and_duplicates() {
+    fn hosts_queries_and_duplicates_are_filtered() {
         let found = [
             "http://site.test/a",
             "https://www.site.test/a/",
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_filter_and_bad_ones_are_refused() {
+    fn patterns_filter_and_invalid_ones_are_rejected() {
         let found = [
             "http://site.test/docs/a",
             "http://site.test/docs/draft",
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_the_url_comes_first() {
+    fn urls_below_the_start_path_come_first() {
         check(
             "http://site.test/docs/",
             json!({}),
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_itself_is_listed_with_its_query_and_without_its_fragment() {
+    fn the_start_url_is_listed_with_its_query_and_without_its_fragment() {
         let mut listing = listing("http://site.test/a?b=c#d", json!({}));
         listing.list_root();
         listing.list_root();
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_moves_the_host_and_not_the_path() {
+    fn a_redirect_changes_the_host_but_not_the_path() {
         let url = |text: &str| Url::parse(text).unwrap();
         let mut listing = listing("http://site.test/", json!({"includeSubdomains": false}));
         assert!(!listing.rebase(&url("http://other.test/")));
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn search_orders_and_drops_nothing() {
+    fn search_sorts_without_dropping_links() {
         let mut listing = listing("http://site.test/docs", json!({"search": "Pricing plans"}));
         for path in ["/docs/a", "/b", "/blog/pricing", "/c", "/pricing"] {
             listing.list(&Url::parse("http://site.test").unwrap().join(path).unwrap());
@@ -301,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_cuts_after_the_order_is_known() {
+    fn the_limit_applies_after_sorting() {
         let number = |n: usize| Url::parse(&format!("http://site.test/{n}")).unwrap();
         let mut plain = listing("http://site.test/", json!({"limit": 3}));
         for n in 0..5 {
             assert_eq!(plain.is_full(), n >= 3);
             plain.list(&number(n));
         }
-        assert!(!plain.overflowed(), "it holds all that it was asked for");
+        assert!(!plain.overflowed(), "the listing has as many links as requested");
         assert_eq!(urls(plain).len(), 3);
 
         let mut searched = listing("http://site.test/", json!({"limit": 1, "search": "4"}));
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_number_of_listed_urls_is_bounded() {
         let mut listing = listing("http://site.test/", json!({"limit": 1, "search": "x"}));
         for n in 0..=MAP_KNOWN_MAX {
             listing.list(&Url::parse(&format!("http://site.test/{n}")).unwrap());

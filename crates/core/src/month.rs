@@ -1,5 +1,5 @@
-//! Calendar months in UTC: what use is added up by, and what a budget is for (contract sections 6.7, 6.8
-//! and 12).
+//! Calendar months in UTC, by which usage is summed and budgets are counted (contract sections 6.7,
+//! 6.8 and 12).
 
 use std::fmt;
 
@@ -8,32 +8,32 @@ use jiff::tz::Offset;
 
 use crate::time::Timestamp;
 
-/// A calendar month in UTC; shown as `2026-01`.
+/// A calendar month in UTC, displayed as `2026-01`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Month {
     first_day: Date,
 }
 
 impl Month {
-    /// The month of this time.
+    /// Returns the month that contains `time`.
     pub fn of(time: Timestamp) -> Self {
         Self {
             first_day: Offset::UTC.to_datetime(time.to_jiff()).date().first_of_month(),
         }
     }
 
-    /// Reads back how a month is shown.
+    /// Parses the displayed form `YYYY-MM`; returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let first_day = format!("{text}-01").parse().ok()?;
         Some(Self { first_day }).filter(|month| month.to_string() == text)
     }
 
-    /// Its first millisecond.
+    /// Returns the first millisecond of the month.
     pub fn start(self) -> Timestamp {
         midnight(self.first_day)
     }
 
-    /// Its last millisecond.
+    /// Returns the last millisecond of the month.
     pub fn end(self) -> Timestamp {
         let next = self.first_day.last_of_month().tomorrow().unwrap_or(Date::MAX);
         Timestamp(midnight(next).0.saturating_sub(1))

@@ -1,5 +1,5 @@
-//! The last version of a page, which `changeTracking` compares with (contract section 4.2): kept per team, URL and tag,
-//! without expiry.
+//! The last version of a page that `changeTracking` compares with (contract section 4.2), stored per team,
+//! URL and tag without expiry.
 
 use serde_json::Value;
 use url::Url;
@@ -8,12 +8,12 @@ use crate::api::format::ChangeTracking;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, UrlKey};
 
-/// Which versions of which page are compared, within a team.
+/// Identifies the version history of a page within a team.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VersionKey {
-    /// Identity of the address that was asked for.
+    /// Identity of the requested URL.
     pub url: UrlKey,
-    /// Name of the history; empty: the one without a name.
+    /// Name of the history; empty for the default one.
     pub tag: String,
 }
 
@@ -24,14 +24,14 @@ pub struct PageVersion {
     pub at: Timestamp,
     /// HTTP status.
     pub status_code: u16,
-    /// What is compared.
+    /// The Markdown to compare.
     pub markdown: String,
-    /// The data that the mode `json` compares, where it was asked for.
+    /// The data compared in `json` mode, if requested.
     pub data: Option<Value>,
 }
 
 impl VersionKey {
-    /// The history that a request is about.
+    /// Returns the key of the history that a request uses.
     pub fn of(url: &Url, tracking: &ChangeTracking) -> Self {
         Self {
             url: UrlKey::of(url, Identity::default()),
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_has_a_history_of_its_own_and_spellings_of_an_address_have_one() {
+    fn each_tag_has_its_own_history_and_similar_urls_share_one() {
         let key = |url: &str, tag: Option<&str>| {
             let tracking = ChangeTracking {
                 tag: tag.map(str::to_owned),

@@ -1,6 +1,5 @@
-//! Cutting long answers into pieces: the 10 MiB rule and `next` of job status (contract section
-//! 6.2), the opaque cursor of activity (section 6.9). Pure functions; documents travel as the text
-//! they are stored as.
+//! Pagination of long responses: the 10 MiB rule and `next` of job status (contract section 6.2), the
+//! opaque cursor of activity (section 6.9). Documents are handled as stored JSON text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,13 +11,13 @@ use crate::api::problem::bad_field;
 use crate::limits::MAX_STATUS_BYTES;
 use crate::time::Timestamp;
 
-/// Room kept for everything of a status answer that is not `data`.
+/// Bytes reserved for everything in a status response except `data`.
 const HEAD_BYTES: usize = 16 * 1024;
 
-/// Bytes of documents, with the commas between them, that fit into one status answer.
+/// Maximum bytes of documents in one status response, including separating commas.
 pub const MAX_DATA_BYTES: usize = MAX_STATUS_BYTES - HEAD_BYTES;
 
-/// Collects documents until an answer is full. The first document always fits.
+/// Counts documents until a status response is full. The first document always fits.
 #[derive(Clone, Debug)]
 pub struct Chunk {
     bytes: usize,
@@ -28,7 +27,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// An empty chunk for a request.
+    /// Creates an empty chunk for a request.
     pub fn new(query: StatusQuery) -> Self {
         Self {
             bytes: 0,
@@ -38,8 +37,8 @@ impl Chunk {
         }
     }
 
-    /// Whether the next document, of this many bytes of JSON, belongs to this chunk. Once one does
-    /// not, none does.
+    /// Adds a document of this many bytes of JSON and returns whether it fits. After the first document
+    /// that does not fit, none does.
     pub fn take(&mut self, bytes: usize) -> bool {
         let with = self.bytes.saturating_add(bytes).saturating_add(1);
         let fits = self.documents == 0 || with <= MAX_DATA_BYTES;
@@ -52,16 +51,16 @@ impl Chunk {
         true
     }
 
-    /// Documents taken.
+    /// Returns the number of documents added.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 }
 
-/// The address of the rest, or nothing when the job ended and everything has been handed out.
+/// Returns the URL of the next chunk, or `None` when the job ended and every document was returned.
 ///
-/// `status_url` is the absolute address of the status without a query, `returned` the number of
-/// documents in this answer, `available` the number of documents the job has now.
+/// `status_url` is the absolute URL of the status without a query, `returned` the number of
+/// documents in this response, `available` the number of documents the job has now.
 pub fn next_url(
     status_url: &str,
     query: StatusQuery,
@@ -73,14 +72,14 @@ pub fn next_url(
     if ended && skip >= available {
         return None;
     }
-    // A caller beyond the end of a running job comes back to where it will end.
+    // While the job runs, a caller beyond the last document polls the same position again.
     Some(match query.limit {
         Some(limit) => format!("{status_url}?skip={skip}&limit={limit}"),
         None => format!("{status_url}?skip={skip}"),
     })
 }
 
-/// A status answer with documents as stored JSON texts, which are not parsed.
+/// Builds a status response around stored JSON documents without parsing them.
 pub fn status_json<'d>(head: &JobProgress<()>, documents: impl IntoIterator<Item = &'d str>) -> String {
     let mut text = serde_json::to_string(head).expect("a status has only string keys");
     debug_assert!(text.ends_with("\"data\":[]}"), "data is the last field");
@@ -95,17 +94,17 @@ pub fn status_json<'d>(head: &JobProgress<()>, documents: impl IntoIterator<Item
     text
 }
 
-/// Place in a list ordered by time, newest first, then by id: what comes after it is older.
+/// Position in a list sorted by time, newest first, then by id. Entries after it are older.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cursor {
-    /// Time of the last entry handed out.
+    /// Time of the last entry returned.
     pub time: Timestamp,
-    /// Its id.
+    /// Id of that entry.
     pub id: Uuid,
 }
 
 impl Cursor {
-    /// The cursor as callers carry it.
+    /// Encodes the cursor for the caller.
     pub fn encode(self) -> String {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.time.0.to_be_bytes());
@@ -113,7 +112,10 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads back what [`Cursor::encode`] gave. Errors: 400.
+    /// Decodes a cursor from [`Cursor::encode`].
+    ///
+    /// # Errors
+    /// 400 if `text` is not a cursor.
     pub fn decode(text: &str) -> Result<Self, ApiError> {
         let read = || {
             let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -123,7 +125,7 @@ impl Cursor {
                 id: Uuid::from_slice(id).ok()?,
             })
         };
-        read().ok_or_else(|| bad_field("cursor", "must be the `cursor` of an earlier answer, unchanged"))
+        read().ok_or_else(|| bad_field("cursor", "must be the unchanged `cursor` of an earlier response"))
     }
 }
 
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn next_is_null_exactly_when_the_job_ended_and_all_is_handed_out() {
+    fn next_is_null_once_the_job_ended_and_all_documents_are_returned() {
         let url = "http://a.test/v2/crawl/1";
         let check = |skip, limit, returned, available, ended, expected: Option<&str>| {
             let next = next_url(url, query(skip, limit), returned, available, ended);
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_ends_at_ten_mebibytes_but_one_document_always_fits() {
+    fn a_chunk_holds_ten_mebibytes_or_one_larger_document() {
         let mut chunk = Chunk::new(query(0, None));
         assert!(chunk.take(MAX_STATUS_BYTES * 2));
         assert!(!chunk.take(1));
@@ -166,14 +168,14 @@ mod tests {
         assert!(chunk.take(MAX_DATA_BYTES - 100));
         assert!(chunk.take(50));
         assert!(!chunk.take(100));
-        assert!(!chunk.take(1), "order is kept: nothing is taken after a gap");
+        assert!(!chunk.take(1), "a chunk has no gaps");
         assert_eq!(chunk.documents(), 2);
         let mut chunk = Chunk::new(query(0, Some(2)));
         assert_eq!([chunk.take(1), chunk.take(1), chunk.take(1)], [true, true, false]);
     }
 
     #[test]
-    fn a_status_is_written_around_stored_documents() {
+    fn a_status_embeds_stored_documents_unparsed() {
         let head = JobProgress::<()> {
             success: true,
             status: JobStatus::Scraping,
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn cursors_are_read_back_and_nothing_else() {
+    fn only_encoded_cursors_decode() {
         let id = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
         let cursor = Cursor {
             time: Timestamp(1_769_850_300_123),

@@ -1,50 +1,50 @@
-//! When may a host, and the job as a whole, be asked again. Pure arithmetic on timestamps: it
-//! knows neither URLs nor queues.
+//! When the next request to a host, and of the job as a whole, may start. Pure arithmetic on
+//! timestamps; it knows neither URLs nor queues.
 
 use std::time::Duration;
 
 use crate::crawl::limits::{ATTEMPTS_MAX, BACKOFF_FIRST_MS, RETRY_AFTER_MAX_MS};
 use crate::time::Timestamp;
 
-/// Whether something may start.
+/// Whether a request may start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slot {
-    /// Yes.
+    /// Now.
     Free,
-    /// Not before this moment.
+    /// Not before this time.
     At(Timestamp),
-    /// Not before something in flight ends.
+    /// Not before a request in flight ends.
     Busy,
 }
 
-/// Pace of one host: `Crawl-delay`, `Retry-After`.
+/// Pace of one host, set by `Crawl-delay` and `Retry-After`.
 #[derive(Clone, Debug, Default)]
 pub struct HostPace {
     in_flight: u32,
-    /// The last start, also one from before its `Crawl-delay` was known.
+    /// Time of the last start, which may precede the `Crawl-delay`.
     started: Option<Timestamp>,
     quiet_until: Timestamp,
-    /// `Crawl-delay`: ms between starts, and one request at a time.
+    /// `Crawl-delay`: ms between starts; it also limits the host to one request at a time.
     crawl_delay_ms: Option<u64>,
 }
 
 impl HostPace {
-    /// Honours a `Crawl-delay`.
+    /// Sets the host's `Crawl-delay`.
     pub fn set_crawl_delay_ms(&mut self, delay_ms: Option<u64>) {
         self.crawl_delay_ms = delay_ms;
     }
 
-    /// Whether requests come one at a time, with a pause between them.
+    /// Returns whether the host has a `Crawl-delay` and so gets one request at a time.
     pub fn has_crawl_delay(&self) -> bool {
         self.crawl_delay_ms.is_some()
     }
 
-    /// Requests to this host in flight.
+    /// Returns the number of requests to this host in flight.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Whether a request to this host may start.
+    /// Returns when a request to this host may start.
     pub fn slot(&self, now: Timestamp) -> Slot {
         if self.has_crawl_delay() && self.in_flight > 0 {
             return Slot::Busy;
@@ -57,29 +57,29 @@ impl HostPace {
         }
     }
 
-    /// A request starts.
+    /// Records the start of a request.
     pub fn start(&mut self, now: Timestamp) {
         self.in_flight += 1;
         self.started = Some(now);
     }
 
-    /// A request in flight sends another one, as a page does that goes on in the browser.
+    /// Records a further request of a page in flight, as when it continues in the browser.
     pub fn start_again(&mut self, now: Timestamp) {
         self.started = Some(now);
     }
 
-    /// A request ended, however.
+    /// Records the end of a request, successful or not.
     pub fn end(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// The host asked to be left alone.
+    /// Allows no start before `time`.
     pub fn pause_until(&mut self, time: Timestamp) {
         self.quiet_until = self.quiet_until.max(time);
     }
 }
 
-/// Pace of the whole job: `maxConcurrency` and `delay` of the request, over all hosts.
+/// Pace of the whole job over all hosts, set by `maxConcurrency` and `delay` of the request.
 #[derive(Clone, Debug)]
 pub struct JobPace {
     max_in_flight: u32,
@@ -90,7 +90,8 @@ pub struct JobPace {
 }
 
 impl JobPace {
-    /// With a delay (ms between starts) there is one request at a time, whatever the maximum.
+    /// Creates the pace of a job. A delay (ms between starts) limits it to one request at a time,
+    /// whatever the maximum.
     pub fn new(max_in_flight: u32, delay_ms: Option<u64>) -> Self {
         Self {
             max_in_flight: if delay_ms.is_some() {
@@ -105,27 +106,27 @@ impl JobPace {
         }
     }
 
-    /// Whether the request gave its own delay, which then replaces those of robots.txt files.
+    /// Returns whether the request sets `delay`, which replaces every `Crawl-delay`.
     pub fn has_delay(&self) -> bool {
         self.delay_ms.is_some()
     }
 
-    /// Requests in flight at once, at most.
+    /// Returns the maximum number of requests in flight.
     pub fn max_in_flight(&self) -> u32 {
         if self.alone { 1 } else { self.max_in_flight }
     }
 
-    /// From now on one request at a time, whatever the maximum; or that no longer.
+    /// Limits the job to one request at a time, or lifts that limit.
     pub fn one_at_a_time(&mut self, alone: bool) {
         self.alone = alone;
     }
 
-    /// Requests in flight.
+    /// Returns the number of requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Whether a page or sitemap may be asked for.
+    /// Returns when a page or sitemap request may start.
     pub fn slot(&self, now: Timestamp) -> Slot {
         match self.side_slot() {
             Slot::Free if self.next_start > now => Slot::At(self.next_start),
@@ -133,7 +134,7 @@ impl JobPace {
         }
     }
 
-    /// Whether a robots.txt may be asked for: it takes a place but need not keep the delay.
+    /// Returns when a robots.txt request may start: it counts as in flight but ignores the delay.
     pub fn side_slot(&self) -> Slot {
         if self.in_flight >= self.max_in_flight() {
             Slot::Busy
@@ -142,7 +143,7 @@ impl JobPace {
         }
     }
 
-    /// A page or sitemap request starts.
+    /// Records the start of a page or sitemap request.
     pub fn start(&mut self, now: Timestamp) {
         self.in_flight += 1;
         if let Some(delay_ms) = self.delay_ms {
@@ -150,20 +151,20 @@ impl JobPace {
         }
     }
 
-    /// A robots.txt request starts.
+    /// Records the start of a robots.txt request.
     pub fn start_side(&mut self) {
         self.in_flight += 1;
     }
 
-    /// A request of either kind ended.
+    /// Records the end of a request of either kind.
     pub fn end(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 }
 
-/// Wait before the next attempt after `attempts` failed ones, in ms: doubling, or what the host
-/// asked for if that is longer. `None` when there shall be no further attempt: too many, or the
-/// host wants to be left alone for longer than a crawl waits.
+/// Returns the wait in ms before the next attempt after `attempts` failed ones: exponential back-off,
+/// or `Retry-After` if that is longer. Returns `None` if there is no further attempt: too many were
+/// made, or the host asks for a longer wait than [`RETRY_AFTER_MAX_MS`].
 pub fn backoff_ms(attempts: u32, retry_after_ms: Option<u64>) -> Option<u64> {
     if attempts >= ATTEMPTS_MAX || retry_after_ms.is_some_and(|wait| wait > RETRY_AFTER_MAX_MS) {
         return None;
@@ -172,7 +173,7 @@ pub fn backoff_ms(attempts: u32, retry_after_ms: Option<u64>) -> Option<u64> {
     Some(doubled.max(retry_after_ms.unwrap_or(0)))
 }
 
-/// Whether a page with this status may answer otherwise later.
+/// Returns whether a page with this status may succeed later.
 pub fn is_passing_status(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504)
 }
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delay_keeps_its_distance_and_one_at_a_time() {
+    fn a_delay_spaces_starts_and_allows_one_request_at_a_time() {
         let mut pace = JobPace::new(8, Some(500));
         assert_eq!(pace.slot(Timestamp(10)), Slot::Free);
         pace.start(Timestamp(10));
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_with_crawl_delay_is_asked_one_by_one() {
+    fn a_host_with_crawl_delay_gets_one_request_at_a_time() {
         let mut pace = HostPace::default();
         pace.start(Timestamp(0));
         assert_eq!(pace.slot(Timestamp(0)), Slot::Free);
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn crawl_delay_counts_from_a_start_before_it_was_known() {
+    fn crawl_delay_counts_from_a_start_before_robots_txt_arrived() {
         let mut pace = HostPace::default();
         pace.start(Timestamp(100));
         pace.end();

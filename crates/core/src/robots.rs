@@ -1,6 +1,6 @@
-//! robots.txt (RFC 9309) for one agent, with the tolerance of the widely used open parser: usual
-//! misspellings, missing colons and dashes. Parsing keeps only what concerns the agent. Matching
-//! takes time in proportion to pattern plus path, whatever the pattern; it never back-tracks.
+//! robots.txt (RFC 9309) for one agent, as tolerant as Google's open-source parser: it accepts common
+//! misspellings and missing colons and dashes. Parsing keeps only the rules for the agent. Matching
+//! never backtracks and takes time linear in pattern plus path.
 
 mod lines;
 mod pattern;
@@ -16,7 +16,7 @@ use pattern::Pattern;
 /// The rules of one robots.txt for one agent. The default allows everything.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    /// Longest pattern first, `Allow` before `Disallow`: the first that matches decides.
+    /// Longest pattern first, `Allow` before `Disallow`: the first match decides.
     rules: Vec<Rule>,
     crawl_delay_ms: Option<u64>,
     sitemaps: Vec<String>,
@@ -29,16 +29,16 @@ struct Rule {
     line: u32,
 }
 
-/// Whether an agent may fetch something, and why.
+/// Whether an agent may fetch a path, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    /// Whether it may.
+    /// Whether it may be fetched.
     pub allowed: bool,
-    /// The line that decided, from 1; none when no rule is about it.
+    /// The line that decided, counted from 1; `None` when no rule matches.
     pub line: Option<u32>,
 }
 
-/// What is gathered for one agent name while reading.
+/// Rules collected for one agent name.
 #[derive(Default)]
 struct Group {
     seen: bool,
@@ -46,12 +46,12 @@ struct Group {
     crawl_delay_ms: Option<u64>,
 }
 
-/// The agents that the current lines are about.
+/// The agents that the current lines apply to.
 #[derive(Default)]
 struct Agents {
     specific: bool,
     general: bool,
-    /// The next `User-agent` line starts a new list.
+    /// Whether the next `User-agent` line starts a new group.
     closed: bool,
 }
 
@@ -62,7 +62,7 @@ impl Agents {
         }
     }
 
-    /// Lines for our agent and for everyone are kept as ours.
+    /// Returns the group of the current lines. Lines for both our agent and `*` count as ours.
     fn group<'a>(&self, specific: &'a mut Group, general: &'a mut Group) -> Option<&'a mut Group> {
         match (self.specific, self.general) {
             (true, _) => Some(specific),
@@ -73,8 +73,8 @@ impl Agents {
 }
 
 impl Robots {
-    /// Reads a robots.txt for the product token `agent` (anything after the token is ignored, upper
-    /// and lower case are the same). Never fails: what cannot be understood is skipped.
+    /// Parses a robots.txt for the product token `agent`, case-insensitive; anything after the token is
+    /// ignored. Skips what it does not understand, so it never fails.
     pub fn parse(text: &[u8], agent: &str) -> Robots {
         let agent = product_token(agent.as_bytes());
         let mut specific = Group::default();
@@ -84,8 +84,8 @@ impl Robots {
         for (line, key, value) in Lines::new(text) {
             match key {
                 Key::UserAgent => {
-                    // Only rules close a list of agents; for the delay, which is no rule of the
-                    // RFC, a delay closes it as well.
+                    // Only rules end a list of agents. `Crawl-delay` is not a rule in the RFC, so it
+                    // ends the list for delays only.
                     of_rules.start();
                     of_delay.start();
                     if is_everyone(value) {
@@ -135,13 +135,13 @@ impl Robots {
         }
     }
 
-    /// Whether the agent may fetch this path with query, see [`Robots::judge`].
+    /// Returns whether the agent may fetch a path with query; see [`Robots::judge`].
     pub fn allows(&self, path_and_query: &str) -> bool {
         self.judge(path_and_query).allowed
     }
 
-    /// Whether the agent may fetch this path with query, as it stands in the URL (`/` for an empty
-    /// one). The longest matching pattern decides, `Allow` wins between equals.
+    /// Judges a path with query as written in the URL (`/` for an empty one). The longest matching
+    /// pattern decides; `Allow` wins a tie.
     pub fn judge(&self, path_and_query: &str) -> Verdict {
         let path = if path_and_query.is_empty() {
             "/"
@@ -156,7 +156,7 @@ impl Robots {
         }
     }
 
-    /// About how much memory this takes, in bytes.
+    /// Returns the approximate memory use in bytes.
     pub fn memory_bytes(&self) -> usize {
         let rules = self
             .rules
@@ -166,19 +166,19 @@ impl Robots {
         size_of::<Self>() + rules.sum::<usize>() + sitemaps.sum::<usize>()
     }
 
-    /// `Crawl-delay` in ms, at most 60 s.
+    /// Returns `Crawl-delay` in ms, at most [`CRAWL_DELAY_MAX_MS`].
     pub fn crawl_delay_ms(&self) -> Option<u64> {
         self.crawl_delay_ms
     }
 
-    /// Values of the `Sitemap` lines in order, as they stand there.
+    /// Returns the values of the `Sitemap` lines as written, in order.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 }
 
 impl Group {
-    /// A rule for `.../index.htm(l)` that allows is meant for the directory as well.
+    /// Adds a rule. An `Allow` for `.../index.htm(l)` also allows the directory.
     fn add(&mut self, value: &[u8], allow: bool, line: u32) {
         if allow
             && let Some(slash) = value.iter().rposition(|byte| *byte == b'/')
@@ -197,7 +197,7 @@ impl Group {
     }
 }
 
-/// Path and query as they stand in an address, without normalisation and fragment.
+/// Returns path and query as written in a URL, not normalized, without fragment.
 pub fn path_and_query(url: &str) -> Cow<'_, str> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split('#').next().unwrap_or_default();
@@ -208,12 +208,12 @@ pub fn path_and_query(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// `*`, also with something after white space.
+/// Matches `*`, alone or followed by whitespace.
 fn is_everyone(value: &[u8]) -> bool {
     value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Letters, `_` and `-` from the start.
+/// Returns the leading letters, `_` and `-`.
 fn product_token(value: &[u8]) -> &[u8] {
     let is_token = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-');
     let end = value
@@ -223,7 +223,7 @@ fn product_token(value: &[u8]) -> &[u8] {
     &value[..end]
 }
 
-/// Seconds, also with a fraction. `None` when it is no number or not positive.
+/// Parses seconds, possibly fractional. Returns `None` if the value is not a positive number.
 fn delay_ms(value: &[u8]) -> Option<u64> {
     let seconds: f64 = std::str::from_utf8(value).ok()?.trim().parse().ok()?;
     if seconds.is_nan() || seconds <= 0.0 {
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crawl_delay_is_of_the_group_and_capped() {
+    fn crawl_delay_is_per_group_and_capped() {
         let text = b"User-agent: *\nCrawl-delay: 3\n\nUser-agent: bot\nCrawl-delay: 0.5\nDisallow: /x\n";
         assert_eq!(Robots::parse(text, "Bot/1.0").crawl_delay_ms(), Some(500));
         assert_eq!(Robots::parse(text, "other").crawl_delay_ms(), Some(3000));
@@ -255,18 +255,18 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_decides_is_told() {
+    fn a_verdict_names_the_deciding_line() {
         let text = "\u{feff}User-agent: *\r\nDisallow: /a\n\n# no rule\rAllow: /a/b\nDisallow: /a\nAllow: /x/index.html";
         let robots = Robots::parse(text.as_bytes(), "bot");
-        let told = |path: &str| {
+        let verdict = |path: &str| {
             let Verdict { allowed, line } = robots.judge(path);
             (allowed, line.and_then(|line| line_of(text, line)))
         };
-        assert_eq!(told("/a/c"), (false, Some("Disallow: /a")));
-        assert_eq!(robots.judge("/a/c").line, Some(2), "the first of equals");
-        assert_eq!(told("/a/b"), (true, Some("Allow: /a/b")));
-        assert_eq!(told("/x/"), (true, Some("Allow: /x/index.html")));
-        assert_eq!(told("/"), (true, None));
+        assert_eq!(verdict("/a/c"), (false, Some("Disallow: /a")));
+        assert_eq!(robots.judge("/a/c").line, Some(2), "the first of equal rules");
+        assert_eq!(verdict("/a/b"), (true, Some("Allow: /a/b")));
+        assert_eq!(verdict("/x/"), (true, Some("Allow: /x/index.html")));
+        assert_eq!(verdict("/"), (true, None));
         assert_eq!(line_of(text, 1), Some("User-agent: *"));
     }
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_cut_off_by_the_size_limit_is_not_taken_for_a_shorter_one() {
+    fn a_rule_truncated_by_the_size_limit_is_ignored() {
         let mut text = b"User-agent: *\n".to_vec();
         while text.len() < crate::crawl::limits::ROBOTS_MAX_BYTES - 11 {
             text.push(b'\n');
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_file_is_matched_in_time() {
+    fn matching_a_hostile_file_takes_bounded_time() {
         let mut text = b"User-agent: *\n".to_vec();
         for i in 0..30_000 {
             text.extend_from_slice(format!("Allow: /*a*{i:x}q\n").as_bytes());

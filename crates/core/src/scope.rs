@@ -1,6 +1,6 @@
-//! Which URLs belong to a crawl (contract section 5 rules 2 to 8, 10 and 12), with reasons. Compiled
-//! once from the request; every answer depends on the URL and its depth alone, never on what was
-//! crawled before. robots.txt and the limit are decided elsewhere.
+//! Which URLs belong to a crawl (contract section 5 rules 2 to 8, 10 and 12), and why others do not.
+//! Compiled once from the request; every verdict depends only on the URL and its depth, never on what was
+//! crawled before. robots.txt and the page limit are not handled here.
 
 mod file_types;
 mod patterns;
@@ -15,7 +15,7 @@ use crate::url_key::{Identity, bare_host};
 
 use patterns::{Match, Patterns};
 
-/// The compiled rules of one crawl.
+/// The compiled scope rules of one crawl.
 #[derive(Clone, Debug)]
 pub struct Scope {
     root: Root,
@@ -29,31 +29,31 @@ pub struct Scope {
     identity: Identity,
 }
 
-/// What the scope says of a URL.
+/// Whether a URL belongs to the crawl.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It belongs.
+    /// The URL is in scope.
     Admit,
-    /// It does not.
+    /// The URL is out of scope.
     Reject(Reason),
 }
 
-/// Why a URL does not belong.
+/// Why a URL is out of scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reason {
     /// Neither http nor https, or without a host.
     Scheme,
-    /// Longer than 8192 bytes.
+    /// The URL is longer than 8192 bytes.
     TooLong,
     /// Deeper than `maxDiscoveryDepth`.
     TooDeep,
-    /// Another host, and neither `allowSubdomains` nor `allowExternalLinks` lets it in.
+    /// On another host that neither `allowSubdomains` nor `allowExternalLinks` admits.
     OtherHost,
-    /// The bare home page of another host.
+    /// The home page of another host, without a query.
     ForeignHomePage,
     /// On the start host but not below the start path, without `crawlEntireDomain`.
     NotChild,
-    /// A picture, font, style, script, archive, executable, audio or video file.
+    /// An image, font, style, script, archive, executable, audio or video file.
     FileType,
     /// Matches `excludePaths`.
     Excluded,
@@ -62,11 +62,11 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A sentence for people.
+    /// Returns a sentence for the user.
     pub fn sentence(self) -> &'static str {
         match self {
-            Reason::Scheme => "The address is neither http nor https.",
-            Reason::TooLong => "The address is longer than 8192 characters.",
+            Reason::Scheme => "The URL is neither http nor https.",
+            Reason::TooLong => "The URL is longer than 8192 characters.",
             Reason::TooDeep => "The page is deeper than maxDiscoveryDepth.",
             Reason::OtherHost => "The page is on another host; see allowSubdomains and allowExternalLinks.",
             Reason::ForeignHomePage => "Home pages of other hosts are not fetched.",
@@ -78,7 +78,7 @@ impl Reason {
     }
 }
 
-/// The URL that the scope is measured from.
+/// The URL that scope is relative to.
 #[derive(Clone, Debug)]
 struct Root {
     url: Url,
@@ -88,19 +88,22 @@ struct Root {
     domain: Option<String>,
 }
 
-/// Where a host stands to the root.
+/// Relation of a host to the root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Relation {
     /// The start host.
     Home,
-    /// Another host of the registrable domain, let in by `allowSubdomains`.
+    /// Another host of the registrable domain, admitted by `allowSubdomains`.
     Family,
     /// Any other host.
     Foreign,
 }
 
 impl Scope {
-    /// 400 `BAD_REQUEST` with `details` when a pattern is bad or too big.
+    /// Compiles the scope of a request.
+    ///
+    /// # Errors
+    /// 400 `BAD_REQUEST` with `details` if a pattern is invalid or too large.
     pub fn compile(request: &CrawlRequest) -> Result<Scope, ApiError> {
         Ok(Scope {
             root: Root::new(without_fragment(&request.url.url)),
@@ -118,7 +121,7 @@ impl Scope {
         })
     }
 
-    /// Whether a discovered URL belongs to the crawl at this discovery depth.
+    /// Judges a discovered link at this discovery depth.
     pub fn judge(&self, url: &Url, depth: u32) -> Verdict {
         match self.judge_page(url, depth) {
             Verdict::Admit if file_types::is_file(url) => Verdict::Reject(Reason::FileType),
@@ -126,8 +129,8 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::judge`] for a URL that is no link: the seed itself, or where a redirect led. The
-    /// rule about file types is about links alone.
+    /// Judges a URL that is not a link: the seed, or the target of a redirect. Like [`Scope::judge`]
+    /// but without the rule about file types, which applies to links only.
     pub fn judge_page(&self, url: &Url, depth: u32) -> Verdict {
         match self.rejection(url, depth) {
             None => Verdict::Admit,
@@ -168,7 +171,7 @@ impl Scope {
         }
     }
 
-    /// Whether the links of a page at this depth are looked at: not with `sitemap: only`, not at
+    /// Returns whether the links of a page at this depth are followed: not with `sitemap: only`, not at
     /// the maximum depth, not on other hosts.
     pub fn follows_links(&self, url: &Url, depth: u32) -> bool {
         self.sitemap != SitemapMode::Only
@@ -176,18 +179,18 @@ impl Scope {
             && self.relation(url) != Relation::Foreign
     }
 
-    /// Whether a sitemap at this address may be read: the host rule alone.
+    /// Returns whether a sitemap at this URL may be read. Only the host rule applies.
     pub fn admits_host(&self, url: &Url) -> bool {
         self.external_links || self.relation(url) != Relation::Foreign
     }
 
-    /// Whether a URL is on the start host, at or below the path of the root.
+    /// Returns whether a URL is on the start host, at or below the path of the root.
     pub fn is_child(&self, url: &Url) -> bool {
         self.root.is_home(url) && self.root.is_parent_of(url)
     }
 
-    /// Moves the root to where the seed redirected (rule 12): `true` when `url` is on the same host
-    /// or under the same registrable domain. Otherwise nothing changes.
+    /// Moves the root to the redirect target of the seed (rule 12) and returns `true` if `url` is on the
+    /// same host or registrable domain. Otherwise changes nothing.
     pub fn rebase(&mut self, url: &Url) -> bool {
         let same_domain = self.root.domain.is_some() && domain_of(url) == self.root.domain;
         let moved = same_domain || self.root.is_home(url);
@@ -197,17 +200,17 @@ impl Scope {
         moved
     }
 
-    /// The URL that the scope is measured from: the seed, or where it redirected.
+    /// Returns the URL that scope is relative to: the seed, or its redirect target.
     pub fn root(&self) -> &Url {
         &self.root.url
     }
 
-    /// Whether there is a `maxDiscoveryDepth`.
+    /// Returns whether the request sets `maxDiscoveryDepth`.
     pub fn has_depth(&self) -> bool {
         self.max_depth.is_some()
     }
 
-    /// Which URLs are one page.
+    /// Returns the rules by which URLs count as the same page.
     pub fn identity(&self) -> Identity {
         self.identity
     }
@@ -232,14 +235,14 @@ impl Root {
         }
     }
 
-    /// Same host but for `www.`, and same port; http and https on their default ports are the same.
+    /// Compares hosts without `www.` and ports; http and https on their default ports are equal.
     fn is_home(&self, url: &Url) -> bool {
         bare_host(url) == bare_host(&self.url)
             && ((url.port().is_none() && self.url.port().is_none())
                 || url.port_or_known_default() == self.url.port_or_known_default())
     }
 
-    /// The child rule: the same path, or one that goes on after a slash.
+    /// Applies the child rule: the same path, or one that continues after a slash.
     fn is_parent_of(&self, url: &Url) -> bool {
         match url.path().strip_prefix(self.path.as_str()) {
             Some(rest) => rest.is_empty() || rest.starts_with('/'),
@@ -254,7 +257,7 @@ fn without_fragment(url: &Url) -> Url {
     url
 }
 
-/// The site that a URL belongs to whatever the options of a job: its registrable domain, or its host.
+/// Returns the site of a URL, regardless of job options: its registrable domain, or its host.
 pub fn site_of(url: &Url) -> String {
     domain_of(url).unwrap_or_else(|| url.host_str().unwrap_or_default().to_owned())
 }
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_child_rule_ends_at_segments_and_at_the_start_host() {
+    fn the_child_rule_matches_whole_segments_on_the_start_host_only() {
         for seed in ["http://site.test/docs", "https://www.site.test/docs/"] {
             check(
                 seed,
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_compared_with_their_port() {
+    fn host_comparison_includes_the_port() {
         check(
             "http://site.test:8080/",
             json!({}),
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn external_pages_are_fetched_and_not_followed() {
+    fn links_of_external_pages_are_not_followed() {
         let options = json!({"allowExternalLinks": true});
         let table = [
             ("http://other.test/page", None),
@@ -366,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_sitemap_only_end_the_following() {
+    fn max_depth_and_sitemap_only_stop_link_following() {
         let deep = scope("http://site.test/", json!({"maxDiscoveryDepth": 2})).unwrap();
         let url = Url::parse("http://site.test/a").unwrap();
         assert_eq!(deep.judge(&url, 2), Verdict::Admit);
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn exclude_goes_before_include() {
+    fn exclude_takes_precedence_over_include() {
         let options = json!({"includePaths": ["^/blog"], "excludePaths": ["draft"]});
         check(
             "http://site.test/",
@@ -399,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_patterns_are_small_enough_and_mean_the_same() {
+    fn common_patterns_fit_the_limits_and_keep_their_meaning() {
         let patterns = [
             "^/\\d{4}/\\d{2}/[\\w-]{3,40}/?$",
             "caf\u{e9}|\\W{9}",
@@ -418,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_and_big_patterns_are_refused_with_their_place() {
+    fn invalid_and_oversized_patterns_are_rejected_with_their_path() {
         for (options, path) in [
             (json!({"excludePaths": ["ok", "("]}), json!(["excludePaths", 1])),
             (json!({"includePaths": ["(?=x)"]}), json!(["includePaths", 0])),

@@ -1,6 +1,6 @@
-//! Sitemaps (sitemaps.org): XML, indexes of sitemaps, plain text. The reader takes one pass,
-//! resolves only the five XML entities and character references, ignores DTDs and namespaces, and
-//! keeps what it understood of a broken file. It never fetches and never decompresses.
+//! Sitemaps (sitemaps.org): XML, sitemap indexes and plain text. The parser makes one pass, resolves only
+//! the five XML entities and character references, ignores DTDs and namespaces, and keeps what it
+//! read of a broken file. Fetching and decompressing are up to the caller.
 
 mod walk;
 
@@ -18,16 +18,16 @@ use crate::url_key::resolve_link;
 /// One parsed sitemap file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// Page addresses in file order.
+    /// Page URLs in file order.
     pub pages: Vec<Url>,
-    /// Further sitemaps named by an index.
+    /// URLs of further sitemaps, from an index.
     pub children: Vec<Url>,
 }
 
 impl Sitemap {
-    /// Reads a file that came from `url`, after decompression. Relative addresses are resolved
-    /// against `url`; those that are no http or https URL are left out. At most 50 MB and 50 000
-    /// entries are read. `None` when it is no sitemap at all (for example an HTML page).
+    /// Parses the decompressed file fetched from `url`. Resolves relative URLs against `url` and drops
+    /// those that are not http or https. Reads at most 50 MiB and 50,000 entries. Returns `None` if the
+    /// file is not a sitemap, for example an HTML page.
     pub fn parse(body: &[u8], url: &Url) -> Option<Sitemap> {
         let text = decode(&body[..body.len().min(SITEMAP_MAX_BYTES)]);
         let text = text.trim_start();
@@ -39,7 +39,7 @@ impl Sitemap {
     }
 }
 
-/// UTF-8, or UTF-16 when it starts with a byte order mark of it.
+/// Decodes UTF-8, or UTF-16 with a byte order mark.
 fn decode(body: &[u8]) -> Cow<'_, str> {
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let units = body[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
@@ -57,7 +57,7 @@ fn decode(body: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// One address on each line; other lines are ignored, but one address there must be.
+/// Reads one URL per line and ignores other lines; returns `None` if there is no URL.
 fn parse_text(text: &str) -> Option<Sitemap> {
     let pages: Vec<Url> = text
         .lines()
@@ -73,16 +73,16 @@ fn parse_text(text: &str) -> Option<Sitemap> {
     })
 }
 
-/// Where the reader stands in the document.
+/// State of the XML parser.
 #[derive(Default)]
 struct Place {
-    /// Depth of open elements.
+    /// Number of open elements.
     depth: u32,
-    /// `urlset` or `sitemapindex` was seen.
+    /// Whether `urlset` or `sitemapindex` was seen.
     known: bool,
     /// Depth and kind of the open entry.
     entry: Option<(u32, Entry)>,
-    /// Text of the entry's own `loc`, while it is open.
+    /// Text of the entry's own `loc` while it is open.
     loc: Option<String>,
 }
 
@@ -100,7 +100,7 @@ fn parse_xml(text: &str, url: &Url) -> Option<Sitemap> {
     config.allow_dangling_amp = true;
     let mut place = Place::default();
     let mut sitemap = Sitemap::default();
-    // An error ends the reading: what was understood until then counts.
+    // On an error, parsing stops and the entries so far count.
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Eof => break,
@@ -128,7 +128,7 @@ impl Place {
             ("urlset" | "sitemapindex", None) => self.known = true,
             ("url", None) if self.known => self.entry = Some((self.depth, Entry::Page)),
             ("sitemap", None) if self.known => self.entry = Some((self.depth, Entry::Child)),
-            // Only the entry's own address: `image:loc` lies deeper.
+            // Only the entry's own URL: `image:loc` is nested deeper.
             ("loc", Some((depth, _))) if self.depth == depth + 1 => self.loc = Some(String::new()),
             _ => {}
         }
@@ -154,7 +154,7 @@ impl Place {
         }
     }
 
-    /// Text beyond the longest URL is not kept, only enough of it to make the address invalid.
+    /// Keeps text up to the longest URL, and just enough beyond it to make the URL invalid.
     fn text(&mut self, text: &str) {
         if let Some(loc) = &mut self.loc
             && loc.len() <= URL_MAX_BYTES
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_names_further_files() {
+    fn an_index_lists_child_sitemaps() {
         let body = "<sitemapindex><sitemap><loc>a.xml</loc></sitemap><sitemap><loc>/b.xml.gz</loc></sitemap></sitemapindex>";
         let (pages, children) = read(body).unwrap();
         assert!(pages.is_empty());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_gives_what_was_understood() {
+    fn a_broken_file_yields_the_entries_before_the_error() {
         let body =
             "<urlset><url><loc>/a</loc></url><url><loc>/b&</loc></url><url><loc>/c</loc></url><url><lo";
         let expected = ["http://site.test/a", "http://site.test/b&", "http://site.test/c"];
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_other_files() {
+    fn plain_text_is_parsed_and_other_files_are_not() {
         let body = "\u{feff}http://site.test/a\r\n\r\n  https://site.test/b#x  \r\nnot an address\n";
         assert_eq!(pages(body), ["http://site.test/a", "https://site.test/b"]);
         assert_eq!(read("<html><body><url><loc>/x</loc></url></body></html>"), None);
@@ -240,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_bounded() {
+    fn the_number_of_entries_is_limited() {
         let body = format!("<urlset>{}</urlset>", "<url><loc>/a</loc></url>".repeat(50_010));
         assert_eq!(pages(&body).len(), 50_000);
     }
 
     #[test]
-    fn utf16_is_read() {
+    fn utf16_is_decoded() {
         let mut body = vec![0xff, 0xfe];
         body.extend(
             "<urlset><url><loc>http://site.test/\u{e9}</loc></url></urlset>"

@@ -1,4 +1,4 @@
-//! Points in time as plain numbers. The core never asks for the time: it is a parameter.
+//! Points in time as plain numbers. The core never reads a clock: callers pass the time in.
 
 use std::fmt;
 use std::ops::Add;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Milliseconds since 1970-01-01T00:00:00Z. On the wire ISO 8601 in UTC with milliseconds and `Z`
+/// Milliseconds since 1970-01-01T00:00:00Z. Serialized as ISO 8601 in UTC with milliseconds and `Z`
 /// (contract section 1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// Milliseconds from `earlier` to `self`; zero when `earlier` is later.
+    /// Returns the milliseconds from `earlier` to `self`, or 0 if `earlier` is later.
     pub fn millis_since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The same time, or the last that can be written.
+    /// Converts to `jiff`'s type; clamps to the latest time that it can represent.
     pub(crate) fn to_jiff(self) -> jiff::Timestamp {
         let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
         jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)

@@ -1,5 +1,5 @@
-//! Normalised URL identity (contract section 5 rule 1) and the resolving of links. It never looks
-//! at whether a URL may be fetched: that is the scope's and the connector's business.
+//! Normalized URL identity (contract section 5 rule 1) and link resolution. Whether a URL may be fetched
+//! is decided by [`crate::scope`] and the fetcher.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use url::{Host, Url};
 
 use crate::crawl::limits::URL_MAX_BYTES;
 
-/// Identity of a page within a job: the first 128 bits of SHA-256 of the URL's normal form.
+/// Identity of a page within a job: the first 128 bits of the SHA-256 of the URL's normal form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UrlKey(pub u128);
 
@@ -20,18 +20,18 @@ impl fmt::Debug for UrlKey {
     }
 }
 
-/// Which URLs of a job are one page.
+/// Which URLs of a job count as the same page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity {
-    /// `ignoreQueryParameters`: the query makes no difference.
+    /// `ignoreQueryParameters`: ignore the query.
     pub ignore_query: bool,
-    /// `deduplicateSimilarURLs`: http/https, a leading `www.`, a trailing slash and a final
-    /// `index.html` or `index.php` make no difference.
+    /// `deduplicateSimilarURLs`: ignore http/https, a leading `www.`, trailing slashes and final
+    /// `index.html` or `index.php` segments.
     pub merge_similar: bool,
 }
 
 impl Default for Identity {
-    /// As in the contract: the query counts, similar URLs are one.
+    /// The contract's default: the query counts, similar URLs are merged.
     fn default() -> Self {
         Self {
             ignore_query: false,
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for UrlKey {
 }
 
 impl UrlKey {
-    /// The identity of `url` within a job.
+    /// Computes the identity of `url`.
     pub fn of(url: &Url, identity: Identity) -> Self {
         let digest = Sha256::digest(normal_form(url, identity).as_bytes());
         let mut bytes = [0; 16];
@@ -64,20 +64,20 @@ impl UrlKey {
         Self::from_bytes(bytes)
     }
 
-    /// The key as stored: 16 bytes, big endian.
+    /// Returns the key as stored: 16 bytes, big-endian.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
-    /// Reads back what [`UrlKey::to_bytes`] gave.
+    /// Restores a key from [`UrlKey::to_bytes`].
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))
     }
 }
 
-/// The text that is hashed. [`Url`] has already lowered scheme and host, removed default ports and
-/// resolved dots; fragment and user info are left out here. With `merge_similar` it starts with
-/// `//`, since the scheme makes no difference then.
+/// Returns the normal form that is hashed. [`Url`] has already lower-cased scheme and host, removed
+/// default ports and resolved dot segments; this omits fragment and credentials. With
+/// `merge_similar` it starts with `//` because the scheme does not count.
 pub fn normal_form(url: &Url, identity: Identity) -> String {
     let mut text = String::with_capacity(url.as_str().len());
     let host = url.host_str().unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn normal_form(url: &Url, identity: Identity) -> String {
     text
 }
 
-/// The host without a leading `www.`.
+/// Returns the host without a leading `www.`.
 pub fn bare_host(url: &Url) -> &str {
     let host = url.host_str().unwrap_or_default();
     match url.host() {
@@ -117,8 +117,7 @@ pub fn bare_host(url: &Url) -> &str {
     }
 }
 
-/// The path without trailing slashes and final index files, however many there are: similar to a
-/// similar page is similar.
+/// Strips all trailing slashes and index files, so that similarity is transitive.
 fn without_index(mut path: &str) -> &str {
     loop {
         let shorter = path.trim_end_matches('/');
@@ -133,8 +132,8 @@ fn without_index(mut path: &str) -> &str {
     }
 }
 
-/// Resolves `href` as found on `base` by the WHATWG URL rules and removes the fragment. `None` when
-/// the link must be skipped: not http or https, no valid address, or longer than 8192 bytes.
+/// Resolves `href` as found on `base` by the WHATWG URL rules and removes the fragment. Returns `None`
+/// if the link must be skipped: not http or https, invalid, or longer than 8192 bytes.
 pub fn resolve_link(base: &Url, href: &str) -> Option<Url> {
     if href.len() > URL_MAX_BYTES {
         return None;
@@ -147,8 +146,8 @@ pub fn resolve_link(base: &Url, href: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Any number of slashes and back-slashes from two on starts a host (WHATWG "special authority
-/// ignore slashes state"); the parser knows this for absolute addresses only.
+/// Collapses more than two leading slashes or backslashes, which start a host (WHATWG "special authority
+/// ignore slashes state"); `Url::join` handles this only for absolute URLs.
 fn with_two_slashes(href: &str) -> Cow<'_, str> {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let slashes = href.trim_start_matches(|c: char| c <= ' ');
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn without_merging_only_the_normal_form_counts() {
+    fn without_merging_similar_urls_are_different_pages() {
         let exact = Identity {
             ignore_query: false,
             merge_similar: false,
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_travel_as_bytes() {
+    fn keys_survive_the_conversion_to_bytes() {
         let key = UrlKey::of(&Url::parse("http://site.test/").unwrap(), Identity::default());
         assert_eq!(UrlKey::from_bytes(key.to_bytes()), key);
     }

@@ -1,5 +1,4 @@
-//! Webhook events: their names, their payloads and their signature (contract section 14). Delivery
-//! is the engine's.
+//! Webhook events: names, payloads and signature (contract section 14). Delivery is up to the engine.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use crate::ids::{JobId, WebhookId};
 pub const SIGNATURE_HEADER: &str = "X-Service-Signature";
 
 wire_enum! {
-    /// Kind of job that events belong to.
+    /// Kind of job that an event belongs to.
     Family {
         /// Crawl.
         Crawl = "crawl",
@@ -25,43 +24,43 @@ wire_enum! {
         Agent = "agent",
         /// Monitor.
         Monitor = "monitor",
-        /// A receiver that is being tried.
+        /// A test of a receiver.
         Webhook = "webhook",
     }
 }
 
 wire_enum! {
-    /// Something that a receiver is told.
+    /// An event sent to a receiver.
     Event {
-        /// The crawl began.
+        /// The crawl started.
         CrawlStarted = "crawl.started",
         /// A page of the crawl is done.
         CrawlPage = "crawl.page",
         /// The crawl ended.
         CrawlCompleted = "crawl.completed",
-        /// The crawl could not do anything.
+        /// The crawl failed without fetching a page.
         CrawlFailed = "crawl.failed",
-        /// The batch began.
+        /// The batch started.
         BatchScrapeStarted = "batch_scrape.started",
         /// A page of the batch is done.
         BatchScrapePage = "batch_scrape.page",
         /// The batch ended.
         BatchScrapeCompleted = "batch_scrape.completed",
-        /// The batch could not do anything.
+        /// The batch failed without fetching a page.
         BatchScrapeFailed = "batch_scrape.failed",
-        /// The extract began.
+        /// The extract started.
         ExtractStarted = "extract.started",
         /// The extract ended.
         ExtractCompleted = "extract.completed",
-        /// The extract could not be made.
+        /// The extract failed.
         ExtractFailed = "extract.failed",
-        /// The agent began.
+        /// The agent started.
         AgentStarted = "agent.started",
-        /// The agent did something.
+        /// The agent performed an action.
         AgentAction = "agent.action",
         /// The agent ended.
         AgentCompleted = "agent.completed",
-        /// The agent could not do its task.
+        /// The agent failed.
         AgentFailed = "agent.failed",
         /// The agent was cancelled.
         AgentCancelled = "agent.cancelled",
@@ -69,38 +68,38 @@ wire_enum! {
         MonitorPage = "monitor.page",
         /// A monitor check ended.
         MonitorCheckCompleted = "monitor.check.completed",
-        /// Nothing happened; somebody wants to see an event arrive.
+        /// A test event that a user requested.
         WebhookTest = "webhook.test",
     }
 }
 
 wire_enum! {
-    /// Where the delivery of an event stands.
+    /// State of the delivery of an event.
     DeliveryState {
-        /// Another attempt comes.
+        /// Another attempt follows.
         Pending = "pending",
         /// Acknowledged.
         Delivered = "delivered",
-        /// No further attempt comes by itself.
+        /// No further automatic attempt follows.
         GivenUp = "given_up",
     }
 }
 
 impl Event {
-    /// Whose event it is.
+    /// Returns the kind of job of this event.
     pub fn family(self) -> Family {
         let name = self.as_str().split('.').next().unwrap_or_default();
         Family::parse(name).expect("every event begins with its family")
     }
 
-    /// The name without the family: `page`, `check.completed`.
+    /// Returns the name without the family, for example `page` or `check.completed`.
     pub fn short_name(self) -> &'static str {
         self.as_str()
             .split_once('.')
             .map_or(self.as_str(), |(_, short)| short)
     }
 
-    /// The event of a family by its short or full name.
+    /// Finds the event of a family by its short or full name.
     pub fn of(family: Family, name: &str) -> Option<Self> {
         let mut events = Event::ALL
             .iter()
@@ -109,7 +108,7 @@ impl Event {
         events.find(|event| event.short_name() == name || event.as_str() == name)
     }
 
-    /// Whether the event tells of a success.
+    /// Returns the value of `success` in the payload.
     pub fn is_success(self) -> bool {
         !matches!(
             self,
@@ -126,28 +125,28 @@ impl Event {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payload {
-    /// Whether it tells of a success.
+    /// Whether the event reports a success.
     pub success: bool,
-    /// Which event.
+    /// The event.
     #[serde(rename = "type")]
     pub event: Event,
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// The event itself; the same on every retry.
+    /// Id of the event, the same on every retry.
     pub webhook_id: WebhookId,
-    /// What happened; see the constructors.
+    /// Data of the event; see the constructors.
     #[serde(default)]
     pub data: Vec<Value>,
-    /// As configured.
+    /// The configured metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Why, only without success.
+    /// Reason of a failure; absent on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Payload {
-    /// An event without data: `started`, `completed`.
+    /// Creates a payload without data, as for `started` and `completed`.
     pub fn new(event: Event, id: JobId, webhook_id: WebhookId, metadata: Option<Map<String, Value>>) -> Self {
         Self {
             success: event.is_success(),
@@ -160,32 +159,32 @@ impl Payload {
         }
     }
 
-    /// The same with one element of data: a document, an action, a result.
+    /// Sets one element of data: a document, an action or a result.
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = vec![data];
         self
     }
 
-    /// The same as a failure.
+    /// Marks the event as failed.
     pub fn with_error(mut self, error: impl Into<String>) -> Self {
         self.success = false;
         self.error = Some(error.into());
         self
     }
 
-    /// The same as a page that could not be fetched.
+    /// Marks the event as a page that could not be fetched.
     pub fn with_failed_page(self, source_url: &str, error: &str) -> Self {
         self.with_data(json!({ "metadata": { "sourceURL": source_url, "error": error } }))
             .with_error(error)
     }
 
-    /// The exact bytes that are sent and signed.
+    /// Returns the exact bytes that are sent and signed.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a payload has only string keys")
     }
 }
 
-/// Value of the signature header for these exact body bytes: `sha256=<lower-case hex>`.
+/// Returns the value of the signature header for these exact body bytes: `sha256=<lower-case hex>`.
 pub fn sign(secret: &[u8], body: &[u8]) -> String {
     format!(
         "sha256={}",
@@ -193,7 +192,7 @@ pub fn sign(secret: &[u8], body: &[u8]) -> String {
     )
 }
 
-/// Whether a signature header fits a body; takes the same time whatever the signature is.
+/// Verifies a signature header in constant time.
 pub fn verify(secret: &[u8], body: &[u8], signature: &str) -> bool {
     let Some(hex) = signature.trim().strip_prefix("sha256=") else {
         return false;
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_are_those_of_rfc_4231() {
+    fn signatures_match_rfc_4231() {
         // Test case 2.
         let expected = "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
         assert_eq!(sign(b"Jefe", b"what do ya want for nothing?"), expected);
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_is_found_by_both_names() {
+    fn every_event_is_found_by_its_short_and_full_name() {
         for event in Event::ALL {
             assert_eq!(Event::of(event.family(), event.as_str()), Some(*event));
             assert_eq!(Event::of(event.family(), event.short_name()), Some(*event));
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_have_the_shape_of_the_contract() {
+    fn payloads_match_the_contract() {
         let id: JobId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
         let hook = WebhookId("018f2f9e-0000-7000-8000-000000000002".parse().unwrap());
         let payload = Payload::new(Event::BatchScrapeCompleted, id, hook, None);

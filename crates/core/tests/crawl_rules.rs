@@ -57,7 +57,7 @@ fn an_unreachable_start_page_with_nothing_else_fails_the_job() {
     let case =
         json!({"web": {"http://site.test/": {"fail": "passing"}}, "request": {"url": "http://site.test/"}});
     let trace = crawl(&case, 4);
-    assert!(failure(&trace).contains("http://site.test/ could not be fetched. no answer"));
+    assert!(failure(&trace).contains("cannot fetch the start page http://site.test/. no answer"));
     assert_eq!(
         trace.times_of("http://site.test/"),
         [20, 1040, 3060],
@@ -123,7 +123,9 @@ fn a_start_host_that_cannot_be_reached_is_an_error_and_fails_the_job() {
         let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": {"fault": code}},
             "request": {"url": "http://site.test/"}});
         let trace = crawl(&case, 4);
-        assert!(failure(&trace).contains("http://site.test/ could not be fetched. no way to the host"));
+        assert!(
+            failure(&trace).contains("cannot fetch the start page http://site.test/. no way to the host")
+        );
         assert_eq!(
             trace.times_of("http://site.test/robots.txt").len(),
             tries,
@@ -159,7 +161,7 @@ fn a_refused_start_page_gives_a_completed_job_without_pages() {
         "request": {"url": "http://site.test/docs"}});
     let trace = crawl(&case, 4);
     assert_eq!(trace.store.end, Some(JobEnd::Completed));
-    assert!(visited(&trace).is_empty() && has_warning(&trace, "robots.txt does not allow it"));
+    assert!(visited(&trace).is_empty() && has_warning(&trace, "robots.txt disallows it"));
     assert_eq!(trace.store.robots_blocked.len(), 1);
 
     let case = json!({"web": web, "request": {"url": "http://site.test/docs", "excludePaths": ["docs"]}});

@@ -1,5 +1,5 @@
-//! From a discovered URL to an admitted one: scope, identity, robots.txt, the bound on known URLs,
-//! the offer; then what the store admitted goes to the frontier.
+//! The path of a URL from discovery to admission: scope, identity, the bound on known URLs, robots.txt,
+//! the offer to the store, and the queueing of what the store admitted.
 
 use url::Url;
 use uuid::{Builder, Uuid};
@@ -19,11 +19,11 @@ use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
 impl Crawl {
-    /// Looks at a URL found on a page or, without one, in a sitemap. Each page of the job is offered once.
+    /// Offers a URL found on `page`, or in a sitemap if `page` is `None`. Offers each URL once.
     pub(super) fn discover(&mut self, mut url: Url, page: Option<&Entry>) {
         let depth = page.map_or(0, |page| page.depth() + 1);
         url.set_fragment(None);
-        // A link must not make us send credentials. Both fail for URLs without a host alone.
+        // A link must not make us send credentials. Both calls fail only for URLs without a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         match self.scope.judge(&url, depth) {
@@ -55,7 +55,7 @@ impl Crawl {
         }
     }
 
-    /// Whether no further URL will be taken in.
+    /// Returns whether the job has reached its limit of known URLs.
     pub(super) fn knows_enough(&self) -> bool {
         self.known.len() >= self.known_max
     }
@@ -69,14 +69,14 @@ impl Crawl {
         self.changes.push(Change::Offer(offer));
     }
 
-    /// A URL that was not offered is refused by robots.txt.
+    /// Records a URL that robots.txt blocked before it was offered.
     pub(super) fn block(&mut self, key: UrlKey, url: Url) {
         self.counts.robots_blocked += 1;
         self.changes.push(Change::Blocked(key, url));
         self.warn_once(warnings::ROBOTS);
     }
 
-    /// The store answered. Late and repeated answers change nothing.
+    /// Processes the store's response. Ignores late and repeated responses.
     pub(super) fn committed(&mut self, now: Timestamp, committed: Committed) {
         if !self.changes.answered(committed.number) {
             return;
@@ -92,13 +92,13 @@ impl Crawl {
         for admitted in committed.admitted {
             self.admit(admitted, now);
         }
-        // The answer is to the batch that held the seed when nothing is left to send.
+        // With nothing left to send, this response covers the batch that offered the seed.
         if matches!(self.phase, Phase::Offered) && self.changes.is_empty() {
             self.seed_settled();
         }
     }
 
-    /// Takes in what may be fetched from now on.
+    /// Queues a URL that may be fetched from now on.
     pub(super) fn admit(&mut self, admitted: Admitted, now: Timestamp) {
         if !self.open.insert(admitted.key) {
             return;
@@ -134,7 +134,7 @@ impl Crawl {
         }
     }
 
-    /// robots.txt of a host is known: its queue may move, or parts of it are dropped.
+    /// Releases the queue of a host whose robots.txt is known, and drops the URLs that it disallows.
     pub(super) fn host_decided(&mut self, now: Timestamp, host: &HostKey) {
         let hosts = &self.hosts;
         let denied = self
@@ -156,8 +156,8 @@ impl Crawl {
         self.frontier.open(host, crawl_delay.filter(|_| !own_pace), now);
     }
 
-    /// An admitted URL turns out to be one that cannot be fetched. It fails when its host cannot be
-    /// reached. When it is refused its place goes to the next offer.
+    /// Settles an admitted URL that cannot be fetched: as failed when its host is unreachable, otherwise
+    /// as blocked, so that it no longer counts against the page limit.
     fn settle_denied(&mut self, host: &HostKey, key: UrlKey, url: Url, source: Source) {
         if let Some(fault) = self.hosts.fault(host) {
             let mut failure = fault.clone();
@@ -184,20 +184,20 @@ impl Crawl {
     }
 }
 
-/// A page over which so many owners were lost that it is taken to be the reason.
+/// Returns the failure of a page that is taken to crash its owners.
 fn owners_lost(admitted: &Admitted) -> FetchFailure {
     FetchFailure {
         id: page_id(ScrapeId(Uuid::nil()), admitted.key),
         code: ErrorCode::Unknown,
         message: format!(
-            "the server stopped {} times while it worked on this page; it is not tried again",
+            "the server stopped {} times while it processed this page; the page is not retried",
             admitted.attempts
         ),
         passing: false,
     }
 }
 
-/// Id of a page for which nothing was fetched, from the id of what was and the page's identity.
+/// Derives an id for a page that was not fetched from the id of the failed host and the page's key.
 fn page_id(of: ScrapeId, key: UrlKey) -> ScrapeId {
     ScrapeId(Builder::from_custom_bytes((of.0.as_u128() ^ key.0).to_be_bytes()).into_uuid())
 }

@@ -1,4 +1,4 @@
-//! What a crawl asks to be stored, and what the store answers. A [`Batch`] is the only thing that
+//! What a crawl commits to the store, and the store's response. A [`Batch`] is the only thing that
 //! changes the stored state of a job: it is committed in one transaction, once, or not at all.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::host::HostKey;
 use crate::ids::ScrapeId;
 use crate::url_key::UrlKey;
 
-/// How a URL came to be known.
+/// How a URL became known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -22,14 +22,14 @@ pub enum Source {
     Sitemap,
     /// A link on a fetched page.
     Link,
-    /// An address that a batch scrape was given.
+    /// A URL listed in a batch scrape request.
     Given,
-    /// The same, given without a scheme: `https` is a guess.
+    /// A URL listed in a batch scrape request without a scheme, so `https` is a guess.
     Guessed,
 }
 
 impl Source {
-    /// Whether the caller asked for this very page: it is answered for whatever it leads to.
+    /// Returns whether the caller listed this page: it then gets a result wherever it redirects to.
     pub fn is_given(self) -> bool {
         match self {
             Source::Given | Source::Guessed => true,
@@ -38,45 +38,45 @@ impl Source {
     }
 }
 
-/// A URL in scope and not seen before by this owner, or given by the caller. The store admits it,
-/// keeps it as spare when the limit is reached, or knows it already.
+/// A URL that is new to this owner and in scope, or that the caller listed. The store admits it, keeps
+/// it as spare when the limit is reached, or already knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// Identity after normalisation.
+    /// Normalized identity.
     pub key: UrlKey,
-    /// The address as found, absolute, without fragment.
+    /// Absolute URL as found, without fragment.
     pub url: Url,
-    /// Politeness unit of `url`.
+    /// Host of `url`.
     pub host: HostKey,
     /// Discovery depth: 0 for the seed and sitemap entries.
     pub depth: u32,
     /// How it was found.
     pub source: Source,
-    /// The page with the first link to it; none for a URL that no link led to.
+    /// The page with the first link to it; `None` if no link led to it.
     pub found_on: Option<UrlKey>,
 }
 
-/// One URL that the store admitted: it counts against `limit` and shall be fetched.
+/// A URL that the store admitted: it counts against `limit` and is to be fetched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Admitted {
     /// Identity, as offered.
     pub key: UrlKey,
-    /// Address, as offered.
+    /// URL, as offered.
     pub url: Url,
     /// Discovery depth, as offered.
     pub depth: u32,
     /// How it was found, as offered.
     pub source: Source,
-    /// Owners that were lost while they fetched it (0 for a new one).
+    /// Number of owners that were lost while they fetched it; 0 for a new URL.
     pub attempts: u32,
 }
 
-/// What became of one admitted URL. Each admitted URL gets exactly one settled outcome.
+/// The final outcome of one admitted URL. Each admitted URL gets exactly one.
 #[derive(Clone, Debug)]
 pub struct Settled {
     /// Identity, as admitted.
     pub key: UrlKey,
-    /// Address, as admitted.
+    /// URL, as admitted.
     pub url: Url,
     /// The result.
     pub outcome: SettledOutcome,
@@ -85,17 +85,17 @@ pub struct Settled {
 /// See [`Settled`].
 #[derive(Clone, Debug)]
 pub enum SettledOutcome {
-    /// A page document for the caller: counts as completed, is charged `credits`.
+    /// A page document for the caller: counts as completed and is charged.
     Page {
         /// The document as the caller receives it.
         document: Box<Document>,
         /// Credits of this page (0 or more).
         credits: u32,
     },
-    /// Could not be fetched at all: listed in errors, costs nothing, keeps its place.
+    /// Could not be fetched: listed in errors, free, still counts against `limit`.
     Failed(PageError),
-    /// Turned out not to count (redirect to a known page or out of scope, refused by robots.txt):
-    /// its place goes to the next offer. With an error it is listed in errors too.
+    /// Does not count (redirected to a known page or out of scope, or blocked by robots.txt): a spare URL
+    /// is admitted instead. With an error it is also listed in errors.
     Dropped(Option<PageError>),
 }
 
@@ -106,7 +106,7 @@ pub struct PageError {
     pub id: ScrapeId,
     /// Machine code, for example `SCRAPE_TIMEOUT` or `OUT_OF_SCOPE`.
     pub code: ErrorCode,
-    /// Human sentence.
+    /// Message for the user.
     pub message: String,
 }
 
@@ -115,48 +115,48 @@ pub struct PageError {
 pub enum JobEnd {
     /// Everything admitted is settled.
     Completed,
-    /// Nothing could be done: the start page was unreachable and there was no other seed.
+    /// The start page was unreachable and there was no other seed.
     Failed {
-        /// Human sentence for the status answer.
+        /// Message for the status response.
         error: String,
     },
 }
 
-/// Where an owner stands, stored with the shard so that the next one goes on there.
+/// Progress of an owner, stored with the shard so that the next owner can continue.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// The seed was offered (or refused by scope or robots.txt).
+    /// The seed was offered, or rejected by scope or robots.txt.
     pub seed_offered: bool,
-    /// Every sitemap was read (or there is none); until then a restart reads them again.
+    /// Every sitemap was read, or there is none; until then a restart reads them again.
     pub sitemaps_done: bool,
     /// Scope root after a redirect of the seed (contract section 5 rule 12).
     pub root: Option<Url>,
-    /// URLs whose fetch began and has no outcome yet, each with the number of owners that began
-    /// it: what a lost owner was working on.
+    /// URLs in flight, each with the number of owners that started to fetch it. A lost owner was
+    /// working on these.
     #[serde(default)]
     pub begun: BTreeMap<UrlKey, u32>,
-    /// What its pages took so far.
+    /// How the job's pages were processed so far.
     #[serde(default)]
     pub pace: PaceCounts,
 }
 
-/// What the pages of a job took beside one fetch each; attempts of a page count each.
+/// How the pages of a job were processed; every attempt counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PaceCounts {
-    /// Opened in the browser.
+    /// Pages opened in the browser.
     pub in_browser: u64,
-    /// Waited for a slot, of the team or of the browser.
+    /// Pages that waited for a slot of the team or of the browser.
     pub waited: u64,
-    /// Tried again.
+    /// Retries.
     pub retried: u64,
 }
 
 /// Changes of one job since the last commit, in the order they happened.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// 1 for the first of a shard, then one more each; the store refuses anything else and
-    /// recognises a repeat.
+    /// 1 for the first batch of a shard, then consecutive. The store recognizes a repeat and rejects
+    /// any other number.
     pub number: u64,
     /// Outcomes of admitted URLs.
     pub settled: Vec<Settled>,
@@ -164,49 +164,49 @@ pub struct Batch {
     pub offers: Vec<Offer>,
     /// Final URLs of redirects: known from now on, never fetched, never counted.
     pub aliases: Vec<UrlKey>,
-    /// URLs refused by robots.txt, listed for the caller; known from now on.
+    /// URLs blocked by robots.txt, listed for the caller and known from now on.
     pub robots_blocked: Vec<(UrlKey, Url)>,
-    /// Sentences for `warning` in the status answer; each is said once.
+    /// Messages for `warning` in the status response; each is sent once.
     pub warnings: Vec<String>,
-    /// Seeding state after this batch.
+    /// Progress after this batch.
     pub progress: Progress,
-    /// Set when the crawl believes that nothing is left to do. The store confirms: with spare
-    /// URLs promoted by a place given back it admits those instead and the job goes on.
+    /// Set when the crawl finds nothing left to do. The store decides: if spare URLs can be admitted
+    /// because others do not count, it admits those instead and the job continues.
     pub end: Option<JobEnd>,
 }
 
-/// The store's answer to a commit.
+/// The store's response to a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Committed {
     /// Number of the batch.
     pub number: u64,
     /// URLs that may be fetched from now on, in order.
     pub admitted: Vec<Admitted>,
-    /// Whether the job goes on.
+    /// Whether the job continues.
     pub state: JobState,
 }
 
-/// Whether a job goes on.
+/// Whether a job continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobState {
-    /// More to do.
+    /// There is more to do.
     Running,
     /// Completed, failed, cancelled or expired: the owner stops and drops the shard.
     Ended,
 }
 
-/// What the owner of a shard loads when it takes over.
+/// The state that the owner of a shard loads when it takes over.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Snapshot {
     /// Number of the last committed batch; 0 for a new job.
     pub last_batch: u64,
-    /// Seeding state.
+    /// Progress of the previous owner.
     pub progress: Progress,
-    /// Every URL key of the job: open, settled, spare, alias and refused ones.
+    /// Every URL key of the job: open, settled, spare, alias and blocked ones.
     pub seen: Vec<UrlKey>,
     /// Admitted and not settled, in order of admission.
     pub open: Vec<Admitted>,
-    /// Places taken so far.
+    /// URLs that count against the page limit so far.
     pub admitted: u64,
     /// Pages stored so far.
     pub completed: u64,

@@ -1,6 +1,6 @@
-//! What happened since the last commit, in order, and how it is cut into batches. One commit is
-//! out at a time; an outcome never leaves before the offers of its page, so that a crash between
-//! two batches loses nothing: the page is fetched again and its offers are known already.
+//! The uncommitted changes of a job, in order, and how they are split into batches. One commit is
+//! outstanding at a time. An outcome is never committed before the offers of its page, so a crash
+//! between two batches loses nothing: the page is fetched again and its offers are already known.
 
 use std::collections::VecDeque;
 
@@ -13,22 +13,22 @@ use crate::crawl::limits::{
 };
 use crate::url_key::UrlKey;
 
-/// One change; what must be stored together is one.
+/// One change. Data that must be stored together is in one change.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     /// A URL to admit.
     Offer(Offer),
-    /// A URL refused by robots.txt before it was offered.
+    /// A URL that robots.txt blocked before it was offered.
     Blocked(UrlKey, Url),
-    /// An outcome.
+    /// The outcome of an admitted URL.
     Settled(Box<Outcome>),
-    /// A sentence for the caller.
+    /// A message for the user.
     Warning(String),
-    /// The fetch of a URL began; so many owners have begun it.
+    /// A fetch started; the number counts the owners that started one for this URL.
     Begun(UrlKey, u32),
-    /// The page waits: an owner that is lost meanwhile was not lost over it.
+    /// The page waits for the browser: an owner lost in the meantime was not lost because of it.
     SetAside(UrlKey),
-    /// The seed was offered or refused.
+    /// The seed was offered or rejected.
     SeedOffered,
     /// The sitemaps were read.
     SitemapsDone,
@@ -36,13 +36,13 @@ pub(super) enum Change {
     Root(Url),
 }
 
-/// An outcome with what belongs to it.
+/// An outcome with the changes that must be stored with it.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) settled: Settled,
     /// Final URL of a redirect.
     pub(super) alias: Option<UrlKey>,
-    /// The URL that robots.txt refused.
+    /// The URL that robots.txt blocked.
     pub(super) blocked: Option<(UrlKey, Url)>,
     /// Scope root after a redirect of the seed.
     pub(super) root: Option<Url>,
@@ -57,17 +57,17 @@ impl Outcome {
     }
 }
 
-/// The changes of one owner that are not committed.
+/// The uncommitted changes of one owner.
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     queue: VecDeque<Change>,
     pages: usize,
     bytes: usize,
-    /// Number of the last batch that left.
+    /// Number of the last batch handed out.
     number: u64,
-    /// It is not answered yet.
+    /// Whether that batch awaits its response.
     outstanding: bool,
-    /// Where the owner stood after the last batch that left.
+    /// Progress after the last batch handed out.
     progress: Progress,
 }
 
@@ -91,7 +91,7 @@ impl Changes {
         self.queue.push_back(change);
     }
 
-    /// What the pages took so far; goes with the next batch.
+    /// Returns the processing counters, which are stored with the next batch.
     pub(super) fn pace(&mut self) -> &mut PaceCounts {
         &mut self.progress.pace
     }
@@ -100,17 +100,18 @@ impl Changes {
         self.queue.is_empty()
     }
 
-    /// A batch is out and not answered.
+    /// Returns whether a batch awaits its response.
     pub(super) fn is_outstanding(&self) -> bool {
         self.outstanding
     }
 
-    /// So much waits for a commit that no further page shall be fetched.
+    /// Returns whether the backlog is so large that no further page may start.
     pub(super) fn is_full(&self) -> bool {
         self.pages >= BACKLOG_MAX_PAGES || self.bytes >= BACKLOG_MAX_BYTES
     }
 
-    /// Whether this answer belongs to the batch that is out; from then on the next may leave.
+    /// Records the response to the outstanding batch, so that the next can be sent. Returns whether
+    /// `number` is that batch.
     pub(super) fn answered(&mut self, number: u64) -> bool {
         let expected = self.outstanding && number == self.number;
         if expected {
@@ -119,8 +120,7 @@ impl Changes {
         expected
     }
 
-    /// Cuts the next batch off. `end` is asked for when the batch takes the last change and
-    /// offers nothing.
+    /// Cuts the next batch. Calls `end` when the batch takes the last change and offers nothing.
     pub(super) fn next_batch(&mut self, end: impl FnOnce() -> Option<JobEnd>) -> Batch {
         let mut batch = Batch {
             number: self.number + 1,
@@ -191,7 +191,7 @@ impl Changes {
     }
 }
 
-/// About how much text a document holds.
+/// Estimates the size of a document's text in bytes.
 fn document_bytes(document: &Document) -> usize {
     let text = |part: &Option<String>| part.as_ref().map_or(0, String::len);
     let list = |part: &Option<Vec<String>>| {

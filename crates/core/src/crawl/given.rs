@@ -1,5 +1,5 @@
-//! The pages of a batch scrape: each is asked for because the caller named it, so nothing is
-//! discovered, robots.txt is not asked, and a redirect leads to a document wherever it ends.
+//! The pages of a batch scrape. The caller listed each of them, so nothing is discovered, robots.txt is
+//! not consulted, and a redirect yields a document wherever it ends.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use crate::frontier::Entry;
 use crate::host::HostKey;
 use crate::url_key::{Identity, UrlKey};
 
-/// Two given addresses are one page when they differ by their fragment alone.
+/// Two listed URLs are one page when they differ only by their fragment.
 const IDENTITY: Identity = Identity {
     ignore_query: false,
     merge_similar: false,
 };
 
-/// What a batch of these addresses offers to the store: each page once, in the order given.
+/// Returns the offers of a batch of these URLs: each page once, in the order given.
 pub fn offers(urls: Vec<TargetUrl>) -> Vec<Offer> {
     let mut seen = HashSet::with_capacity(urls.len());
     urls.into_iter()
@@ -42,17 +42,19 @@ pub fn offers(urls: Vec<TargetUrl>) -> Vec<Offer> {
         .collect()
 }
 
-/// The same address by plain http, where https was a guess.
+/// Returns the same URL with `http` if `https` was a guess.
 pub(super) fn fallback(entry: &Entry) -> Option<Url> {
     let mut url = entry.url.clone();
     (entry.source == Source::Guessed && url.set_scheme("http").is_ok()).then_some(url)
 }
 
 impl Crawl {
-    /// A batch scrape as the store remembers it. It ends when every page is settled, and no page,
-    /// failed or not, decides about the job. `first` is the address that the batch is known by. The
-    /// places are shared out among the hosts, so that a slow one does not keep the others waiting.
-    /// Errors: none for an address that was read as one.
+    /// Restores a batch scrape from the store. `first` is the URL that represents the batch. It ends
+    /// when every page is settled, and no page, failed or not, makes the job fail. Its concurrency is
+    /// shared among the hosts, so that a slow host does not hold up the others.
+    ///
+    /// # Errors
+    /// Never fails for a URL that passed validation.
     pub fn of_given(
         first: &Url,
         max_concurrency: Option<u32>,

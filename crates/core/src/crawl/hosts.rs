@@ -1,5 +1,5 @@
-//! robots.txt of each host of a job: asked once, tried again while unreachable, then decided. It
-//! never fetches; it says which file is wanted and remembers what came.
+//! robots.txt state of each host of a job: fetched once, retried while unreachable, then decided. It
+//! performs no fetches; it names the next file to fetch and stores the result.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -13,40 +13,40 @@ use crate::politeness::backoff_ms;
 use crate::robots::Robots;
 use crate::time::Timestamp;
 
-/// What robots.txt says of a URL.
+/// What robots.txt says about a URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Access {
     Allowed,
     Refused,
     /// The host cannot be reached at all.
     Faulty,
-    /// The host's file was not read yet.
+    /// The host's file has not been read yet.
     Unknown,
 }
 
-/// The files of one job.
+/// The robots.txt files of one job.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
-    /// `ignoreRobotsTxt`: everything is allowed, files are read for their sitemaps alone.
+    /// `ignoreRobotsTxt`: everything is allowed; files are read only for their sitemaps.
     ignore: bool,
     states: HashMap<HostKey, State>,
-    /// Files to ask for, by time and by order of asking.
+    /// Files to fetch, by due time and order of request.
     wanted: BTreeSet<(Timestamp, u64, HostKey)>,
     asked: u64,
-    /// Known files, oldest first, with the memory they take.
+    /// Loaded files, oldest first, with their memory in bytes.
     kept: VecDeque<(HostKey, usize)>,
     kept_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 enum State {
-    /// In `wanted`, or asked for and not answered.
+    /// In `wanted`, or in flight.
     Pending {
         tries: u32,
         in_flight: bool,
     },
     Known(Robots),
-    /// No file could be had, and why: nothing is allowed.
+    /// The file could not be fetched, for this reason: nothing is allowed.
     Unreachable(String),
     /// The host cannot be reached: its pages fail with this.
     Faulty(FetchFailure),
@@ -68,7 +68,7 @@ impl Hosts {
         self.ignore
     }
 
-    /// What is known of a URL now.
+    /// Returns what is known about a URL now.
     pub(super) fn access(&self, url: &Url) -> Access {
         if self.ignore {
             return Access::Allowed;
@@ -87,7 +87,7 @@ impl Hosts {
         }
     }
 
-    /// The rules of a host, when they are known.
+    /// Returns the rules of a host if they are known.
     pub(super) fn robots(&self, host: &HostKey) -> Option<&Robots> {
         match self.states.get(host) {
             Some(State::Known(robots)) => Some(robots),
@@ -95,7 +95,7 @@ impl Hosts {
         }
     }
 
-    /// Whether this host's file was read or given up.
+    /// Returns whether this host's file was read or given up on.
     pub(super) fn is_decided(&self, host: &HostKey) -> bool {
         matches!(
             self.states.get(host),
@@ -103,7 +103,7 @@ impl Hosts {
         )
     }
 
-    /// Whether this host's file was given up.
+    /// Returns whether this host's file was given up on.
     pub(super) fn is_unreachable(&self, host: &HostKey) -> bool {
         matches!(
             self.states.get(host),
@@ -111,7 +111,7 @@ impl Hosts {
         )
     }
 
-    /// Why this host cannot be reached, when it cannot.
+    /// Returns why this host cannot be reached, if it cannot.
     pub(super) fn fault(&self, host: &HostKey) -> Option<&FetchFailure> {
         match self.states.get(host) {
             Some(State::Faulty(failure)) => Some(failure),
@@ -119,7 +119,7 @@ impl Hosts {
         }
     }
 
-    /// Why this host's file was given up, when it was.
+    /// Returns why this host's file was given up on, if it was.
     pub(super) fn why_unreachable(&self, host: &HostKey) -> Option<&str> {
         match self.states.get(host) {
             Some(State::Unreachable(why)) => Some(why),
@@ -127,7 +127,7 @@ impl Hosts {
         }
     }
 
-    /// Asks for a host's file unless that was done before.
+    /// Queues a host's file unless it was queued before.
     pub(super) fn want(&mut self, host: &HostKey, now: Timestamp) {
         if !self.states.contains_key(host) {
             self.queue(host, 0, now);
@@ -144,7 +144,7 @@ impl Hosts {
         self.asked += 1;
     }
 
-    /// The next host to ask, if one is due.
+    /// Returns the next host whose file is due.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<HostKey> {
         let (at, ordinal, host) = self.wanted.first()?.clone();
         if at > now {
@@ -157,12 +157,12 @@ impl Hosts {
         Some(host)
     }
 
-    /// When the next file is due.
+    /// Returns when the next file is due.
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
         self.wanted.first().map(|(at, _, _)| *at)
     }
 
-    /// An answer came. `None` when it was not asked for.
+    /// Processes the result of a fetch. Returns `None` if that file is not in flight.
     pub(super) fn answer(
         &mut self,
         host: &HostKey,
@@ -205,7 +205,7 @@ impl Hosts {
         Some(Answer::Decided)
     }
 
-    /// Keeps memory bounded however many hosts a site invents. The newest file always stays.
+    /// Evicts old files to bound memory, however many hosts a site invents. Always keeps the newest.
     fn forget_oldest(&mut self) {
         while self.kept_bytes > ROBOTS_MEMORY_MAX_BYTES && self.kept.len() > 1 {
             if let Some((host, bytes)) = self.kept.pop_front() {
@@ -216,12 +216,12 @@ impl Hosts {
     }
 }
 
-/// What an answer changed.
+/// Effect of a robots.txt response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     /// The host's rules are known from now on.
     Decided,
-    /// It will be asked again.
+    /// The file will be fetched again.
     Again,
 }
 

@@ -1,72 +1,72 @@
-//! Bounds of a crawl: everything that the web could make grow has its number here.
+//! Limits of a crawl. Everything that the web could make grow has a named limit here.
 
-/// Bytes of a robots.txt that are read (RFC 9309 section 2.5 asks for at least 500 KiB).
+/// Maximum bytes read of a robots.txt (RFC 9309 section 2.5 requires at least 500 KiB).
 pub const ROBOTS_MAX_BYTES: usize = 512 * 1024;
-/// Bytes of one robots.txt line; the rest of a longer line is not read.
+/// Maximum bytes of one robots.txt line; the rest of a longer line is ignored.
 pub const ROBOTS_LINE_MAX_BYTES: usize = 16 * 1024;
-/// `Sitemap:` lines kept of one robots.txt.
+/// Maximum `Sitemap:` lines kept of one robots.txt.
 pub const ROBOTS_SITEMAPS_MAX: usize = 500;
-/// Memory of all robots.txt rules of one job, in bytes; beyond it the oldest are forgotten, and
-/// asked for again when they are needed.
+/// Maximum memory of all robots.txt rules of one job, in bytes. Beyond it the oldest are evicted, and
+/// fetched again when needed.
 pub const ROBOTS_MEMORY_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// Pages of one job in flight at one site (registrable domain), unless the request has a `maxConcurrency` or the
-/// site is at a private address.
+/// Maximum pages of one job in flight per site (registrable domain). Does not apply when the request sets
+/// `maxConcurrency` or the site is at a private address.
 pub const SITE_MAX_IN_FLIGHT: u32 = 8;
-/// Longest `Crawl-delay` that is honoured, in ms.
+/// Longest `Crawl-delay` honored, in ms.
 pub const CRAWL_DELAY_MAX_MS: u64 = 60_000;
 
-/// Bytes of one sitemap file, decompressed.
+/// Maximum size of a sitemap file in bytes, decompressed.
 pub const SITEMAP_MAX_BYTES: usize = 50 * 1024 * 1024;
-/// Entries of one sitemap file.
+/// Maximum entries of one sitemap file.
 pub const SITEMAP_MAX_ENTRIES: usize = 50_000;
-/// Levels of sitemap indexes, counting the first file.
+/// Maximum levels of sitemap indexes, counting the first file.
 pub const SITEMAP_MAX_LEVELS: u32 = 5;
-/// Sitemap files of one job.
+/// Maximum sitemap files per job.
 pub const SITEMAP_MAX_FILES: usize = 500;
-/// How long the links of a start page wait for sitemaps where no depth depends on it, in ms.
+/// How long the links of a start page wait for sitemaps when the request limits no depth, in ms.
 pub const SEED_HOLD_MS: u64 = 2_000;
-/// Sitemap files asked for at once.
+/// Maximum sitemap files in flight.
 pub const SITEMAP_MAX_IN_FLIGHT: usize = 4;
 
-/// Bytes of a URL that is looked at.
+/// Maximum length of a URL in bytes; longer ones are ignored.
 pub const URL_MAX_BYTES: usize = 8192;
 
-/// Characters of a path or URL that a user's pattern is matched against.
+/// Maximum characters of the path or URL that a user's pattern is matched against.
 pub const PATTERN_TEXT_MAX_CHARS: usize = 8192;
-/// Patterns in both lists together.
+/// Maximum patterns in both lists together.
 pub const PATTERNS_MAX: usize = 1000;
-/// Characters of one pattern.
+/// Maximum characters of one pattern.
 pub const PATTERN_MAX_CHARS: usize = 2000;
-/// Characters of all patterns together.
+/// Maximum characters of all patterns together.
 pub const PATTERNS_MAX_CHARS: usize = 100_000;
-/// Bad patterns that are told in one answer.
+/// Maximum invalid patterns reported in one error.
 pub const PATTERN_PROBLEMS_MAX: usize = 20;
-/// Bytes that one compiled pattern may take.
+/// Maximum bytes of one compiled pattern.
 pub const PATTERN_COMPILED_MAX_BYTES: usize = 256 * 1024;
-/// Bytes that a compiled list of patterns may take.
+/// Maximum bytes of a compiled pattern list.
 pub const PATTERN_SET_COMPILED_MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Attempts at one page or robots.txt, counting the first.
+/// Maximum attempts per page or robots.txt, counting the first.
 pub const ATTEMPTS_MAX: u32 = 3;
-/// Owners that may be lost over one page before their job goes on with one page at a time, so that
-/// the page at fault is found.
+/// Owners lost on one page before the job fetches pages one at a time, so that the page at fault can be
+/// identified.
 pub const LOST_OWNERS_SUSPECT: u32 = 2;
-/// Owners that may be lost over one page; then it counts as failed.
+/// Owners lost on one page before it counts as failed.
 pub const LOST_OWNERS_MAX: u32 = 10;
-/// Wait before the second attempt, in ms; doubled for each further one.
+/// Back-off before the second attempt, in ms; doubles for each further one.
 pub const BACKOFF_FIRST_MS: u64 = 1_000;
-/// Longest `Retry-After` that is waited for, in ms. A page that asks for more is taken as it is.
+/// Longest `Retry-After` that is waited for, in ms. A page with a longer one is not retried.
 pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
 
-/// URLs known to one job for each page of its limit; see [`known_urls_max`].
+/// Known URLs per page of a job's limit; see [`known_urls_max`].
 pub const KNOWN_URLS_PER_PAGE: u64 = 20;
-/// URLs known to one job beside those by its limit.
+/// Known URLs of a job in addition to [`KNOWN_URLS_PER_PAGE`].
 pub const KNOWN_URLS_BASE: u64 = 10_000;
 
-/// URLs known to one job, whatever its limit, unless the limit itself is larger: some 50 bytes each.
+/// Maximum known URLs of a job, unless its page limit is larger. Each takes about 50 bytes.
 pub const KNOWN_URLS_MAX: u64 = 10_000_000;
 
-/// URLs that a job with this `limit` may know; further ones are not offered.
+/// Returns how many URLs a job with this `limit` may know; further ones are not offered.
 pub fn known_urls_max(limit: u64) -> usize {
     let by_limit = limit
         .saturating_mul(KNOWN_URLS_PER_PAGE)
@@ -74,24 +74,23 @@ pub fn known_urls_max(limit: u64) -> usize {
     usize::try_from(by_limit.min(KNOWN_URLS_MAX.max(limit))).unwrap_or(usize::MAX)
 }
 
-/// Outcomes in one batch.
+/// Maximum outcomes in one batch.
 pub const BATCH_MAX_SETTLED: usize = 256;
-/// Offers and refused URLs in one batch.
+/// Maximum offers and blocked URLs in one batch.
 pub const BATCH_MAX_OFFERS: usize = 20_000;
-/// Text of the documents in one batch, in bytes; one larger document goes alone.
+/// Maximum document text in one batch, in bytes; a larger document is sent alone.
 pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
-/// Changes that wait for a commit without memory being asked for: what a large sitemap needed is given back.
+/// Capacity that the queue of changes keeps; memory beyond it, as after a large sitemap, is released.
 pub const CHANGES_KEPT: usize = 1_024;
-/// Pages that wait for a commit before no further fetch is started.
+/// Pages waiting for a commit at which no further page starts.
 pub const BACKLOG_MAX_PAGES: usize = 256;
-/// Text of documents that wait for a commit before no further fetch is started, in bytes.
+/// Bytes of documents waiting for a commit at which no further page starts.
 pub const BACKLOG_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// Pages of one job that wait for the browser before no further page is started.
+/// Pages of one job waiting for the browser at which no further page starts.
 pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
-/// What they hold in memory before no further page is started, in bytes.
+/// Bytes held by pages waiting for the browser at which no further page starts.
 pub const RENDERS_WAITING_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// While there is enough to fetch, what happened is gathered for so long before it is committed
-/// together, in ms.
+/// How long changes are gathered into one commit while enough pages are queued, in ms.
 pub const GATHER_MS: u64 = 50;
-/// Wait before the end is proposed again when the store did not confirm it, in ms.
+/// Wait before the end is proposed again if the store did not confirm it, in ms.
 pub const END_RETRY_MS: u64 = 1_000;

@@ -1,5 +1,5 @@
-//! What becomes of a fetched page: another attempt, a document, an error, or a place given back.
-//! Every admitted URL is settled once.
+//! What happens to a fetched page: a retry, a document, an error, or a URL that no longer counts. Every
+//! admitted URL is settled exactly once.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::scope::Verdict;
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
-/// First status whose page's links are not looked at.
+/// Links of pages with this status or above are ignored.
 const FIRST_ERROR_STATUS: u16 = 400;
 
 impl Outcome {
@@ -50,24 +50,24 @@ impl Found {
     }
 }
 
-/// Where a page was found in the end.
+/// Where a page's redirects ended.
 enum Landing {
-    /// Where it was looked for, as far as identity goes.
+    /// At the URL that was requested, after normalization.
     Same,
-    /// At a page that was not known: known from now on.
+    /// At a page that was not known; it is known from now on.
     Alias(UrlKey),
-    /// At a page that is known: this one does not count.
+    /// At a known page: this one does not count.
     Known,
-    /// At a page that does not belong.
+    /// At a page out of scope, with the reason.
     OutOfScope(&'static str),
-    /// At a page that robots.txt refuses.
+    /// At a page that robots.txt disallows.
     Refused(UrlKey),
-    /// On a host whose robots.txt was not read yet.
+    /// On a host whose robots.txt has not been read yet.
     Unknown(HostKey),
 }
 
 impl Crawl {
-    /// A task came back. Late and repeated answers change nothing.
+    /// Processes the result of a page task. Ignores late and repeated results.
     pub(super) fn page_fetched(&mut self, now: Timestamp, key: UrlKey, outcome: PageOutcome) {
         let Some(entry) = self.running.remove(&key) else {
             return;
@@ -106,7 +106,7 @@ impl Crawl {
         self.frontier.retry(entry, at);
     }
 
-    /// An admitted URL could not be fetched.
+    /// Settles an admitted URL as failed.
     pub(super) fn fail(&mut self, key: UrlKey, url: Url, source: Source, failure: FetchFailure) {
         if source == Source::Seed {
             self.failure = Some(warnings::seed_unreachable(&url, &failure.message));
@@ -120,9 +120,9 @@ impl Crawl {
         self.settle(source, Outcome::new(Settled { key, url, outcome }));
     }
 
-    /// Takes a page as it is, after the last attempt.
+    /// Processes a page after its last attempt, whatever its status.
     pub(super) fn accept(&mut self, now: Timestamp, entry: Entry, page: Box<FetchedPage>) {
-        // The caller named this page: it counts wherever it leads, and nothing is looked for on it.
+        // The caller listed this page: it counts wherever it leads, and its links are not followed.
         if entry.source.is_given() {
             let outcome = SettledOutcome::Page {
                 document: page.document,
@@ -205,7 +205,7 @@ impl Crawl {
         }
     }
 
-    /// A page counts: its links are looked at, and it is settled.
+    /// Discovers the links of a page that counts, and settles it.
     pub(super) fn keep(&mut self, found: Found) {
         let Found {
             entry,
@@ -247,7 +247,7 @@ impl Crawl {
         }
     }
 
-    /// The one place where an admitted URL is settled.
+    /// Settles an admitted URL. Nothing else does.
     pub(super) fn settle(&mut self, source: Source, outcome: Outcome) {
         self.open.remove(&outcome.settled.key);
         if self.suspects.remove(&outcome.settled.key) && self.suspects.is_empty() {
@@ -268,7 +268,7 @@ impl Crawl {
     }
 }
 
-/// How long the whole host is left alone after this answer, in ms.
+/// Returns how long the whole host is left alone after this response, in ms.
 fn quiet_ms(page: &FetchedPage) -> Option<u64> {
     match (page.status, page.retry_after_ms) {
         (429 | 503, Some(wait)) => Some(wait.min(RETRY_AFTER_MAX_MS)),

@@ -1,5 +1,6 @@
-//! Pages in flight that wait for the browser: fetched, found to need it, and set aside until the team has a browser
-//! slot for them. Meanwhile they take no place of the job, so that plain pages go on.
+//! Pages in flight that wait for the browser: they were fetched, turned out to need it, and wait until the
+//! team has a browser slot. While they wait they do not count against the job's concurrency, so that
+//! plain pages can proceed.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -15,7 +16,7 @@ use crate::url_key::UrlKey;
 pub(super) struct Renders {
     waiting: VecDeque<Waiting>,
     bytes: usize,
-    /// Pages in the browser that take no place of the job.
+    /// Pages in the browser that do not count against the job's concurrency.
     beside: HashSet<UrlKey>,
 }
 
@@ -23,7 +24,7 @@ pub(super) struct Renders {
 struct Waiting {
     key: UrlKey,
     bytes: usize,
-    /// Whether the place of its host was given up.
+    /// Whether its host slot was released.
     left_host: bool,
 }
 
@@ -32,7 +33,7 @@ impl Renders {
         self.waiting.is_empty()
     }
 
-    /// Whether they hold so much memory that no further page may start.
+    /// Returns whether so many pages wait that no further page may start.
     pub(super) fn is_full(&self) -> bool {
         self.waiting.len() >= RENDERS_WAITING_MAX_PAGES || self.bytes >= RENDERS_WAITING_MAX_BYTES
     }
@@ -61,7 +62,7 @@ impl Renders {
 }
 
 impl Crawl {
-    /// A page in flight waits for the browser. Late and repeated inputs change nothing.
+    /// Queues a page in flight for the browser. Ignores late and repeated inputs.
     pub(super) fn set_aside(&mut self, now: Timestamp, key: UrlKey, bytes: usize) {
         let Some(entry) = self.running.get(&key) else {
             return;
@@ -79,13 +80,14 @@ impl Crawl {
         });
     }
 
-    /// Whether a page in the browser takes a place of the job: where the request says how many there are, and where
-    /// pages come one at a time. Otherwise the team's slots are the limit.
+    /// Returns whether pages in the browser count against the job's concurrency: they do when the request
+    /// sets `maxConcurrency` and when pages are fetched one at a time. Otherwise the team's slots are the
+    /// only limit.
     pub(super) fn counts_renders(&self) -> bool {
         self.max_concurrency_given || self.pace.has_delay() || !self.suspects.is_empty()
     }
 
-    /// The oldest page that waits goes on, when the team has a browser slot for it.
+    /// Continues the oldest waiting page when the team has a browser slot for it.
     pub(super) fn next_render(&mut self, now: Timestamp) -> Option<Output> {
         if self.renders.is_empty() {
             return None;
@@ -112,7 +114,7 @@ impl Crawl {
         }
     }
 
-    /// Whether a page that ended held a place of the job and of its host.
+    /// Removes a finished page. Returns whether it held a slot of the job and one of its host.
     pub(super) fn end_render(&mut self, key: UrlKey) -> (bool, bool) {
         match self.renders.remove(key) {
             None => (!self.renders.beside.remove(&key), true),

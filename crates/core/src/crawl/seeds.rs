@@ -1,5 +1,5 @@
-//! Where a crawl begins: robots.txt of the start host, the start page, then sitemaps. The sitemaps
-//! wait for the start page, because its redirect may move the scope; its links wait for them.
+//! The start of a crawl: robots.txt of the start host, the start page, then sitemaps. Sitemaps wait for
+//! the start page because its redirect may move the scope; the links of the start page wait for them.
 
 use std::time::Duration;
 
@@ -18,25 +18,25 @@ use crate::scope::Verdict;
 use crate::sitemap::Walk;
 use crate::time::Timestamp;
 
-/// How far the beginning is.
+/// Progress of the start.
 #[derive(Clone, Debug)]
 pub(super) enum Phase {
-    /// robots.txt of the start host is awaited; then the start page is offered.
+    /// Waiting for robots.txt of the start host; then the start page is offered.
     Start,
-    /// The start page is offered, the store has not answered.
+    /// The start page is offered, and the store has not responded.
     Offered,
-    /// The start page is admitted, its outcome is awaited.
+    /// The start page is admitted and in progress.
     Open,
-    /// robots.txt of the root's host is awaited: it names the sitemaps.
+    /// Waiting for robots.txt of the root's host, which lists the sitemaps.
     Naming,
-    /// Sitemaps are read.
+    /// Reading sitemaps.
     Reading(Walk),
-    /// Nothing more comes from here.
+    /// No more URLs come from here.
     Done,
 }
 
 impl Crawl {
-    /// Goes on as far as what is known allows.
+    /// Advances as far as the known facts allow.
     pub(super) fn advance_seeding(&mut self, now: Timestamp) {
         match &self.held_seed {
             Some((Some(until), _)) if *until <= now => self.release_seed(),
@@ -96,7 +96,7 @@ impl Crawl {
         false
     }
 
-    /// A start URL given without a scheme is tried by https first, by http if the connection fails.
+    /// Switches a start URL without a scheme from `https` to `http` after the connection failed.
     fn fall_back_to_http(&mut self, seed: &Url) -> bool {
         let mut plain = seed.clone();
         if !std::mem::take(&mut self.scheme_guessed)
@@ -110,7 +110,7 @@ impl Crawl {
         true
     }
 
-    /// Nothing is crawled without the start page's own consent: the job ends with no page.
+    /// Ends the job without a page: nothing is crawled when the start page may not be.
     fn refuse_seed(&mut self, warning: String) -> bool {
         if self.failure.is_none() {
             self.changes.push(Change::Warning(warning));
@@ -121,15 +121,16 @@ impl Crawl {
         false
     }
 
-    /// The start page is settled, or never will be.
+    /// Moves on from a start page that is settled or never will be.
     pub(super) fn seed_settled(&mut self) {
         if matches!(self.phase, Phase::Offered | Phase::Open) {
             self.phase = Phase::Naming;
         }
     }
 
-    /// Keeps the start page back, once, while sitemaps are read: their pages have depth 0 and come before
-    /// its links. Without a depth to keep to, slow sitemaps do not hold a crawl up for long.
+    /// Holds the start page back, once, while sitemaps are read: their pages have depth 0 and come before
+    /// its links. Returns the page if it is not held. Without a depth limit it is held for at most
+    /// [`SEED_HOLD_MS`], so that slow sitemaps do not delay the crawl.
     pub(super) fn hold_seed(&mut self, now: Timestamp, found: Found) -> Option<Found> {
         let waits =
             self.sitemap == SitemapMode::Include && self.limit > 1 && matches!(self.phase, Phase::Open);
@@ -183,7 +184,7 @@ impl Crawl {
         let Phase::Reading(walk) = &mut self.phase else {
             return false;
         };
-        // Its `Crawl-delay` counts from the first request on.
+        // The `Crawl-delay` counts from the first request.
         if let Some(url) = walk.wanted()
             && !self.hosts.ignores_robots()
         {
@@ -211,7 +212,7 @@ impl Crawl {
             }
         }
         if self.knows_enough() {
-            // What is in flight is answered to nobody; its place is given back on arrival.
+            // Files in flight are not used any more; their slots are released when they arrive.
             walk.stop_asking();
         }
         self.phase = Phase::Reading(walk);

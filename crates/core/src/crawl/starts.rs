@@ -1,5 +1,5 @@
-//! What may start now: robots.txt files, sitemaps, pages. Only what the pace of the job and of the host allows
-//! takes a slot of the team.
+//! What may start now: robots.txt files, sitemaps and pages. A page asks for a team slot only when the pace of
+//! the job and of the host allows it to start.
 
 use crate::crawl::changes::Change;
 use crate::crawl::seeds::Phase;
@@ -8,8 +8,8 @@ use crate::host::HostKey;
 use crate::politeness::Slot;
 use crate::time::Timestamp;
 
-/// The team's slot for the next page. Starts are counted when they happen, not while they wait for
-/// the team's other pages: `delay`, `Crawl-delay` and concurrency are kept between real starts.
+/// State of the team slot for the next page. A start counts when it happens, not while it waits for
+/// the team's other pages, so `delay`, `Crawl-delay` and concurrency apply between real starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum TeamSlot {
     #[default]
@@ -18,7 +18,7 @@ pub(super) enum TeamSlot {
     Taken,
 }
 
-/// One of each kind.
+/// The state of each [`SlotKind`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TeamSlots([TeamSlot; 2]);
 
@@ -33,7 +33,8 @@ impl TeamSlots {
 }
 
 impl Crawl {
-    /// At most half of the places go to robots.txt files, so that pages go on meanwhile.
+    /// Returns the next robots.txt to fetch. These files take at most half of the job's concurrency, so
+    /// that pages can proceed.
     pub(super) fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
         if self.pace.side_slot() != Slot::Free
             || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
@@ -81,7 +82,7 @@ impl Crawl {
             return Some(output);
         }
         let output = if self.team_slots.get(self.first_kind) == TeamSlot::Wanted && !self.sitemap_turn {
-            // The place is kept for the page whose turn it is.
+            // Reserved for the page whose turn it is.
             self.limiter = Some(self.no_slot());
             None
         } else if self.sitemap_turn {
@@ -165,7 +166,7 @@ impl Crawl {
         }
     }
 
-    /// What a page waits for whose slot is not there.
+    /// Returns the limiter of a page that waits for a slot.
     fn no_slot(&self) -> Limiter {
         match self.first_kind {
             SlotKind::Plain => Limiter::Concurrency,
@@ -173,9 +174,9 @@ impl Crawl {
         }
     }
 
-    /// A slot that came when no page could start any more is for others.
+    /// Returns a slot that no page can use any more.
     pub(super) fn return_slot(&mut self, now: Timestamp) -> Option<Output> {
-        // A page in flight ends soon, and then the oldest render has the place.
+        // A page in flight ends soon, and then the oldest waiting page uses the slot.
         let kept = self.counts_renders() && !self.renders.is_empty() && self.pace.slot(now) == Slot::Busy;
         let unused = |kind: &SlotKind| {
             self.team_slots.get(*kind) == TeamSlot::Taken && !(kept && *kind == SlotKind::Browser)

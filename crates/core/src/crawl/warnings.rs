@@ -1,46 +1,49 @@
-//! Sentences for `warning` in the status answer. Each is said once by an owner of the job.
+//! Messages for `warning` and `error` in the status response. An owner of a job issues each once.
 
 use url::Url;
 
 use crate::scope::Reason;
 
-/// Pages were refused by robots.txt.
-pub const ROBOTS: &str = "Some pages were not crawled because robots.txt does not allow them or could not be read; they are listed in robotsBlocked of GET /v2/crawl/{id}/errors.";
+/// Pages were blocked by robots.txt.
+pub const ROBOTS: &str = "Some pages were not crawled because robots.txt disallows them or could not be read. \
+     See robotsBlocked in GET /v2/crawl/{id}/errors.";
 /// More URLs were found than a job may know.
 pub const TOO_MANY_URLS: &str =
-    "The site has more addresses than a crawl with this limit looks at; further ones were left out.";
-/// The child rule left the start page alone.
-pub const ONLY_CHILDREN: &str = "Only one page was found: the other pages of this site are not below the path of the start URL. Set crawlEntireDomain to true to crawl them.";
+    "The site has more URLs than a crawl with this limit considers; the rest were ignored.";
+/// The child rule excluded every page but the start page.
+pub const ONLY_CHILDREN: &str = "Only one page was found: no other page of this site is below the path of the start \
+     URL. Set crawlEntireDomain to true to crawl them all.";
 
-/// The start page is refused by robots.txt.
+/// The start page is blocked by robots.txt.
 pub(super) fn seed_blocked(seed: &Url) -> String {
-    format!("The start page {seed} was not crawled: robots.txt does not allow it.")
+    format!("The start page {seed} was not crawled: robots.txt disallows it.")
 }
 
-/// The start page is out of the request's own scope.
+/// The start page is out of scope of its own request.
 pub(super) fn seed_rejected(seed: &Url, reason: Reason) -> String {
     format!(
-        "The start page {seed} was not crawled, so nothing was: {}",
+        "The start page {seed} was not crawled, so no page was: {}",
         reason.sentence()
     )
 }
 
-/// The start page led away.
+/// The start page redirected out of scope.
 pub(super) fn seed_left(seed: &Url, to: &Url) -> String {
-    format!("The start page {seed} redirects to {to}, which does not belong to this crawl.")
+    format!("The start page {seed} redirects to {to}, which is outside this crawl's scope.")
 }
 
-/// Error of a job whose host gave no robots.txt; `why` is a sentence.
+/// Error of a job whose host has no readable robots.txt; `why` is a sentence.
 pub(super) fn robots_unreachable(host: &str, why: &str) -> String {
     let why = why.trim_end_matches('.');
     format!(
-        "Nothing could be crawled: {host}/robots.txt could not be read, so no page of this host may be fetched. The reason: {why}."
+        "Nothing could be crawled: cannot read {host}/robots.txt, so no page of this host may be fetched. \
+         Reason: {why}."
     )
 }
 
-/// Error of a job whose start page gave no answer.
+/// Error of a job whose start page did not respond.
 pub(super) fn seed_unreachable(seed: &Url, why: &str) -> String {
-    format!("Nothing could be crawled: the start page {seed} could not be fetched. {why}")
+    format!("Nothing could be crawled: cannot fetch the start page {seed}. {why}")
         .trim_end()
         .to_owned()
 }

@@ -1,5 +1,5 @@
-//! URLs of one host that wait, in the order of their turns. Of an address only what follows the host
-//! is kept, in one piece: some 48 bytes and the path each.
+//! The queued URLs of one host, in order. Only the part of a URL after the host is stored, so a queued
+//! URL takes about 48 bytes plus its path.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use crate::frontier::{Entry, Order};
 use crate::host::HostKey;
 use crate::url_key::UrlKey;
 
-/// By depth, then by ordinal. No depth is empty.
+/// Levels by depth, each ordered by ordinal. No level is empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue(BTreeMap<u32, VecDeque<Waiting>>);
 
@@ -18,7 +18,7 @@ pub(super) struct Queue(BTreeMap<u32, VecDeque<Waiting>>);
 struct Waiting {
     key: UrlKey,
     ordinal: u64,
-    /// Path and query; the whole address where it does not simply start with the host.
+    /// Path and query, or the whole URL if it does not start with the host key.
     rest: Box<str>,
     attempts: u16,
     tries: u8,
@@ -47,7 +47,7 @@ impl Waiting {
         } else {
             Url::parse(&self.rest)
         };
-        url.expect("an address that was written by `Url` parses")
+        url.expect("a serialized `Url` parses")
     }
 
     fn entry(self, depth: u32, host: &HostKey) -> Entry {
@@ -67,14 +67,14 @@ impl Waiting {
 }
 
 impl Queue {
-    /// The turn of the first.
+    /// Returns the position of the first URL.
     pub(super) fn first(&self) -> Option<Order> {
         let (&depth, level) = self.0.first_key_value()?;
         let ordinal = level.front()?.ordinal;
         Some(Order { depth, ordinal })
     }
 
-    /// Puts a URL where its turn is; one that comes for the first time is the last of its depth.
+    /// Inserts a URL at its position; a new URL is the last of its depth.
     pub(super) fn push(&mut self, entry: Entry) {
         let level = self.0.entry(entry.order.depth).or_default();
         let place = match level.back() {
@@ -86,7 +86,7 @@ impl Queue {
         level.insert(place, Waiting::of(entry));
     }
 
-    /// Takes the first off.
+    /// Removes and returns the first URL.
     pub(super) fn pop(&mut self, host: &HostKey) -> Option<Entry> {
         let mut level = self.0.first_entry()?;
         let depth = *level.key();
@@ -97,7 +97,7 @@ impl Queue {
         waiting.map(|waiting| waiting.entry(depth, host))
     }
 
-    /// Takes off what `refused` is true for, in order.
+    /// Removes and returns the URLs for which `refused` returns true, in order.
     pub(super) fn remove(&mut self, host: &HostKey, mut refused: impl FnMut(&Url) -> bool) -> Vec<Entry> {
         let mut out = Vec::new();
         for (&depth, level) in &mut self.0 {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_out_is_what_went_in_by_depth_and_turn() {
+    fn entries_come_out_unchanged_by_depth_and_ordinal() {
         let host = HostKey::from("http://site.test:8080");
         let mut queue = Queue::default();
         let entries = [
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_url_is_small() {
+    fn a_queued_url_is_small() {
         assert!(size_of::<Waiting>() <= 48, "{}", size_of::<Waiting>());
     }
 }

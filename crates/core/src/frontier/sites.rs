@@ -1,5 +1,6 @@
-//! Hosts that may be asked, under a limit for each site: a registrable domain, or a host that has none. Only the first
-//! host of a site that has room is on offer, so that a full site costs nothing however many hosts it has.
+//! Ready hosts under a concurrency limit per site: a registrable domain, or a host that has none. Only the first
+//! ready host of a site below its limit is a candidate, so a site at its limit costs nothing however many
+//! hosts it has.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,9 +16,9 @@ pub(super) struct Sites {
     limit: Option<u32>,
     sites: Vec<Site>,
     numbers: HashMap<String, usize>,
-    /// The first ready host of each site with room.
+    /// The first ready host of each site below its limit.
     first: BTreeSet<(Rank, HostKey)>,
-    /// Full sites with ready hosts.
+    /// Number of sites at their limit with ready hosts.
     held_back: usize,
 }
 
@@ -26,9 +27,9 @@ struct Site {
     unlimited: bool,
     in_flight: u32,
     ready: BTreeSet<(Rank, HostKey)>,
-    /// Whether it is counted in `held_back`.
+    /// Whether it counts in `held_back`.
     holds_back: bool,
-    /// What `first` has of it.
+    /// Its entry in `first`.
     offered: Option<(Rank, HostKey)>,
 }
 
@@ -40,7 +41,7 @@ impl Sites {
         }
     }
 
-    /// Number of the site that a host belongs to.
+    /// Returns the index of the site of a host; adds the site if it is new.
     pub(super) fn site_of(&mut self, key: &HostKey) -> usize {
         let name = Url::parse(key.as_str()).map_or_else(|_| key.to_string(), |url| site_of(&url));
         let next = self.sites.len();
@@ -61,7 +62,7 @@ impl Sites {
         !site.unlimited && self.limit.is_some_and(|limit| site.in_flight >= limit)
     }
 
-    /// The host whose turn it is.
+    /// Returns the host to request next.
     pub(super) fn first(&self) -> Option<&HostKey> {
         self.first.first().map(|(_, key)| key)
     }
@@ -70,7 +71,7 @@ impl Sites {
         self.first.is_empty()
     }
 
-    /// Whether a host would be ready if its site had room.
+    /// Returns whether some host would be ready if its site were below its limit.
     pub(super) fn holds_back(&self) -> bool {
         self.held_back > 0
     }
@@ -85,20 +86,20 @@ impl Sites {
         self.offer(site);
     }
 
-    /// A request to a host of the site starts.
+    /// Records the start of a request to a host of the site.
     pub(super) fn start(&mut self, site: usize) {
         self.sites[site].in_flight += 1;
         self.offer(site);
     }
 
-    /// A request to a host of the site ended.
+    /// Records the end of a request to a host of the site.
     pub(super) fn end(&mut self, site: usize) {
         let in_flight = &mut self.sites[site].in_flight;
         *in_flight = in_flight.saturating_sub(1);
         self.offer(site);
     }
 
-    /// Puts on offer what the site may offer after any change.
+    /// Updates the site's candidate after any change.
     fn offer(&mut self, number: usize) {
         let is_full = self.is_full(number);
         let site = &mut self.sites[number];
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_of_one_domain_share_its_limit_and_others_go_on() {
+    fn hosts_of_one_domain_share_a_limit_that_does_not_block_others() {
         let mut sites = Sites::new(Some(2));
         let (www, api, other) = (
             host("https://www.a.example"),
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_bare_names_are_sites_of_their_own_whatever_the_port() {
+    fn ip_addresses_and_single_labels_are_sites_regardless_of_port() {
         let mut sites = Sites::new(Some(1));
         let numbers: Vec<usize> = [
             "http://127.0.0.1:1",
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifted_limit_counts_at_once() {
+    fn lifting_a_limit_takes_effect_at_once() {
         let mut sites = Sites::new(Some(1));
         let key = host("http://127.0.0.1");
         let site = sites.site_of(&key);

@@ -1,6 +1,6 @@
-//! How well an address fits a search: the words of its title, path and description, weighted as in
-//! BM25. A word that begins another counts half. Who searches for an address gets that one first, and
-//! what its path has words in common with. Pure arithmetic; an address without any of the words has 0.
+//! How well a link matches a search: the words of its title, path and description, weighted as in BM25. A
+//! prefix match counts half. If the search is a URL, that URL ranks first, followed by links that share
+//! words of its path. A link with none of the words scores 0.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use crate::limits::MAP_SEARCH_WORDS_MAX;
 const TITLE: f32 = 3.0;
 const PATH: f32 = 2.0;
 const DESCRIPTION: f32 = 1.0;
-/// Of a word that only begins like the one searched for.
+/// Weight of a prefix match.
 const BEGINNING: f32 = 0.5;
-/// Characters that a shorter word needs to count as the beginning of a longer one.
+/// Minimum characters of a prefix.
 const BEGINNING_CHARS: usize = 3;
-/// How soon further weight counts little (k1 of BM25), and how much the length counts (b).
+/// BM25 parameters: term saturation (k1) and length normalization (b).
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
-/// A word of the search met in a link.
+/// A search word that occurs in a link.
 struct Meeting {
     link: usize,
     word: usize,
     weight: f32,
 }
 
-/// The score of each link, in order; larger is better.
+/// Returns the score of each link, in order. Higher is better.
 pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f32> {
     let address = Url::parse(search).ok().filter(Url::has_host);
     let search = address.as_ref().map_or(search.into(), path);
@@ -78,12 +78,12 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
     scores
 }
 
-/// The path of an address as people read it.
+/// Returns the percent-decoded path of a URL.
 fn path(url: &Url) -> Cow<'_, str> {
     percent_decode_str(url.path()).decode_utf8_lossy()
 }
 
-/// The weight of each wanted word in a link, and how many words the link has.
+/// Returns the weight of each search word in a link, and the number of words in the link.
 fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
     let mut weights = vec![0.0; wanted.len()];
     let mut length = 0.0;
@@ -109,7 +109,7 @@ fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
     (weights, length)
 }
 
-/// 1 for the same word, less for one that begins with the other.
+/// Returns 1 for equal words, [`BEGINNING`] if one is a prefix of the other, else 0.
 fn likeness(wanted: &str, word: &str) -> f32 {
     let (short, long) = match wanted.len() <= word.len() {
         true => (wanted, word),
@@ -124,7 +124,7 @@ fn likeness(wanted: &str, word: &str) -> f32 {
     }
 }
 
-/// Letters and digits in a row, in lower case.
+/// Splits text into lower-case words of letters and digits.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn title_then_path_then_description_then_nothing() {
+    fn title_beats_path_beats_description() {
         check(
             "pricing",
             &[
@@ -164,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_no_match() {
+    fn the_host_does_not_match() {
         assert_eq!(scores("pricing", [link("/a", "", "")].iter()), [0.0]);
     }
 
     #[test]
-    fn an_address_finds_itself_and_its_like() {
+    fn a_url_search_finds_that_url_and_similar_ones() {
         check(
             "http://pricing.test/127/9",
             &[
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn more_words_are_better_and_rare_ones_count_more() {
+    fn more_and_rarer_words_score_higher() {
         check(
             "install docs",
             &[
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_count_less_and_short_ones_not_at_all() {
+    fn prefixes_count_less_and_short_ones_not_at_all() {
         check(
             "install",
             &[
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn letter_case_punctuation_and_percent_signs_do_not_matter() {
+    fn case_punctuation_and_percent_encoding_are_ignored() {
         let found = scores(
             "  \u{dc}BER-uns! ",
             [link("/%C3%BCber_Uns", "", ""), link("/x", "", "")].iter(),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_searches_are_cut() {
+    fn the_number_of_search_words_is_limited() {
         let search: String = (0..5_000).map(|n| format!("w{n} ")).collect();
         let found = scores(&search, [link("/w0", "", ""), link("/w4999", "", "")].iter());
         assert!(found[0] > 0.0 && found[1] == 0.0, "{found:?}");

@@ -1,35 +1,35 @@
-//! Sentences that a map tells its caller.
+//! Messages for the `warning` of a map response.
 
 use url::Url;
 
-/// Addresses were left out although `limit` has room for more than was kept.
-pub const TOO_MANY: &str = "The site has more addresses than a map can look at: some were left out. Map a part of it, or \
+/// URLs were dropped although `limit` exceeds the number listed.
+pub const TOO_MANY: &str = "The site has more URLs than a map can consider; some were ignored. Map a part of it, or \
     narrow the map with `includePaths` or `excludePaths`.";
 
-/// `sitemap: only`, and there is none.
+/// `sitemap: only`, and the site has no sitemap.
 pub const NO_SITEMAP: &str =
-    "The site has no sitemap that could be read; with `sitemap` `include` its links are listed too.";
+    "The site has no readable sitemap. Set `sitemap` to `include` to list its links too.";
 
-/// The rest of the sitemaps was given up.
+/// Sitemaps were not read before the timeout.
 pub const SITEMAPS_TOO_SLOW: &str =
-    "The sitemaps of the site took too long: not all were read. A `timeout` says how long to wait.";
+    "The sitemaps of the site took too long; not all were read. Set a longer `timeout` to wait for them.";
 
-/// The page at `url` answered with an error.
+/// The page at `url` responded with an error status.
 pub fn error_status(status: u16) -> String {
-    format!("The page at `url` was answered with HTTP status {status}.")
+    format!("The page at `url` returned HTTP status {status}.")
 }
 
-/// The page at `url` is on another site.
+/// The page at `url` redirects to another site.
 pub fn redirected_away(to: &Url) -> String {
-    format!("The address redirects to another site, {to}; map that one to see its addresses.")
+    format!("The URL redirects to another site, {to}. Map that site to list its URLs.")
 }
 
-/// The page at `url` could not be had, for this reason.
+/// The page at `url` could not be fetched, for this reason.
 pub fn no_page(why: &str) -> String {
-    format!("The page at `url` could not be read: {why}")
+    format!("Cannot read the page at `url`: {why}")
 }
 
-/// Nothing of the site answers, for this reason.
+/// The site is unreachable, for this reason.
 pub fn unreachable(site: &Url, why: &str) -> String {
-    format!("The sitemaps of {site} could not be looked for: {why}")
+    format!("Cannot look for sitemaps of {site}: {why}")
 }

@@ -1,8 +1,8 @@
-//! The lines of a robots.txt as keys and values, comments and unknown lines left out.
+//! Splits a robots.txt into keys and values, without comments and unknown lines.
 
 use crate::crawl::limits::{ROBOTS_LINE_MAX_BYTES, ROBOTS_MAX_BYTES};
 
-/// What a line says.
+/// Key of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
     UserAgent,
@@ -12,7 +12,7 @@ pub(super) enum Key {
     CrawlDelay,
 }
 
-/// How the keys are spelled in the wild, lower case. A line counts when it starts with one.
+/// Spellings of the keys found on the web, in lower case. A line matches if it starts with one.
 const SPELLINGS: &[(&str, Key)] = &[
     ("user-agent", Key::UserAgent),
     ("useragent", Key::UserAgent),
@@ -31,14 +31,14 @@ const SPELLINGS: &[(&str, Key)] = &[
     ("crawl delay", Key::CrawlDelay),
 ];
 
-/// Iterates over the lines that say something known, each with its number from 1.
+/// Iterates over the lines with a known key, each with its number from 1.
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
     number: u32,
 }
 
 impl<'a> Lines<'a> {
-    /// Skips a byte order mark; looks at the first 512 KiB only, without the line they cut.
+    /// Skips a byte order mark and ignores everything after the last full line of the first 512 KiB.
     pub(super) fn new(text: &'a [u8]) -> Self {
         let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if rest.len() > ROBOTS_MAX_BYTES {
@@ -68,7 +68,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The line of this number as it stands there, without white space around.
+/// Returns the line with this number, counted from 1 and trimmed.
 pub fn line_of(text: &str, number: u32) -> Option<&str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split("\r\n").flat_map(|part| part.split(['\n', '\r']));
@@ -80,7 +80,7 @@ fn read(line: &[u8]) -> Option<(Key, &[u8])> {
     let line = trim(&line[..comment]);
     let (key, value) = match line.iter().position(|byte| *byte == b':') {
         Some(colon) => (trim(&line[..colon]), trim(&line[colon + 1..])),
-        // A forgotten colon: taken when there are exactly two words.
+        // A missing colon is tolerated if there are exactly two words.
         None => {
             let blank = line.iter().position(u8::is_ascii_whitespace)?;
             let value = trim(&line[blank..]);
@@ -100,7 +100,7 @@ fn read(line: &[u8]) -> Option<(Key, &[u8])> {
         .map(|(_, key)| (*key, value))
 }
 
-/// Without white space around, the vertical tab included.
+/// Trims whitespace including the vertical tab.
 fn trim(mut text: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     while let [first, rest @ ..] = text

@@ -1,15 +1,15 @@
-//! One path pattern with `*` and `$`, matched piece by piece from the left: each piece between
-//! stars is taken where it is first found, so no choice is ever taken back.
+//! A path pattern with `*` and `$`, matched from left to right: each literal between stars matches at its
+//! first occurrence, so matching never backtracks.
 
 use memchr::memmem;
 
-/// A pattern in the form in which it is compared: bytes beyond ASCII percent-encoded, hex digits
-/// of percent-encodings upper case.
+/// A normalized pattern: non-ASCII bytes are percent-encoded, and the hex digits of percent-encodings
+/// are upper case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Pattern(Box<[u8]>);
 
 impl Pattern {
-    /// Normalises the value of an `Allow` or `Disallow` line.
+    /// Normalizes the value of an `Allow` or `Disallow` line.
     pub(super) fn new(value: &[u8]) -> Self {
         const HEX: &[u8; 16] = b"0123456789ABCDEF";
         let mut text = Vec::with_capacity(value.len());
@@ -31,12 +31,12 @@ impl Pattern {
         Self(text.into())
     }
 
-    /// The normalised pattern; its length is its precedence.
+    /// Returns the normalized pattern. Its length is its precedence.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether the pattern matches `path` from its start, and to its end when it ends in `$`.
+    /// Returns whether the pattern matches a prefix of `path`, or all of it if it ends in `$`.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let (body, anchored) = match self.0.strip_suffix(b"$") {
             Some(body) => (body, true),
@@ -70,7 +70,7 @@ mod tests {
     use super::Pattern;
 
     #[test]
-    fn stars_and_ends() {
+    fn stars_and_end_anchors_match() {
         for (pattern, path, expected) in [
             ("/a*b$", "/a-b", true),
             ("/a*b$", "/ab", true),

@@ -1,5 +1,5 @@
-//! Which links name files that are never fetched (contract section 5 rule 10): pictures, fonts,
-//! styles, scripts, archives, executables, audio, video. PDF and office documents are pages.
+//! Links to files that are never fetched, by extension (contract section 5 rule 10): images, fonts,
+//! styles, scripts, archives, executables, audio and video. PDF and office documents count as pages.
 
 use url::Url;
 
@@ -14,10 +14,10 @@ const EXTENSIONS: &[&str] = &[
     "snap", "so", "svg", "svgz", "swf", "tar", "tbz2", "tgz", "tif", "tiff", "ts", "ttf", "txz", "vob",
     "war", "wasm", "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xz", "z", "zip", "zst",
 ];
-/// Longest extension of the table.
+/// Length of the longest extension in the table.
 const MAX_LEN: usize = 8;
 
-/// Whether the last segment of the path ends in one of those extensions.
+/// Returns whether the last path segment ends in one of these extensions.
 pub(super) fn is_file(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     match name.rsplit_once('.') {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_pages() {
+    fn extensions_tell_files_from_pages() {
         assert!(EXTENSIONS.is_sorted_by(|a, b| a < b));
         assert_eq!(
             EXTENSIONS.iter().map(|extension| extension.len()).max(),

@@ -1,7 +1,7 @@
-//! `includePaths` and `excludePaths` (contract section 5 rule 8): user-written regular expressions,
-//! compiled once under size limits and matched against bounded text. Addresses are ASCII (the rest
-//! is percent-encoded), so classes like `\w` are compiled without Unicode where that is possible:
-//! the same answers from a fortieth of the size.
+//! `includePaths` and `excludePaths` (contract section 5 rule 8): user-supplied regular expressions,
+//! compiled once under size limits and matched against bounded text. URLs are ASCII (the rest is
+//! percent-encoded), so classes like `\w` are compiled without Unicode where possible, which gives
+//! the same matches at a fortieth of the size.
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
@@ -12,7 +12,7 @@ use crate::crawl::limits::{
     PATTERN_TEXT_MAX_CHARS, PATTERNS_MAX, PATTERNS_MAX_CHARS,
 };
 
-/// Both lists, compiled.
+/// Both compiled lists.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
     exclude: RegexSet,
@@ -20,7 +20,7 @@ pub(super) struct Patterns {
     include: RegexSet,
 }
 
-/// What the patterns say.
+/// Result of matching a URL against both lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Match {
     Passes,
@@ -29,7 +29,10 @@ pub(super) enum Match {
 }
 
 impl Patterns {
-    /// 400 `BAD_REQUEST` with one entry of `details` for each pattern that is bad or too big.
+    /// Compiles both lists.
+    ///
+    /// # Errors
+    /// 400 `BAD_REQUEST` with one entry in `details` per invalid or oversized pattern.
     pub(super) fn compile(exclude: &[String], include: &[String]) -> Result<Self, ApiError> {
         let mut problems = Vec::new();
         let chars = |list: &[String]| list.iter().map(|pattern| pattern.chars().count()).sum::<usize>();
@@ -50,7 +53,7 @@ impl Patterns {
         }
     }
 
-    /// `excludePaths` first, then `includePaths`; only the first 8192 characters are looked at.
+    /// Applies `excludePaths`, then `includePaths`, to the first 8192 characters.
     pub(super) fn judge(&self, text: &str) -> Match {
         let text = match text.char_indices().nth(PATTERN_TEXT_MAX_CHARS) {
             Some((end, _)) => &text[..end],
@@ -96,7 +99,10 @@ fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> Reg
         })
 }
 
-/// The pattern without Unicode if it can do without, else as it is; `Err` when neither compiles.
+/// Returns the pattern without Unicode mode if it compiles that way, else unchanged.
+///
+/// # Errors
+/// If the pattern does not compile either way.
 fn as_ascii(pattern: &str) -> Result<String, regex::Error> {
     let ascii = format!("(?-u){pattern}");
     match build(&ascii) {
@@ -115,7 +121,7 @@ fn build(pattern: &str) -> Result<Regex, regex::Error> {
 fn sentence(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(_) => "is a regular expression that is too big when compiled".to_owned(),
-        // The lines before the last one show the pattern.
+        // Only the last line is the message; the lines before it show the pattern.
         other => {
             let text = other.to_string();
             let last = text.lines().last().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Which results fit the domains and the categories of a request.
+//! The filter of a search request: domains and categories.
 
 use url::Url;
 
 use crate::api::search::{Category, SearchRequest};
 use crate::url_key::bare_host;
 
-/// Hosts of papers.
+/// Hosts of research papers.
 const RESEARCH: &[&str] = &[
     "arxiv.org",
     "scholar.google.com",
@@ -28,7 +28,7 @@ const RESEARCH: &[&str] = &[
 ];
 const GITHUB: &[&str] = &["github.com"];
 
-/// Where results may come from.
+/// Restricts which hosts and categories results may come from.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
     include: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filter of a request.
+    /// Builds the filter of a request.
     pub fn of(request: &SearchRequest) -> Self {
         Self {
             include: request.include_domains.clone(),
@@ -46,7 +46,7 @@ impl Filter {
         }
     }
 
-    /// Hosts, one of which every result is on; empty: any.
+    /// Returns the hosts that results must be on; empty for any.
     pub fn hosts(&self) -> Vec<&str> {
         let of_categories = || {
             let hosts = self.categories.iter().map(|category| hosts_of(*category));
@@ -58,12 +58,12 @@ impl Filter {
         }
     }
 
-    /// Hosts that no result is on.
+    /// Returns the hosts that results must not be on.
     pub fn excluded(&self) -> &[String] {
         &self.exclude
     }
 
-    /// A query with this filter, in the notation of search engines.
+    /// Adds this filter to a query in search-engine syntax.
     pub fn applied(&self, query: &str) -> String {
         let site = |host: &str| format!("site:{host}");
         let mut parts = vec![query.to_owned()];
@@ -87,7 +87,7 @@ impl Filter {
         parts.join(" ")
     }
 
-    /// Whether a result fits.
+    /// Returns whether a result passes the filter.
     pub fn allows(&self, url: &Url, content_type: Option<&str>) -> bool {
         let host = bare_host(url);
         let is_in = |hosts: &[String]| hosts.iter().any(|known| is_below(host, known));
@@ -96,7 +96,7 @@ impl Filter {
             && (self.categories.is_empty() || self.category(url, content_type).is_some())
     }
 
-    /// The first category of the request that a result belongs to.
+    /// Returns the first category of the request that a result belongs to.
     pub fn category(&self, url: &Url, content_type: Option<&str>) -> Option<Category> {
         let host = bare_host(url);
         let belongs = |category: &&Category| match hosts_of(**category) {
@@ -110,18 +110,18 @@ impl Filter {
     }
 }
 
-/// Hosts of a category; `None` for one that goes by the kind of file.
+/// Returns the hosts of a category, or `None` for one defined by file type.
 fn hosts_of(category: Category) -> Option<&'static [&'static str]> {
     match category {
         Category::Github => Some(GITHUB),
         Category::Research => Some(RESEARCH),
         Category::Pdf => None,
-        // Refused before.
+        // Rejected during validation.
         Category::Developer | Category::Gov => Some(&[]),
     }
 }
 
-/// Whether a host is this one or below it. `*.a.test` and `www.a.test` mean `a.test`.
+/// Returns whether `host` equals `known` or is a subdomain of it. `*.a.test` and `www.a.test` mean `a.test`.
 pub(super) fn is_below(host: &str, known: &str) -> bool {
     let known = known.strip_prefix("*.").unwrap_or(known);
     let known = known.strip_prefix("www.").unwrap_or(known);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn results_fit_by_host_and_by_kind() {
+    fn results_are_filtered_by_host_and_file_type() {
         let check = |fields, url: &str, expected: bool| {
             let url = Url::parse(url).unwrap();
             assert_eq!(filter(fields).allows(&url, None), expected, "{url}");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_asked_in_its_notation() {
+    fn filters_are_added_in_search_engine_syntax() {
         let filter = filter(json!({"categories": ["github", "pdf"], "excludeDomains": ["a.test"]}));
         assert_eq!(
             filter.applied("rust"),

@@ -1,5 +1,5 @@
-//! The order of stored pages that fit a query: how well their words fit, how many of the wanted words they have, and
-//! whether their title and address are about them. Of the same page under several addresses one is shown.
+//! Ranking of stored pages that match a query: by text match, by how many query words they have, and by
+//! whether title and URL contain them. Lists a page found under several URLs once.
 
 use std::collections::HashSet;
 
@@ -11,36 +11,36 @@ use crate::scrape::passages::Words;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, UrlKey};
 
-/// How much a page gains that has all words of the query.
+/// Bonus of a page that has all query words.
 const ALL_WORDS: f64 = 0.6;
-/// How much it gains when its title has all of them, and when its title has nothing else.
+/// Bonus when the title has all query words, and when it has nothing else.
 const TITLE: f64 = 0.5;
 const TITLE_ALONE: f64 = 0.6;
-/// How much it gains when the words are in the last part of its address.
+/// Bonus when the last path segment of the URL has the query words.
 const ADDRESS: f64 = 0.3;
 
-/// A stored page that has some words of a query.
+/// A stored page with some words of a query.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
-    /// Which, in the store.
+    /// Id in the store.
     pub id: i64,
-    /// Its address.
+    /// URL of the page.
     pub url: Url,
-    /// Its title.
+    /// Title of the page.
     pub title: Option<String>,
-    /// What it says of itself.
+    /// Description of the page.
     pub description: Option<String>,
     /// Value of `Content-Type`.
     pub content_type: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// How well its words fit; larger is better.
+    /// Text match score; higher is better.
     pub fit: f64,
-    /// Whether it has all words.
+    /// Whether it has all query words.
     pub has_all: bool,
 }
 
-/// Pages, best first, each once.
+/// Sorts pages best first and removes duplicates.
 pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     let wanted: HashSet<String> = query
         .words
@@ -63,7 +63,7 @@ pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> 
         page.fit * (1.0 + all + TITLE * in_title + TITLE_ALONE * alone.min(1.0) + ADDRESS * part(&last))
     };
     let mut scored: Vec<(f64, Candidate)> = candidates.drain(..).map(|page| (score(&page), page)).collect();
-    // Of two that fit the same the newer one.
+    // Prefer the newer of two with the same score.
     scored.sort_by(|(a, one), (b, next)| b.total_cmp(a).then(next.fetched_at.cmp(&one.fetched_at)));
     let same = Identity {
         ignore_query: false,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_completeness_count() {
+    fn titles_and_completeness_raise_the_rank() {
         check(
             "sort lists",
             &[
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_shown_once() {
+    fn a_page_is_listed_once() {
         let pages = vec![
             page("http://www.a.test/x/", "X", 1.0, true),
             page("https://a.test/x", "X", 2.0, true),

@@ -1,5 +1,5 @@
-//! The words of a page, in the fields that count differently when it is searched for, and the passage that shows why a
-//! page was found.
+//! The searchable text of a page, in fields with different weights, and the passage that shows why a page
+//! matched.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
@@ -8,25 +8,25 @@ use crate::limits::{MAX_SEARCH_PASSAGE_CHARS, MAX_SEARCHED_BYTES};
 use crate::scrape::highlights::highlights;
 use crate::scrape::passages::Text;
 
-/// What a page is found by.
+/// The searchable text of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageText {
-    /// Its host, with a space for each dot.
+    /// Host, with spaces in place of dots.
     pub host: String,
-    /// Its path as people read it.
+    /// Path as readable words.
     pub path: String,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// What it says of itself.
+    /// Description.
     pub description: String,
-    /// Its headings, a line each.
+    /// Headings, one per line.
     pub headings: String,
-    /// Its text.
+    /// Text of the page.
     pub body: String,
 }
 
 impl PageText {
-    /// The words of a page. Takes time in proportion to the Markdown.
+    /// Extracts the text of a page. Takes time linear in the Markdown.
     pub fn of(url: &Url, title: Option<&str>, description: Option<&str>, markdown: &str) -> Self {
         let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
         let lines: Vec<&str> = text
@@ -46,7 +46,7 @@ impl PageText {
         }
     }
 
-    /// Bytes of all fields.
+    /// Returns the total bytes of all fields.
     pub fn len(&self) -> usize {
         let fields = [
             &self.host,
@@ -59,18 +59,18 @@ impl PageText {
         fields.into_iter().map(String::len).sum()
     }
 
-    /// Whether there is nothing to find it by.
+    /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A host as words.
+/// Splits a host into words.
 pub(super) fn host_words(host: &str) -> String {
     host.trim_start_matches("*.").replace(['.', '-', '_'], " ")
 }
 
-/// What a page says about a query, on one line; `None` when nothing in it fits.
+/// Returns what a page says about a query as one line, or `None` if nothing matches.
 pub fn passage(markdown: &str, query: &str) -> Option<String> {
     let found = highlights(&Text::of(cut(markdown, MAX_SEARCHED_BYTES)), query);
     let mut line = found.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -82,7 +82,7 @@ pub fn passage(markdown: &str, query: &str) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// The start of a text, cut between characters.
+/// Truncates a text at a character boundary.
 fn cut(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_found_by_its_address_its_headings_and_its_text() {
+    fn a_page_is_found_by_its_url_headings_and_text() {
         let url = Url::parse("https://docs.a.test/how-to/%C3%BCber_us.html?q=1").unwrap();
         let text = PageText::of(
             &url,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_is_one_line_of_bounded_length() {
+    fn a_passage_is_one_line_of_limited_length() {
         let long = format!("# A\n\nHerons {}\n\nOther text.", "stand in water ".repeat(100));
         let found = passage(&long, "herons").unwrap();
         assert!(found.starts_with("Herons stand") && found.ends_with('…') && !found.contains('\n'));

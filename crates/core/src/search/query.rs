@@ -1,4 +1,4 @@
-//! A query in the notation that people know from search engines: words, `"phrases"`, `-word`, `site:`, `-site:`,
+//! Parses queries in common search-engine syntax: words, `"phrases"`, `-word`, `site:`, `-site:`,
 //! `intitle:`, `inurl:`, `filetype:`. Anything else is a word.
 
 use url::Url;
@@ -8,29 +8,29 @@ use crate::limits::MAX_SEARCH_WORDS;
 use crate::scrape::passages::{Words, is_stop_word};
 use crate::url_key::bare_host;
 
-/// What a query asks for.
+/// A parsed query.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
-    /// Words, of which a page has some.
+    /// Words; a page must have some of them.
     pub words: Vec<String>,
-    /// Word sequences, all of which it has.
+    /// Phrases; a page must have all of them.
     pub phrases: Vec<String>,
-    /// What it has not.
+    /// Words and phrases that a page must not have.
     pub without: Vec<String>,
-    /// What its title has.
+    /// Words that the title must have.
     pub in_title: Vec<String>,
-    /// What its address has.
+    /// Words that the URL must have.
     pub in_url: Vec<String>,
-    /// Hosts, one of which it is on; with what is below.
+    /// Hosts that the page must be on, including subdomains.
     pub sites: Vec<String>,
-    /// Hosts that it is not on.
+    /// Hosts that the page must not be on.
     pub without_sites: Vec<String>,
-    /// Endings of its path, one of which it has.
+    /// File extensions, one of which the path must have.
     pub file_types: Vec<String>,
 }
 
 impl Query {
-    /// Reads a query; never fails.
+    /// Parses a query. Never fails.
     pub fn of(text: &str) -> Self {
         let mut query = Self::default();
         for (token, is_quoted) in tokens(text).take(MAX_SEARCH_WORDS) {
@@ -40,12 +40,12 @@ impl Query {
         query
     }
 
-    /// Whether there is nothing to look for.
+    /// Returns whether there is nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.phrases.is_empty() && self.in_title.is_empty() && self.in_url.is_empty()
     }
 
-    /// Whether a page is where the query wants it.
+    /// Returns whether a URL satisfies `site:` and `filetype:`.
     pub fn allows(&self, url: &Url) -> bool {
         let is_on = |sites: &[String]| sites.iter().any(|site| is_below(bare_host(url), site));
         let path = url.path().to_lowercase();
@@ -86,13 +86,13 @@ impl Query {
             Some(list) => list.push(value.trim_matches(['"', '.', '/']).to_lowercase()),
             None if !bare.contains(char::is_alphanumeric) => {}
             None if negated => self.without.push(bare.to_owned()),
-            // Between words only; a page need not have it.
+            // An operator between words, not a word to match.
             None if matches!(bare, "OR" | "AND") => {}
             None => self.words.push(bare.to_owned()),
         }
     }
 
-    /// Words such as `how` and `the` find nothing by themselves; where there is nothing else they stay.
+    /// Removes stop words such as `how` and `the` unless the query has nothing else.
     fn forget_small_words(&mut self) {
         let is_small = |word: &String| Words::of(word).all(|word| is_stop_word(&word));
         if !self.words.iter().all(is_small) || !self.phrases.is_empty() {
@@ -101,7 +101,7 @@ impl Query {
     }
 }
 
-/// Words and quoted phrases, a `-` before them included.
+/// Splits a query into words and quoted phrases, including a leading `-`.
 fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_notation_is_read() {
+    fn search_engine_syntax_is_parsed() {
         let query = Query::of(
             r#"how to "sort a list" of dicts -java -"old way" site:Docs.Python.org -site:x.test intitle:sort inurl:howto filetype:PDF a:b"#,
         );
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn small_words_count_only_where_there_is_nothing_else() {
+    fn stop_words_count_only_if_there_is_nothing_else() {
         assert_eq!(Query::of("to be or not to be").words.len(), 6);
         assert_eq!(Query::of("the heron").words, ["heron"]);
         assert!(Query::of("  - \" ?? ").is_empty());

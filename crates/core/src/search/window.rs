@@ -1,4 +1,4 @@
-//! The time that results are from: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026`, `sbd:1`, joined by commas.
+//! The time filter `tbs`: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026`, `sbd:1`, comma-separated.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
-/// The last so many of these, as `qdr` says it.
+/// Unit of `qdr`, which selects the last n units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recent {
     /// Hours.
@@ -23,23 +23,23 @@ pub enum Recent {
     Year,
 }
 
-/// A span of time, open where nothing is said.
+/// A time range, open where nothing is set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Window {
-    /// Unit and number of `qdr`.
+    /// Unit and count of `qdr`.
     pub recent: Option<(Recent, u64)>,
-    /// First and last day of `cdr`, `2026-01-31`.
+    /// First and last day of `cdr`, as `2026-01-31`.
     pub days: (Option<String>, Option<String>),
-    /// Not before.
+    /// Start, inclusive.
     pub from: Option<Timestamp>,
-    /// Before.
+    /// End, exclusive.
     pub until: Option<Timestamp>,
-    /// Newest first, rather than best first.
+    /// Sort by date, newest first, instead of by rank.
     pub by_date: bool,
 }
 
 impl Window {
-    /// The window of a filter that was read; what makes no sense is left out.
+    /// Parses a filter that passed validation; ignores parts that make no sense.
     pub fn of(tbs: &str, now: Timestamp) -> Self {
         let mut window = Self::default();
         for part in tbs.split(',') {
@@ -64,7 +64,7 @@ impl Window {
         window
     }
 
-    /// Whether a day, `2026-01-31`, is in the span of days that was asked for; an unknown one is.
+    /// Returns whether a day such as `2026-01-31` is in the range of days. An unknown day is.
     pub fn allows_day(&self, day: Option<&str>) -> bool {
         let (first, last) = (self.days.0.as_deref(), self.days.1.as_deref());
         day.is_none_or(|day| first.is_none_or(|first| first <= day) && last.is_none_or(|last| day <= last))
@@ -85,7 +85,7 @@ impl Window {
     }
 }
 
-/// `1/31/2026`
+/// Parses `1/31/2026`.
 fn civil(text: &str) -> Option<Date> {
     let mut numbers = text.split('/').map(|number| number.parse::<i16>().ok());
     let (month, day, year) = (numbers.next()??, numbers.next()??, numbers.next()??);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_read() {
+    fn time_ranges_are_parsed() {
         let now = Timestamp(1_769_850_300_000);
         let day = Window::of("qdr:d", now);
         assert_eq!(day.from, Some(Timestamp(now.0 - DAY_MS)));

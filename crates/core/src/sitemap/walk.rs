@@ -1,6 +1,6 @@
-//! The sitemap files of a site in the order in which they are named: each is read once, a few are
-//! asked for at a time, and what they say comes out in order whatever order the answers come in.
-//! It never fetches, and never judges an address: that is its owner's business.
+//! The queue of a site's sitemap files. Each file is read once, a few are in flight at a time, and results
+//! come out in the order in which the files were named, whatever order they arrive in. Fetching and
+//! judging URLs are up to the owner.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -10,18 +10,18 @@ use crate::crawl::limits::{SITEMAP_MAX_FILES, SITEMAP_MAX_IN_FLIGHT, SITEMAP_MAX
 use crate::sitemap::Sitemap;
 use crate::url_key::resolve_link;
 
-/// The files that are to be read.
+/// The sitemap files to read.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     files: VecDeque<File>,
-    /// Every file ever queued: each is read once.
+    /// URLs of every file ever queued, so that each is read once.
     named: HashSet<Url>,
 }
 
-/// A sitemap file that was named.
+/// A queued sitemap file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its address.
+    /// URL of the file.
     pub url: Url,
     level: u32,
     state: FileState,
@@ -35,7 +35,7 @@ enum FileState {
 }
 
 impl Walk {
-    /// The files that the lines of a robots.txt name; relative ones against its address.
+    /// Queues the files named in a robots.txt; relative URLs are resolved against `robots_url`.
     pub fn of_lines(robots_url: &Url, lines: &[String]) -> Self {
         let mut walk = Self::default();
         for line in lines {
@@ -46,7 +46,7 @@ impl Walk {
         walk
     }
 
-    /// Where a site has its sitemap when no robots.txt names one.
+    /// Returns the default sitemap URL of a site whose robots.txt names none.
     pub fn usual(site: &Url) -> Url {
         let mut usual = site.clone();
         usual.set_path("/sitemap.xml");
@@ -55,12 +55,12 @@ impl Walk {
         usual
     }
 
-    /// Queues a file that is named from outside.
+    /// Queues a file of the first level.
     pub fn start_at(&mut self, url: Url) {
         self.name(url, 1);
     }
 
-    /// Queues a file that `parent` names.
+    /// Queues a file that the index `parent` names.
     pub fn descend(&mut self, parent: &File, url: Url) {
         self.name(url, parent.level + 1);
     }
@@ -75,12 +75,12 @@ impl Walk {
         }
     }
 
-    /// Whether every file named so far was taken.
+    /// Returns whether every queued file was taken.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The next file to ask for.
+    /// Returns the next file to fetch.
     pub fn wanted(&self) -> Option<&Url> {
         let window = self.files.iter().take(SITEMAP_MAX_IN_FLIGHT);
         window
@@ -89,14 +89,15 @@ impl Walk {
             .next()
     }
 
-    /// Notes that a file was asked for.
+    /// Marks a file as in flight.
     pub fn asked(&mut self, url: &Url) {
         if let Some(file) = self.files.iter_mut().find(|file| file.url == *url) {
             file.state = FileState::Asked;
         }
     }
 
-    /// Takes an answer, `None` for a file that is not there; `false` when it was not asked for.
+    /// Stores the result of a fetch, `None` if the file is missing or unreadable. Returns `false` if the
+    /// file was not in flight.
     pub fn answer(&mut self, url: &Url, sitemap: Option<Sitemap>) -> bool {
         let asked = |file: &&mut File| file.url == *url && file.state == FileState::Asked;
         match self.files.iter_mut().find(asked) {
@@ -108,7 +109,7 @@ impl Walk {
         }
     }
 
-    /// Takes the first file off once it is read: the order of naming is the order of discovery.
+    /// Removes and returns the first file once it is read. Files come out in the order they were named.
     pub fn take_read(&mut self) -> Option<(File, Option<Sitemap>)> {
         match self.files.front()?.state {
             FileState::Read(_) => {}
@@ -121,7 +122,7 @@ impl Walk {
         }
     }
 
-    /// Asks for nothing more; what is in flight may still be answered.
+    /// Drops every file that is not in flight.
     pub fn stop_asking(&mut self) {
         self.files.retain(|file| file.state == FileState::Asked);
     }
@@ -145,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn files_come_out_in_the_order_of_their_names() {
+    fn files_come_out_in_the_order_they_were_named() {
         let lines = ["/a", "b", "/a", "mailto:x"].map(str::to_owned);
         let mut walk = Walk::of_lines(&url("/robots.txt"), &lines);
-        assert_eq!(ask(&mut walk), ["/a", "/b"], "each once");
+        assert_eq!(ask(&mut walk), ["/a", "/b"], "each file once");
         assert!(walk.answer(&url("/b"), None));
-        assert!(walk.take_read().is_none(), "the first is not answered yet");
+        assert!(walk.take_read().is_none(), "the first file has not arrived");
         assert!(walk.answer(&url("/a"), Some(Sitemap::default())));
-        assert!(!walk.answer(&url("/a"), None), "answered already");
+        assert!(!walk.answer(&url("/a"), None), "already read");
         let (first, sitemap) = walk.take_read().unwrap();
         assert_eq!((first.url.path(), sitemap.is_some()), ("/a", true));
         walk.descend(&first, url("/c"));
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn files_levels_and_questions_are_bounded() {
+    fn files_levels_and_requests_in_flight_are_limited() {
         let mut walk = Walk::default();
         for number in 0..SITEMAP_MAX_FILES + 10 {
             walk.start_at(url(&format!("/{number}")));

@@ -1,5 +1,5 @@
-//! Questions to the documentation (contract section 6.10): Markdown pages in sections, ranked for a question, and the
-//! best of them as an answer. Quotes, never rewrites, and never answers what the pages do not tell.
+//! Full-text search of the documentation (contract section 6.10): Markdown pages are split into sections, and the
+//! sections that best match a question are returned as the answer, verbatim. No match, no answer.
 
 mod rank;
 mod section;
@@ -11,33 +11,33 @@ use crate::limits::{MAX_DOCS_PASSAGE_CHARS, MAX_DOCS_PASSAGES};
 use rank::Index;
 pub use section::{Anchors, Section, page_link};
 
-/// What is answered where nothing fits.
-pub const NO_MATCH: &str = "The documentation of this server has nothing about that. Ask in other words, for example \
-    with the name of an endpoint or of an option, or read the list of pages at /docs.";
+/// The answer when no section matches.
+pub const NO_MATCH: &str = "The documentation of this server does not cover that. Rephrase the question, for example \
+    with the name of an endpoint or option, or see the list of pages at /docs.";
 
-/// What a passage scores at least, as a part of the best one.
+/// Minimum score of a passage as a fraction of the best score.
 const LEAST_OF_BEST: f64 = 0.55;
 
-/// The pages of the documentation, ready to be asked.
+/// The pages of the documentation, indexed.
 #[derive(Clone, Debug)]
 pub struct Docs {
     sections: Vec<Section>,
     index: Index,
 }
 
-/// A section that fits a question.
+/// A section that matches a question.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found<'d> {
     /// The section.
     pub section: &'d Section,
-    /// How well it fits; larger is better.
+    /// Match score; higher is better.
     pub score: f64,
-    /// Words of the question that it has, as they were asked.
+    /// Words of the question that the section contains, as written in the question.
     pub words: Vec<String>,
 }
 
 impl Docs {
-    /// Pages as name and Markdown; names stand in addresses.
+    /// Indexes pages given as name and Markdown. The name is part of the page's URL.
     pub fn of<'p>(pages: impl IntoIterator<Item = (&'p str, &'p str)>) -> Docs {
         let sections: Vec<Section> = pages
             .into_iter()
@@ -47,7 +47,7 @@ impl Docs {
         Docs { sections, index }
     }
 
-    /// The sections that fit a question, best first; none where the pages do not speak of it.
+    /// Returns the sections that match a question, best first.
     pub fn search(&self, question: &str) -> Vec<Found<'_>> {
         let ranked = self.index.rank(question);
         let found = ranked.into_iter().map(|hit| Found {
@@ -59,7 +59,7 @@ impl Docs {
     }
 }
 
-/// The best of what was found, as far as it belongs into an answer.
+/// Returns the leading results that are good enough for an answer.
 pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
     let best = found.first().map_or(0.0, |first| first.score);
     let fitting = found
@@ -69,7 +69,8 @@ pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
     &found[..fitting.count()]
 }
 
-/// The answer without a model: the passages themselves. `base` is the server's address without a trailing slash.
+/// Returns the answer without a model: the passages themselves. `base` is the server's URL without a
+/// trailing slash.
 pub fn answer(found: &[Found<'_>], base: &str) -> String {
     if found.is_empty() {
         return NO_MATCH.to_owned();
@@ -77,7 +78,7 @@ pub fn answer(found: &[Found<'_>], base: &str) -> String {
     let passages = found.iter().map(|one| {
         let text = &one.section.text;
         let end = text.char_indices().nth(MAX_DOCS_PASSAGE_CHARS).map(|(at, _)| at);
-        // Cut between lines, so that no table row or link is torn.
+        // Cut at a line end, so that no table row or link is broken.
         let text = end.map_or(text.as_str(), |end| {
             let end = text[..end].rfind('\n').unwrap_or(end);
             text[..end].trim_end()
@@ -88,12 +89,12 @@ pub fn answer(found: &[Found<'_>], base: &str) -> String {
     passages.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Where an answer comes from. `base` is the server's address without a trailing slash.
+/// Returns the sources of an answer. `base` is the server's URL without a trailing slash.
 pub fn evidence(found: &[Found<'_>], base: &str) -> Vec<Evidence> {
     let evidence = found.iter().map(|one| Evidence {
         path_or_url: one.section.address(base),
         reason: format!(
-            "“{}” is about {}",
+            "“{}” mentions {}",
             one.section.name(),
             one.words
                 .iter()
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_pages_do_not_tell_is_not_answered() {
+    fn questions_beyond_the_pages_are_not_answered() {
         for question in [
             "How do I bake bread?",
             "?",
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_quotes_and_says_where_from() {
+    fn an_answer_quotes_its_sources() {
         let docs = docs();
         let found = docs.search("how deep does it go");
         let found = passages(&found);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn long_passages_are_cut_between_lines() {
+    fn long_passages_are_cut_at_line_ends() {
         let long = format!("# Long\n\n{}", "herons stand in water\n".repeat(1000));
         let docs = Docs::of([("long", long.as_str())]);
         let answer = answer(&docs.search("herons"), "");

@@ -1,7 +1,8 @@
-//! Extraction of data after a JSON Schema: what a page states is matched with the properties of the schema ([`fill()`]),
-//! what a language model says is checked against it ([`answer`]), results of several pages are joined ([`merge`]).
+//! Data extraction by JSON Schema: [`fill()`] matches the data stated on a page with the properties of the schema,
+//! [`answer`] checks the response of a language model against it, [`merge`] joins the results of several pages.
 //!
-//! Pure, and bounded on any schema and page. What is given out as valid was validated here; nothing is invented.
+//! Pure, with bounded work for any schema and page. A value returned as valid was validated here; nothing is
+//! invented.
 
 pub mod answer;
 mod coerce;

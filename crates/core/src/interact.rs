@@ -1,6 +1,6 @@
-//! The rules of browser sessions (contract sections 6.11, 6.12, 11 and 17): how long one lives, which scrapes can be
-//! continued, under which addresses a session is reached, and what a caller is told; and what a prompt in plain words
-//! asks for, by rules. It opens no browser.
+//! The rules of browser sessions (contract sections 6.11, 6.12, 11 and 17): lifetime, which scrapes can be continued,
+//! session URLs and errors. [`steps`] parses prompts of plain step instructions, and [`element`] finds the elements
+//! they refer to. The browser itself is not here.
 
 pub mod element;
 pub mod steps;
@@ -14,17 +14,17 @@ use crate::api::interact::InteractRequest;
 use crate::limits::{DEFAULT_INTERACT_IDLE_S, DEFAULT_INTERACT_TTL_S};
 use crate::time::Timestamp;
 
-/// How long a session may live.
+/// Maximum lifetime of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lifetime {
-    /// In all.
+    /// In total.
     pub ttl: Duration,
     /// Without execution, debugging traffic or live-view input.
     pub idle: Duration,
 }
 
 impl Lifetime {
-    /// Of the session that the first interact of a scrape makes.
+    /// Returns the lifetime of a session that the first interact of a scrape creates.
     pub fn of_interact(request: &InteractRequest) -> Self {
         Self {
             ttl: Duration::from_secs(request.ttl.unwrap_or(DEFAULT_INTERACT_TTL_S)),
@@ -32,7 +32,7 @@ impl Lifetime {
         }
     }
 
-    /// Of a session of its own; without an idle time it lives as long as it may.
+    /// Returns the lifetime of a session created directly. The default idle timeout is `ttl`.
     pub fn of_browser(request: &BrowserRequest) -> Self {
         Self {
             ttl: Duration::from_secs(request.ttl),
@@ -40,43 +40,43 @@ impl Lifetime {
         }
     }
 
-    /// When a session ends unless something happens in it before.
+    /// Returns when a session ends unless there is further activity.
     pub fn ends_at(self, created: Timestamp, last_activity: Timestamp) -> Timestamp {
         (created + self.ttl).min(last_activity + self.idle)
     }
 }
 
-/// Secrets that open a session from outside. They end with it.
+/// Secrets that grant external access to a session until it ends.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Opens the debugging protocol.
+    /// Grants access to the debugging protocol.
     pub cdp: String,
-    /// Open the live views, where there are any.
+    /// Grant access to the live views, if enabled.
     pub views: Option<ViewTokens>,
 }
 
 /// Secrets of the live views.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ViewTokens {
-    /// Opens the view that only shows.
+    /// Grants access to the read-only view.
     pub view: String,
-    /// Opens the view that takes input.
+    /// Grants access to the interactive view.
     pub control: String,
 }
 
-/// Where a session is reached. A live view that is not offered has an empty address.
+/// URLs of a session. The URL of a live view that is not offered is empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Addresses {
-    /// WebSocket of the debugging protocol.
+    /// WebSocket URL of the debugging protocol.
     pub cdp: String,
-    /// Page that shows the browser.
+    /// Page with the read-only live view.
     pub live_view: String,
-    /// Page that shows the browser and takes input.
+    /// Page with the interactive live view.
     pub interactive_live_view: String,
 }
 
 impl Tokens {
-    /// The addresses below `base`, the server's address as the caller knows it.
+    /// Builds the URLs below `base`, the server's URL as seen by the caller.
     pub fn addresses(&self, base: &str) -> Addresses {
         let live =
             |token: Option<&String>| token.map_or_else(String::new, |token| format!("{base}/live/{token}"));
@@ -90,7 +90,7 @@ impl Tokens {
     }
 }
 
-/// Secrets are shown to nobody, not even to the log.
+/// Hides the secrets, also from logs.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Tokens")
@@ -103,63 +103,63 @@ impl std::fmt::Debug for ViewTokens {
     }
 }
 
-/// Why a session cannot be had or used.
+/// Why a session cannot be opened or used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No scrape has this id.
     NoScrape,
     /// No session has this id, or none belongs to this scrape.
     NoSession,
-    /// Another team's.
+    /// It belongs to another team.
     OtherTeam,
-    /// The session is over.
+    /// The session has ended.
     Destroyed,
     /// The session already continues another scrape.
     Taken,
-    /// The scrape cannot be done again, for this reason.
+    /// The scrape cannot be repeated, for this reason.
     NoReplay(String),
-    /// The team has this many sessions already.
+    /// The team is at its limit of this many sessions.
     TooMany(usize),
-    /// The server has as many sessions as it may.
+    /// The server is at its limit of sessions.
     Full,
-    /// This many calls wait for the session already.
+    /// This many calls already wait for the session, which is the limit.
     TooBusy(usize),
-    /// Another session or scrape will write to this profile.
+    /// Another session or scrape has write access to this profile.
     ProfileBusy(String),
 }
 
-/// When another session or call may be tried, in seconds.
+/// Seconds after which another session or call may be tried.
 const RETRY_AFTER_S: u32 = 5;
 
 impl Refusal {
-    /// A scrape whose request and result were not kept.
+    /// The scrape was not stored because of zero data retention.
     pub fn zero_data_retention() -> Self {
-        Self::NoReplay("it was made with zero data retention, so nothing of it was kept".to_owned())
+        Self::NoReplay("it was made with zero data retention, so it was not stored".to_owned())
     }
 
-    /// A scrape whose result is gone.
+    /// The stored scrape has expired.
     pub fn expired() -> Self {
         Self::NoReplay("it has expired; scrape the page again".to_owned())
     }
 
-    /// A file that was sent to be converted.
+    /// The scrape converted an uploaded file.
     pub fn upload() -> Self {
-        Self::NoReplay("it converted an uploaded file, which has no page to go on with".to_owned())
+        Self::NoReplay("it converted an uploaded file, so there is no page to open".to_owned())
     }
 
-    /// A scrape without a result yet.
+    /// The scrape is still running.
     pub fn running() -> Self {
-        Self::NoReplay("it still runs; try again when it has ended".to_owned())
+        Self::NoReplay("it is still running; try again when it has completed".to_owned())
     }
 
-    /// A job that scrapes no pages of its own.
+    /// The job does not scrape a page.
     pub fn no_page() -> Self {
-        Self::NoReplay("it is not a page that was scraped".to_owned())
+        Self::NoReplay("it is not a scraped page".to_owned())
     }
 
-    /// A page of a job that could not be had.
+    /// The page of the job failed.
     pub fn failed_page() -> Self {
-        Self::NoReplay("the page could not be had; scrape it again".to_owned())
+        Self::NoReplay("the page could not be fetched; scrape it again".to_owned())
     }
 }
 
@@ -172,12 +172,12 @@ impl From<Refusal> for ApiError {
             ),
             Refusal::NoSession => (
                 ErrorCode::NotFound,
-                "there is no such browser session; it may have ended".to_owned(),
+                "no browser session has this id; it may have ended".to_owned(),
             ),
             Refusal::OtherTeam => (ErrorCode::Forbidden, "this belongs to another team".to_owned()),
             Refusal::Destroyed => (
                 ErrorCode::SessionDestroyed,
-                "the browser session is over; scrape the page again, or open another browser".to_owned(),
+                "the browser session has ended; scrape the page again or open a new session".to_owned(),
             ),
             Refusal::Taken => (
                 ErrorCode::Conflict,
@@ -190,21 +190,22 @@ impl From<Refusal> for ApiError {
             Refusal::TooMany(most) => (
                 ErrorCode::ConcurrencyLimited,
                 format!(
-                    "the team has {most} browser sessions, and may not have more; end one, or try again later"
+                    "the team has reached its limit of {most} browser sessions; end one, or try again later"
                 ),
             ),
             Refusal::Full => (
                 ErrorCode::ConcurrencyLimited,
-                "the server has as many browser sessions as it may; try again later".to_owned(),
+                "the server has reached its limit of browser sessions; try again later".to_owned(),
             ),
             Refusal::TooBusy(most) => (
                 ErrorCode::ConcurrencyLimited,
-                format!("{most} calls wait for this browser session already; try again when they are done"),
+                format!("{most} calls already wait for this browser session; try again when they are done"),
             ),
             Refusal::ProfileBusy(name) => (
                 ErrorCode::ProfileBusy,
                 format!(
-                    "another session or scrape writes to the profile `{name}`; wait for its end, or send `saveChanges: false`"
+                    "another session or scrape is writing to the profile `{name}`; wait until it ends, or send \
+                     `saveChanges: false`"
                 ),
             ),
         };
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_after_its_time_or_when_nothing_happens() {
+    fn a_session_ends_after_its_ttl_or_idle_timeout() {
         let interact =
             |body: &str| Lifetime::of_interact(&InteractRequest::from_json(body.as_bytes()).unwrap());
         let usual = interact(r#"{"code":"1"}"#);
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_reached_under_the_address_that_the_caller_used() {
+    fn session_urls_use_the_base_url_of_the_caller() {
         let views = ViewTokens {
             view: "v".to_owned(),
             control: "i".to_owned(),
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_the_status_of_the_contract() {
+    fn every_refusal_has_the_status_in_the_contract() {
         let check = |refusal: Refusal, status, code| {
             let error = ApiError::from(refusal.clone());
             assert_eq!(

@@ -140,7 +140,8 @@ pub fn markdown_links(markdown: &str) -> Vec<String> {
     links
 }
 
-/// Returns a URL up to the end of its link. Parentheses inside it are balanced; a backslash escapes the next character.
+/// Returns a URL up to the end of its link. Parentheses inside it are balanced; a backslash escapes the next
+/// character.
 fn destination(text: &str) -> String {
     let (mut address, mut depth, mut chars) = (String::new(), 0_usize, text.chars());
     while let Some(c) = chars.next() {
@@ -238,7 +239,8 @@ mod tests {
         ];
         assert_eq!(LinkGraph::of(&pages, 100).parents, [None, None, Some(1)]);
 
-        // Nor with input that no crawl produces: four pages, each found on any of them, on one out of range, or unknown.
+        // Nor with input that no crawl produces: four pages, each found on any of them, on one out of range, or
+        // unknown.
         let all = ["/0", "/1", "/2", "/3"];
         let places = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
         for links in [&all[..], &all[1..2], &[]] {

@@ -1,5 +1,5 @@
-//! BM25 over sections: words of a heading count more than words of its text, and a section gains from the page that it
-//! is on.
+//! BM25 over sections. Words of a heading weigh more than words of the text, and the rest of its page raises the
+//! score of a section.
 
 use std::collections::HashMap;
 
@@ -7,38 +7,38 @@ use super::section::Section;
 use super::terms::{alike, is_topic, terms};
 use crate::limits::MAX_QUERY_WORDS;
 
-/// Weight of a word in the title of the page, the heading of the section, its text.
+/// Weight of a word in the page title, the section heading and the text.
 const TITLE: f64 = 2.0;
 const HEADING: f64 = 3.0;
 const TEXT: f64 = 1.0;
-/// BM25: how soon a repeated word stops to count, and how much length counts.
+/// BM25 parameters: term saturation (k1) and length normalization (b).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// What a word that means about the same counts, as a part of the word itself.
+/// Weight of a synonym relative to the word itself.
 const ALIKE: f64 = 0.35;
-/// How much the rest of its page counts for a section.
+/// Weight of the page's score in the score of a section.
 const PAGE: f64 = 1.0;
-/// What a section and its page must have of a question, weighed by how rare its words are.
+/// Minimum coverage of a question by a section and its page, weighted by the rarity of its words.
 const LEAST_COVERAGE: f64 = 0.25;
 
-/// Weights of words in sections and in pages.
+/// Word weights in sections and in pages.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     sections: Side,
     pages: Side,
-    /// The page of each section.
+    /// Index of each section's page.
     page_of: Vec<usize>,
 }
 
-/// What is known of a word in a list of texts.
+/// Word statistics of a list of texts.
 #[derive(Clone, Debug, Default)]
 struct Side {
-    /// Word to text and weight.
+    /// Postings: word to (text index, weight).
     places: HashMap<String, Vec<(usize, f64)>>,
     lengths: Vec<f64>,
 }
 
-/// A section that fits.
+/// A matching section.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Hit {
     pub(super) section: usize,
@@ -49,7 +49,7 @@ pub(super) struct Hit {
 /// A word of a question.
 struct Wanted {
     asked: String,
-    /// The word itself and those that mean about the same, with what each counts.
+    /// The word itself and its synonyms, with their weights.
     words: Vec<(String, f64)>,
     rarity: f64,
 }
@@ -82,7 +82,7 @@ impl Index {
         }
     }
 
-    /// Sections that have enough of a question, best first.
+    /// Returns the sections that cover enough of a question, best first.
     pub(super) fn rank(&self, question: &str) -> Vec<Hit> {
         let wanted = self.wanted(question);
         let all: f64 = wanted.iter().map(|word| word.rarity).sum();
@@ -133,11 +133,11 @@ impl Index {
     }
 }
 
-/// How one text fits a question.
+/// How well one text matches a question.
 #[derive(Clone, Default)]
 struct Fit {
     score: f64,
-    /// How much of each wanted word it has: 1 the word itself, less for one that means about the same.
+    /// Coverage of each query word: 1 for the word itself, less for a synonym.
     parts: Vec<f64>,
 }
 
@@ -156,7 +156,7 @@ impl Side {
         }
     }
 
-    /// Large for words that few texts have.
+    /// Returns the inverse document frequency of a word.
     fn rarity(&self, word: &str) -> f64 {
         let count = self.lengths.len() as f64;
         let having = self.places.get(word).map_or(0.0, |places| places.len() as f64);
@@ -171,7 +171,7 @@ impl Side {
         let mut fits = vec![empty; self.lengths.len()];
         let average = self.lengths.iter().sum::<f64>() / (self.lengths.len() as f64).max(1.0);
         for (at, one) in wanted.iter().enumerate() {
-            // Of several words for the same thing the best one counts.
+            // Among a word and its synonyms, the best match counts.
             let mut best: HashMap<usize, f64> = HashMap::new();
             for (word, part) in &one.words {
                 let rarity = self.rarity(word);

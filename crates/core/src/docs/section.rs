@@ -1,13 +1,13 @@
-//! A page in sections, each under its heading, with the anchor that its address ends in.
+//! Splits a page into sections by heading, each with the anchor of its URL.
 
 use std::collections::HashMap;
 
-/// A part of a page, from a heading to the next.
+/// A part of a page, from one heading to the next.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Section {
-    /// Name of the page, as in its address.
+    /// Name of the page, as in its URL.
     pub page: String,
-    /// Its heading, and those above, outermost first.
+    /// Its heading and the headings above it, outermost first.
     pub headings: Vec<String>,
     /// Anchor of the heading; empty for the start of the page.
     pub anchor: String,
@@ -16,26 +16,26 @@ pub struct Section {
 }
 
 impl Section {
-    /// `Crawl › How deep`
+    /// Returns the heading path, for example `Crawl › How deep`.
     pub fn name(&self) -> String {
         self.headings.join(" › ")
     }
 
-    /// Where it can be read. `base` is the server's address without a trailing slash.
+    /// Returns the URL of the section. `base` is the server's URL without a trailing slash.
     pub fn address(&self, base: &str) -> String {
         let mark = if self.anchor.is_empty() { "" } else { "#" };
         format!("{base}/docs/{}{mark}{}", self.page, self.anchor)
     }
 }
 
-/// Anchors of one page: each heading gets its own.
+/// Generates the anchors of one page; each heading gets a unique one.
 #[derive(Clone, Debug, Default)]
 pub struct Anchors {
     taken: HashMap<String, usize>,
 }
 
 impl Anchors {
-    /// The anchor of the next heading, as the usual hosts of Markdown make it.
+    /// Returns the anchor of the next heading by the rules of common Markdown hosts.
     pub fn next(&mut self, heading: &str) -> String {
         let mut anchor = String::new();
         for c in heading.to_lowercase().chars() {
@@ -54,7 +54,7 @@ impl Anchors {
     }
 }
 
-/// The page that a link between pages leads to, as in addresses: `../CRAWL.md#x` is `crawl#x`.
+/// Converts a link between pages to its URL form: `../CRAWL.md#x` becomes `crawl#x`.
 pub fn page_link(link: &str) -> Option<String> {
     let (file, anchor) = match link.find('#') {
         Some(at) => link.split_at(at),
@@ -65,7 +65,7 @@ pub fn page_link(link: &str) -> Option<String> {
     Some(format!("{name}{anchor}"))
 }
 
-/// Markdown whose links between pages are addresses.
+/// Replaces links between pages by URLs.
 pub(super) fn with_addresses(markdown: &str, base: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
@@ -83,7 +83,7 @@ pub(super) fn with_addresses(markdown: &str, base: &str) -> String {
     out
 }
 
-/// The sections of a page that have text, in order.
+/// Returns the sections of a page that have text, in order.
 pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
     let mut anchors = Anchors::default();
     let mut sections = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_between_pages_are_addresses_outside_of_them() {
+    fn links_between_pages_become_urls() {
         let found = with_addresses(
             "[a](../CRAWL.md#x), [b](https://b.test/c.md) [c](d.md",
             "http://a.test",
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_falls_into_sections_with_their_anchors() {
+    fn a_page_is_split_into_sections_with_anchors() {
         let page = "# One\n\na\n\n## `b` & c!\n\n```\n# no heading\n```\n\n### Deep\n\nd\n\n## Same\n\ne\n\n## Same\n\nf\n## Empty\n";
         let found: Vec<_> = sections("p", page)
             .into_iter()

@@ -1,5 +1,5 @@
-//! Words of a question and of a page, so that both meet: forms of a word are one, names of options count as a whole and
-//! by their parts, and words that people use for the same thing help each other.
+//! Index terms of questions and pages: words are stemmed, option names count as a whole and by their parts, and
+//! synonyms match each other.
 
 use crate::scrape::passages::{Words, is_stop_word};
 
@@ -51,7 +51,7 @@ const ASKING: &[&str] = &[
     "work",
 ];
 
-/// Words that mean about the same to who asks; each helps to find the others.
+/// Groups of near-synonyms; each word also matches the others in its group.
 const ALIKE: &[&[&str]] = &[
     &[
         "credit",
@@ -118,7 +118,7 @@ const ALIKE: &[&[&str]] = &[
     &["usage", "history", "consumption"],
 ];
 
-/// The words of a text. A name such as `maxAge` is there as a whole and in parts.
+/// Returns the terms of a text. A name such as `maxAge` yields itself and its parts.
 pub(super) fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for token in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))) {
@@ -131,7 +131,7 @@ pub(super) fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// A space before each capital behind a small letter.
+/// Inserts a space before each capital letter that follows a lower-case one.
 fn spread(token: &str) -> String {
     let mut out = String::with_capacity(token.len());
     let mut was_small = false;
@@ -145,21 +145,21 @@ fn spread(token: &str) -> String {
     out
 }
 
-/// Whether a word is among these, all in the form that [`terms`] gives.
+/// Returns whether a word is in the list. Both are compared in the form of [`terms`].
 fn is_among(word: &str, list: &[&str]) -> bool {
     list.iter()
         .flat_map(|known| Words::of(known))
         .any(|known| known == word)
 }
 
-/// Whether a word of a question is about its topic.
+/// Returns whether a word of a question relates to its topic.
 pub(super) fn is_topic(word: &str) -> bool {
-    // A count is no topic; the number of a status is.
+    // A count is not a topic, but a status code is.
     let is_count = word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_digit());
     !is_count && !is_stop_word(word) && !is_among(word, ASKING)
 }
 
-/// Words that mean about the same as one, which is among them.
+/// Returns the words of every synonym group that contains `word`, itself included.
 pub(super) fn alike(word: &str) -> Vec<String> {
     let groups = ALIKE.iter().filter(|group| is_among(word, group));
     groups
@@ -172,14 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_options_are_there_as_a_whole_and_in_parts() {
+    fn option_names_yield_themselves_and_their_parts() {
         assert_eq!(terms("`maxAge` in ms"), ["maxag", "max", "age", "in", "ms"]);
         assert_eq!(terms("HARVESTMAN_LOG"), ["harvestman", "log"]);
         assert_eq!(terms("JavaScript's"), ["javascript", "java", "script"]);
     }
 
     #[test]
-    fn words_of_asking_are_no_topic_and_others_have_their_like() {
+    fn question_words_are_not_topics_and_others_have_synonyms() {
         assert!(!is_topic("make") && !is_topic("how") && is_topic("pric"));
         assert!(alike("pric").contains(&"credit".to_owned()));
         assert!(alike("heron").is_empty());

@@ -1,23 +1,24 @@
-//! What a language model answered: read leniently, held to the schema strictly. What is not valid is never given out as
-//! an answer; it becomes complaints that the model can be told.
+//! Parses the response of a language model leniently and validates it strictly against the schema. An invalid
+//! response yields complaints to send back to the model.
 
 use serde_json::Value;
 
 use super::Schema;
 
-/// A valid answer.
+/// A valid response.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// What the model found.
+    /// The extracted data.
     pub value: Value,
-    /// Properties that the schema does not have and that were taken out.
+    /// Properties that are not in the schema and were removed.
     pub left_out: Vec<String>,
 }
 
-/// Reads an answer. What it leaves open is filled from `stated` where the schema allows that. Without a schema an object
-/// or a list is wanted.
+/// Parses a response. Fills its gaps from `stated` where the result stays valid. Without a schema, the response must
+/// be an object or an array.
 ///
-/// Errors: what is wrong with it, a sentence each.
+/// # Errors
+/// One sentence per problem.
 pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Result<Answer, Vec<String>> {
     let Some(mut value) = json_in(text) else {
         return Err(vec!["The answer is not JSON.".to_owned()]);
@@ -28,7 +29,7 @@ pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Resu
                 value,
                 left_out: Vec::new(),
             }),
-            false => Err(vec!["The answer is no JSON object.".to_owned()]),
+            false => Err(vec!["The answer is not a JSON object or array.".to_owned()]),
         };
     };
     let left_out = schema.prune(&mut value);
@@ -46,7 +47,7 @@ pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Resu
     }
 }
 
-/// The JSON of a text: all of it, what a fence encloses, or from the first bracket to the last.
+/// Finds the JSON in a text: the whole text, a fenced block, or everything from the first to the last bracket.
 fn json_in(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = serde_json::from_str(text) {
@@ -63,7 +64,7 @@ fn json_in(text: &str) -> Option<Value> {
     })
 }
 
-/// Adds what is missing or null, at every depth of objects.
+/// Adds properties that are missing or null, recursively.
 fn fill_gaps(value: &mut Value, stated: &Value) {
     let (Value::Object(object), Value::Object(stated)) = (value, stated) else {
         return;
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_valid_answer_is_read_in_whatever_it_is_wrapped() {
+    fn a_valid_answer_is_found_in_surrounding_text() {
         for text in [
             r#"{"name":"Cup","price":9.5}"#,
             "Here it is:\n```json\n{\"name\":\"Cup\",\"price\":9.5}\n```\nGood luck!",
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid_is_no_answer() {
+    fn an_invalid_answer_is_rejected_with_complaints() {
         for (text, why) in [
             ("I cannot do that.", "not JSON"),
             ("{\"price\": ", "not JSON"),
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_filled_by_what_the_page_states_where_the_schema_allows_it() {
+    fn gaps_are_filled_from_stated_data_if_the_result_stays_valid() {
         let read =
             |text: &str, stated: Value| read(text, Some(&schema()), Some(&stated)).map(|answer| answer.value);
         let stated = || json!({"name": "Cup", "price": 1, "sku": "B"});
@@ -135,7 +136,7 @@ mod tests {
             read(r#"{"price":2,"sku":null}"#, stated()).unwrap(),
             json!({"name": "Cup", "price": 2, "sku": "B"})
         );
-        // Also what is required.
+        // Required properties as well.
         assert_eq!(
             read(r#"{"sku":"A"}"#, stated()).unwrap(),
             json!({"name": "Cup", "price": 1, "sku": "A"})

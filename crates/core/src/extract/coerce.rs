@@ -1,12 +1,12 @@
-//! Texts of pages as values: numbers, dates, truth values, addresses. A text that is none gives none.
+//! Converts texts of pages to numbers, dates, booleans and URLs, or to `None` if a text has another form.
 
 use url::Url;
 
 use super::names;
 
-/// The first number of a text, with the separators of its language: `1299` for `$1,299.00` and `1.299,00 €` alike.
+/// Parses the first number of a text in any locale: `$1,299.00` and `1.299,00 €` are both `1299`.
 pub(super) fn number(text: &str) -> Option<f64> {
-    // A date is no number, nor is what an identifier begins with.
+    // A date is not a number, nor are the digits of an identifier.
     if text.len() >= 8 && harvestman_content::day(text).is_some() {
         return None;
     }
@@ -41,14 +41,14 @@ fn ends_with_currency(before: &str) -> bool {
     )
 }
 
-/// Currencies of countries where a point parts thousands.
+/// Returns whether the currency suggests a locale with a point as thousands separator.
 fn is_comma_land(text: &str) -> bool {
     ["€", "EUR", "kr", "CHF", "zł", "R$", "₺"]
         .iter()
         .any(|mark| text.contains(mark))
 }
 
-/// The digits at the start of a text, with the separators between them. A space parts groups of three.
+/// Returns the leading digits of a text with the separators between them. A space separates groups of three.
 fn span(text: &str) -> &str {
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -68,7 +68,7 @@ fn span(text: &str) -> &str {
     &text[..end]
 }
 
-/// Digits as Rust writes them.
+/// Converts digits with separators to Rust's number syntax.
 fn plain(written: &str, comma_land: bool) -> Option<String> {
     let only: String = written
         .chars()
@@ -92,7 +92,7 @@ fn plain(written: &str, comma_land: bool) -> Option<String> {
     Some(format!("{}.{part}", whole.replace(['.', ','], "")))
 }
 
-/// What a suffix multiplies by: `1.2k`, `3 million`.
+/// Returns the factor of a suffix: `1.2k`, `3 million`.
 fn factor(rest: &str) -> f64 {
     let word: String = rest
         .trim_start()
@@ -110,7 +110,7 @@ fn factor(rest: &str) -> f64 {
     }
 }
 
-/// A duration of ISO 8601 in seconds: `PT1H30M`.
+/// Parses an ISO 8601 duration such as `PT1H30M` to seconds.
 pub(super) fn duration_s(text: &str) -> Option<f64> {
     let rest = text.trim().strip_prefix('P')?;
     let (days, time) = rest.split_once('T').unwrap_or((rest, ""));
@@ -132,12 +132,12 @@ pub(super) fn duration_s(text: &str) -> Option<f64> {
     Some(days + part(time, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)])?)
 }
 
-/// The day of a text, `2026-01-31`.
+/// Parses a date to the form `2026-01-31`.
 pub(super) fn date(text: &str) -> Option<String> {
     harvestman_content::day(text).filter(|day| day.parse::<jiff::civil::Date>().is_ok())
 }
 
-/// A moment as RFC 3339 writes it; in UTC where the text names no zone, at midnight where it names no time.
+/// Converts a date and time to RFC 3339. The default zone is UTC, the default time midnight.
 pub(super) fn time(text: &str) -> Option<String> {
     let text = text.trim();
     if is_time(text) {
@@ -149,12 +149,12 @@ pub(super) fn time(text: &str) -> Option<String> {
     date(text).map(|day| format!("{day}T00:00:00Z"))
 }
 
-/// Whether a text is a moment with its zone.
+/// Returns whether a text is a date and time with a zone.
 pub(super) fn is_time(text: &str) -> bool {
     text.parse::<jiff::Timestamp>().is_ok()
 }
 
-/// An address of mail within a text.
+/// Finds an email address in a text.
 pub(super) fn email(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix("mailto:").unwrap_or(text);
@@ -172,7 +172,7 @@ pub(super) fn email(text: &str) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// An address, absolute by the page's.
+/// Parses a URL, resolved against the page's.
 pub(super) fn address(text: &str, base: Option<&Url>) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.contains(char::is_whitespace) {
@@ -185,7 +185,7 @@ pub(super) fn address(text: &str, base: Option<&Url>) -> Option<String> {
     }
 }
 
-/// Whether a text says yes or no.
+/// Parses a text that means yes or no.
 pub(super) fn truth(text: &str) -> Option<bool> {
     let text = text.trim();
     let name = text
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_in_the_spelling_of_their_language() {
+    fn numbers_are_parsed_in_any_locale() {
         for (text, expected) in [
             ("$1,299.00", Some(1299.0)),
             ("1.299,00 €", Some(1299.0)),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_dates_and_moments_are_read() {
+    fn durations_dates_and_times_are_parsed() {
         assert_eq!(duration_s("PT1H30M"), Some(5400.0));
         assert_eq!(duration_s("P1DT0.5S"), Some(86_400.5));
         assert_eq!(duration_s("soon"), None);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_absolute_and_truth_is_said() {
+    fn urls_are_resolved_and_booleans_are_parsed() {
         let base = Url::parse("https://a.test/x/").unwrap();
         assert_eq!(address("../b", Some(&base)).as_deref(), Some("https://a.test/b"));
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Fills a schema with what a page states, without a model: properties are matched by their names, texts become values
-//! of the types that the schema asks for. What the page does not state stays out and is named.
+//! Fills a schema with data stated on a page, without a model: properties are matched by name, and texts are
+//! converted to the types of the schema. Properties that the page does not state are left out and reported.
 
 mod lists;
 mod value;
@@ -16,30 +16,31 @@ pub use super::source::{About, Origin};
 use super::source::{Source, beside};
 use crate::limits;
 
-/// What a page gave for a schema.
+/// The data that a page has for a schema.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Filled {
-    /// What was found, in the shape of the schema; null when nothing was.
+    /// The data found, in the shape of the schema; null if there is none.
     pub value: Value,
-    /// Where it was found.
+    /// Where the data was found.
     pub origins: BTreeSet<Origin>,
-    /// Properties at the top that were not found, and whether the schema requires them.
+    /// Top-level properties that were not found, and whether the schema requires them.
     pub missing: Vec<(String, bool)>,
-    /// Why `value` is not valid; empty when it is.
+    /// Why `value` is invalid; empty if it is valid.
     pub violations: Vec<String>,
 }
 
 impl Filled {
-    /// Sentences about what was done and what is missing. `subject`: the result, such as `` `json` ``; `because`: why
-    /// no model did it.
+    /// Returns a message that says how the data was found and what is missing. `subject` names the result, such as
+    /// `` `json` ``; `because` says why no model was used.
     pub fn warning(&self, subject: &str, because: &str) -> String {
         let origins: Vec<&str> = self.origins.iter().map(|origin| origin.words()).collect();
         let mut text = match origins.is_empty() {
             true => format!(
-                "{subject} is empty: the page states nothing that the schema asks for in a form that is read without a language model, and {because}."
+                "{subject} is empty: the page states none of the requested data in a form that can be read without a \
+                 language model, and {because}."
             ),
             false => format!(
-                "{subject} was filled from what the page states ({}), because {because}.",
+                "{subject} was filled from data stated on the page ({}), because {because}.",
                 origins.join(", ")
             ),
         };
@@ -61,7 +62,7 @@ impl Filled {
     }
 }
 
-/// Fills `schema` with what a page states.
+/// Fills `schema` with data stated on a page.
 pub fn fill(schema: &Schema, facts: &Facts, about: About<'_>) -> Filled {
     let objects: Vec<Source> = facts
         .objects
@@ -110,7 +111,7 @@ fn missing(schema: &Schema, root: &Value, value: &Value) -> Vec<(String, bool)> 
         .collect()
 }
 
-/// Words of properties that hold what their object is about.
+/// Property names that hold the data of their parent's subject.
 const GROUPS: &[&str] = &[
     "detail",
     "info",
@@ -122,7 +123,7 @@ const GROUPS: &[&str] = &[
     "metadata",
     "subject",
 ];
-/// Words of properties that hold whatever a page says with labels.
+/// Property names that hold every label-value pair of a page.
 const SPECIFICATIONS: &[&str] = &[
     "specification",
     "spec",
@@ -134,19 +135,19 @@ const SPECIFICATIONS: &[&str] = &[
     "detail",
 ];
 
-/// A schema being filled.
+/// State while filling a schema.
 struct Filler<'a> {
     schema: &'a Schema,
     facts: &'a Facts,
     base: Option<Url>,
     origins: BTreeSet<Origin>,
-    /// Lookups that are left.
+    /// Lookups left.
     steps: usize,
 }
 
 impl Filler<'_> {
-    /// The sources in the order in which they are asked: the object that answers most, what stands beside, the others,
-    /// last what speaks of the surroundings.
+    /// Returns the sources in lookup order: the object that matches most properties, the data beside objects, other
+    /// objects, and finally objects about the surroundings of the subject.
     fn ranked(&self, root: &Value, objects: Vec<Source>, beside: [Source; 3]) -> Vec<Source> {
         let merged = value::merged(self.schema, root);
         let names: Vec<&String> = merged
@@ -186,7 +187,7 @@ impl Filler<'_> {
         ranked
     }
 
-    /// The properties of an object that the sources have; none when they have none.
+    /// Fills the properties of an object that the sources have; `None` if they have none.
     fn object(&mut self, schema: &Value, sources: &[Source], depth: usize) -> Option<Map<String, Value>> {
         let schema = value::merged(self.schema, schema);
         let properties = schema.get("properties").and_then(Value::as_object);

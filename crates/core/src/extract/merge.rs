@@ -1,4 +1,4 @@
-//! One result from several pages: lists are joined without repeats, of single values the first one counts.
+//! Merges results of several pages: lists are joined without duplicates; of single values the first one wins.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::limits;
 
-/// What several pages gave, joined.
+/// The merged result of several pages.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Merged {
     /// The result.
     pub value: Value,
-    /// For each property at the top the addresses of the pages that gave something for it.
+    /// URLs of the contributing pages for each top-level property.
     pub sources: Map<String, Value>,
 }
 
-/// Joins results, each with the address of its page, in order of trust.
+/// Merges results, each with the URL of its page, most trusted first.
 pub fn merge(pages: impl IntoIterator<Item = (String, Value)>) -> Merged {
     let mut merged = Merged::default();
     for (url, value) in pages {
@@ -53,7 +53,7 @@ fn says(value: &Value) -> bool {
     }
 }
 
-/// Whether a value adds to what is known.
+/// Returns whether a value adds to what is known.
 fn gives(known: Option<&Value>, value: &Value) -> bool {
     match known {
         Some(known) if says(known) => (known.is_array() || known.is_object()) && known != value,
@@ -97,7 +97,7 @@ fn join_lists(have: &mut Vec<Value>, more: Vec<Value>) {
     }
 }
 
-/// What tells an object from others of its kind.
+/// Returns the property that identifies an object among others of its kind.
 fn identity(value: &Value) -> Option<(&'static str, &str)> {
     let object = value.as_object()?;
     ["id", "sku", "url", "link"]
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_joined_and_the_first_single_value_counts() {
+    fn lists_are_joined_and_the_first_single_value_wins() {
         let page = |url: &str, value: Value| (format!("https://a.test/{url}"), value);
         let merged = merge([
             page(

@@ -1,10 +1,10 @@
-//! Names of properties: the words of a name, whatever its spelling, and where schema.org keeps what a name asks for.
+//! Property names: normalization of a name to words, and the schema.org properties that a name refers to.
 
 mod synonyms;
 
 use synonyms::SYNONYMS;
 
-/// The words of a name in one spelling: `datePublished`, `date_published` and `Date published:` are the same.
+/// Splits a name into normalized words: `datePublished`, `date_published` and `Date published:` are equal.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -25,7 +25,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The words of a name as one key.
+/// Joins the words of a name into a key.
 pub(super) fn key(name: &str) -> String {
     words(name).join(" ")
 }
@@ -41,7 +41,7 @@ fn singular(mut word: String) -> String {
     word
 }
 
-/// Whether a word at the end of a name says in what the value is counted.
+/// Returns whether the last word of a name is a unit of its value.
 pub(super) fn is_unit(word: &str) -> bool {
     const UNITS: &[&str] = &[
         "second", "sec", "minute", "min", "hour", "day", "kg", "g", "gram", "cm", "mm", "m", "inch", "usd",
@@ -50,13 +50,13 @@ pub(super) fn is_unit(word: &str) -> bool {
     UNITS.contains(&word)
 }
 
-/// Where schema.org keeps what a name asks for, best first.
+/// Returns the schema.org paths of a key, best first.
 pub(super) fn paths(key: &str) -> impl Iterator<Item = &'static str> {
     let known = SYNONYMS.iter().filter(move |(names, _)| names.contains(&key));
     known.flat_map(|(_, paths)| paths.iter().copied())
 }
 
-/// Other names of the same, as keys.
+/// Returns the synonyms of a key, itself included.
 pub(super) fn equals(key: &str) -> impl Iterator<Item = &'static str> {
     let known = SYNONYMS.iter().filter(move |(names, _)| names.contains(&key));
     known.flat_map(|(names, _)| names.iter().copied())
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_the_same_in_every_spelling() {
+    fn spellings_of_a_name_have_the_same_key() {
         for name in [
             "datePublished",
             "date_published",
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_of_the_table_can_be_asked_for() {
+    fn every_name_in_the_table_is_a_key() {
         for name in SYNONYMS.iter().flat_map(|(names, _)| *names) {
             assert_eq!(key(name), *name);
         }

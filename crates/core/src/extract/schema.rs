@@ -1,5 +1,5 @@
-//! JSON Schema as far as extraction needs it: the assertions of the drafts in use, references within the schema, and
-//! [`Schema::prune`]. Keywords that are not understood are named ([`Schema::unchecked`]), never taken as kept.
+//! The subset of JSON Schema that extraction needs: the assertions of common drafts, local references, and
+//! [`Schema::prune`]. Unsupported keywords are reported by [`Schema::unchecked`], never taken as satisfied.
 
 mod check;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::coerce;
 use crate::limits;
 
-/// Keywords that say something about a value and are not checked here.
+/// Assertions that are not checked.
 const UNCHECKED: &[&str] = &[
     "unevaluatedProperties",
     "unevaluatedItems",
@@ -31,7 +31,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Takes any schema.
+    /// Compiles a schema. Accepts any schema.
     pub fn new(schema: Map<String, Value>) -> Self {
         let mut made = Self {
             root: Value::Object(schema),
@@ -42,8 +42,8 @@ impl Schema {
         made
     }
 
-    /// The schema for a part of the result: what it requires of the whole may be missing in the part. What the items of
-    /// lists must have they must have.
+    /// Returns the schema for a partial result: properties that the whole result requires may be missing. Items of
+    /// lists keep their requirements.
     pub fn relaxed(&self) -> Map<String, Value> {
         let mut root = self.root.clone();
         relax(&mut root, limits::MAX_SCHEMA_DEPTH);
@@ -53,28 +53,28 @@ impl Schema {
         }
     }
 
-    /// The schema as it came.
+    /// Returns the schema as given.
     pub fn root(&self) -> &Value {
         &self.root
     }
 
-    /// Keywords, patterns and references of the schema that are not checked.
+    /// Returns the keywords, patterns and references of the schema that are not checked.
     pub fn unchecked(&self) -> &[String] {
         &self.unchecked
     }
 
-    /// What is wrong with a value, at most [`limits::MAX_VIOLATIONS`] sentences that begin with the place; empty when
-    /// it is valid.
+    /// Returns what is wrong with a value as at most [`limits::MAX_VIOLATIONS`] sentences that begin with a
+    /// JSON pointer; empty if it is valid.
     pub fn violations(&self, value: &Value) -> Vec<String> {
         check::violations_of(self, &self.root, value)
     }
 
-    /// Whether a part of the schema allows a value.
+    /// Returns whether a part of the schema allows a value.
     pub(super) fn allows(&self, part: &Value, value: &Value) -> bool {
         check::violations_of(self, part, value).is_empty()
     }
 
-    /// The schema that another refers to, else itself. A reference that leads nowhere or in a circle allows anything.
+    /// Follows references. A dangling or circular reference resolves to a schema that allows anything.
     pub(super) fn resolve<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
         for _ in 0..limits::MAX_SCHEMA_REFERENCES {
             match schema.get("$ref").and_then(Value::as_str) {
@@ -92,8 +92,8 @@ impl Schema {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
-    /// Takes out properties that objects do not have by the schema: those of objects whose `properties` are all that is
-    /// said about them, unless `additionalProperties` allows more. Gives the names of what was taken out.
+    /// Removes properties that the schema does not know from objects whose schema is fully described by `properties`,
+    /// unless `additionalProperties` allows more. Returns the names of the removed properties.
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
         let mut taken = Vec::new();
         self.prune_at(&self.root, value, &mut taken, limits::MAX_SCHEMA_DEPTH);
@@ -150,7 +150,7 @@ impl Schema {
         }
     }
 
-    /// Compiles patterns, and notes what will not be checked.
+    /// Compiles patterns and records what cannot be checked.
     fn look_around(&mut self) {
         let (mut patterns, mut unchecked) = (Vec::new(), Vec::new());
         let mut open = vec![(&self.root, true)];
@@ -158,7 +158,7 @@ impl Schema {
             match value {
                 Value::Object(object) => {
                     for (name, inner) in object {
-                        // Names of properties are no keywords.
+                        // Property names are not keywords.
                         let names = matches!(
                             name.as_str(),
                             "properties" | "patternProperties" | "$defs" | "definitions"
@@ -225,7 +225,7 @@ fn relax(schema: &mut Value, depth: usize) {
     }
 }
 
-/// The names of the types that a schema allows; empty: any.
+/// Returns the type names that a schema allows; empty for any.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -234,7 +234,7 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Whether a text has the form that a format asks for; formats that are not known ask for none.
+/// Returns whether a text has a format. Unknown formats always match.
 fn has_format(text: &str, format: &str) -> bool {
     match format {
         "date" => text.len() == 10 && coerce::date(text).as_deref() == Some(text),

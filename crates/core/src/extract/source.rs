@@ -1,5 +1,4 @@
-//! Where values come from: an object of the page, or what it says beside its objects, asked by the names of
-//! properties.
+//! Sources of values, looked up by property name: an object of the page, or data stated beside its objects.
 
 use std::collections::HashMap;
 
@@ -9,23 +8,23 @@ use serde_json::{Map, Value};
 use super::names;
 use crate::limits;
 
-/// What kind of statement a value is from.
+/// Kind of statement that a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
-    /// JSON-LD, microdata, RDFa, or JSON itself.
+    /// JSON-LD, microdata, RDFa, or a JSON document.
     StructuredData,
-    /// A label with a value, or a definition list.
+    /// A label-value pair or a definition list.
     Labels,
     /// A list under a heading.
     Lists,
     /// A table.
     Tables,
-    /// `meta` values, Open Graph among them, and the title.
+    /// `meta` values, including Open Graph, and the title.
     Metadata,
 }
 
 impl Origin {
-    /// For a sentence.
+    /// Returns the words for a message.
     pub fn words(self) -> &'static str {
         match self {
             Origin::StructuredData => "structured data",
@@ -37,7 +36,7 @@ impl Origin {
     }
 }
 
-/// Values by their names.
+/// Values by name.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) origin: Origin,
@@ -46,7 +45,7 @@ pub(super) struct Source {
     values: HashMap<String, Value>,
 }
 
-/// Types of objects that speak of something around the page's subject.
+/// Types of objects about the surroundings of the page's subject.
 const AROUND: &[&str] = &[
     "breadcrumb list",
     "web site",
@@ -87,7 +86,7 @@ impl Source {
         source
     }
 
-    /// A row of a table; where its first link leads is its address, unless a column is.
+    /// Creates the source of a table row. Its first link is its URL, unless a column is.
     pub(super) fn of_row(table: &FactTable, row: usize) -> Self {
         let mut source = Self::new(Origin::Tables);
         let cells = table.rows.get(row).map(Vec::as_slice).unwrap_or_default();
@@ -110,7 +109,7 @@ impl Source {
         source
     }
 
-    /// The first value of a name counts.
+    /// Adds a value unless the name already has one.
     fn put(&mut self, name: &str, value: Value) {
         let key = match name.starts_with('@') {
             true => name.to_owned(),
@@ -125,18 +124,18 @@ impl Source {
         !self.types.is_empty() && self.types.iter().all(|kind| AROUND.contains(&kind.as_str()))
     }
 
-    /// The values that a property may mean, best first. `whole`: objects are wanted rather than what is in them.
+    /// Returns the values that a property may refer to, best first. `whole`: prefer objects to their properties.
     pub(super) fn candidates(&self, name: &str, whole: bool) -> Vec<Value> {
         let words = names::words(name);
         let mut found = self.by_words(&words, whole);
-        // `prep_time_minutes` is the preparation time, in minutes.
+        // `prep_time_minutes` is `prepTime` in minutes.
         if let [name @ .., unit] = words.as_slice()
             && !name.is_empty()
             && names::is_unit(unit)
         {
             found.extend(self.by_words(name, whole));
         }
-        // `productName` of a product is its name.
+        // `productName` of a product is its `name`.
         let own = |prefix: &str| {
             self.types
                 .iter()
@@ -148,7 +147,7 @@ impl Source {
         {
             found.extend(self.by_words(rest, whole));
         }
-        // `authorName` is the name of the author.
+        // `authorName` is the `name` of `author`.
         for split in (1..words.len()).rev() {
             let inner = match self.values.get(&words[..split].join(" ")) {
                 Some(Value::Object(object)) => object,
@@ -179,7 +178,7 @@ impl Source {
         found
     }
 
-    /// The value at a path; of lists on the way, every one.
+    /// Returns the value at a path. Collects the values of every item of an array on the way.
     fn follow(&self, path: &str) -> Option<Value> {
         let mut parts = path.split('.');
         let first = parts.next()?;
@@ -210,10 +209,10 @@ impl Source {
     }
 }
 
-/// Facts about the page that come from elsewhere.
+/// Page metadata that is not in the facts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
-    /// Its address.
+    /// URL of the page.
     pub url: &'a str,
     /// `<title>`.
     pub title: Option<&'a str>,
@@ -223,7 +222,7 @@ pub struct About<'a> {
     pub language: Option<&'a str>,
 }
 
-/// What a page says beside its objects: labels, lists, `meta`.
+/// Returns the sources beside objects: label-value pairs, lists, and `meta` values.
 pub(super) fn beside(facts: &Facts, about: About<'_>) -> [Source; 3] {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let labels = facts.pairs.iter().map(|(label, value)| text(label, value));
@@ -232,7 +231,7 @@ pub(super) fn beside(facts: &Facts, about: About<'_>) -> [Source; 3] {
         .iter()
         .map(|(heading, items)| (heading.clone(), Value::from(items.clone())));
     let meta = facts.meta.iter().map(|(name, value)| text(name, value));
-    // What Open Graph says of the page is said of its subject.
+    // Open Graph values describe the subject of the page.
     let graph = facts.meta.iter().filter_map(|(name, value)| {
         let name = name
             .strip_prefix("og:")
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_is_found_under_its_names() {
+    fn properties_are_found_under_their_synonyms() {
         let product = || {
             json!({"@type": ["Product"], "name": "Cup", "offers": [{"price": "9.5"}, {"price": "8"}],
                 "author": [{"name": "Ann"}], "brand": {"name": "Acme"}, "@id": "https://a.test/1"})

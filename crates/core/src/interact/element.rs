@@ -1,18 +1,18 @@
-//! Which element of a page is meant by a name in words: exactly the name, then the same in any case, then part of
-//! it; a word such as `button` or `link` decides between elements, never against the only one.
+//! Finds the element of a page that a name refers to: an exact match first, then case-insensitive, then
+//! partial. A kind word such as `button` or `link` breaks ties but never rules out the only match.
 
-/// An element as a prompt names it.
+/// An element as named in a prompt.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Named {
-    /// Its name; empty when only its kind or place is told.
+    /// Its name; empty if the prompt gives only its kind or position.
     pub name: String,
-    /// What kind of thing it is called.
+    /// Its kind, if named.
     pub hint: Option<Hint>,
-    /// Which of several: 0 for the first; -1 for the last.
+    /// Its index among several: 0 for the first, -1 for the last.
     pub nth: Option<i32>,
 }
 
-/// What kind of thing something is called.
+/// Kind word for an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hint {
     /// `button`.
@@ -23,7 +23,7 @@ pub enum Hint {
     Field,
     /// `checkbox`, `radio button`, `switch`.
     Tick,
-    /// `dropdown`, `list`, `menu` of options.
+    /// `dropdown`, `list`, `menu`.
     List,
     /// `option`.
     Option,
@@ -37,18 +37,18 @@ pub enum Hint {
     Heading,
 }
 
-/// What shall be done with an element.
+/// What a step does with an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
-    /// Click it, or move the pointer over it.
+    /// Clicks it, or moves the pointer over it.
     Click,
-    /// Write into it.
+    /// Types into it.
     Write,
-    /// Choose one of its options.
+    /// Selects one of its options.
     Choose,
-    /// Tick it.
+    /// Checks or unchecks it.
     Tick,
-    /// Look at it.
+    /// Reads it or scrolls to it.
     See,
 }
 
@@ -91,7 +91,7 @@ impl Hint {
 }
 
 impl Use {
-    /// The roles it can be done with; none: all. Those that are named first are preferred.
+    /// Returns the roles that support this use; `None` for all.
     fn roles(self) -> Option<&'static [&'static str]> {
         match self {
             Use::Click | Use::See => None,
@@ -102,7 +102,7 @@ impl Use {
     }
 }
 
-/// The place of the element that is meant among the elements of a page, each with its role and accessible name.
+/// Returns the index of the element that `wanted` refers to among elements given as role and accessible name.
 pub fn choose<'a>(
     elements: impl IntoIterator<Item = (&'a str, &'a str)>,
     wanted: &Named,
@@ -125,25 +125,25 @@ pub fn choose<'a>(
     }
 }
 
-/// How well an element fits, 0 best; none when it does not.
+/// Returns how well an element matches, 0 being best; `None` if it does not.
 fn rank(role: &str, name: &str, wanted: &Named, purpose: Use) -> Option<u32> {
     if purpose.roles().is_some_and(|roles| !roles.contains(&role)) {
         return None;
     }
     let of_kind = wanted.hint.is_none_or(|hint| hint.roles().contains(&role));
     let by_name = if wanted.name.is_empty() {
-        // Only its kind is told.
+        // Only its kind is given.
         (of_kind && (wanted.hint.is_some() || wanted.nth.is_some())).then_some(0)
     } else {
         likeness(name, &wanted.name).or_else(|| search_box(role, &wanted.name))
     }?;
-    // What can be clicked is meant rather than a heading or a picture of the same name.
+    // Prefer a clickable element to a heading or image of the same name.
     let still =
         purpose == Use::Click && matches!(role, "heading" | "image" | "region" | "article" | "cell" | "main");
     Some(by_name * 4 + u32::from(!of_kind) * 2 + u32::from(still))
 }
 
-/// How much a name is like what was said, 0 most.
+/// Returns how similar a name is to the one in the prompt, 0 being equal.
 fn likeness(name: &str, said: &str) -> Option<u32> {
     if name == said {
         return Some(0);
@@ -172,12 +172,12 @@ fn likeness(name: &str, said: &str) -> Option<u32> {
     (said.len() > 3 && name.contains(&said)).then_some(5)
 }
 
-/// `search` is the search box, whatever it is called.
+/// Matches `search` with the search box, whatever its name.
 fn search_box(role: &str, said: &str) -> Option<u32> {
     (role == "searchbox" && plain(said).starts_with("search")).then_some(2)
 }
 
-/// In lower case, letters and digits alone, words with one space between.
+/// Normalizes to lower-case words of letters and digits, separated by one space.
 fn plain(text: &str) -> String {
     let low = text.to_lowercase();
     let words: Vec<&str> = low
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_alike_is_meant() {
+    fn the_most_similar_name_wins() {
         check("Sign in", None, None, Use::Click, Some(3));
         check("sign in", None, None, Use::Click, Some(3));
         check("Sign in", Some(Hint::Link), None, Use::Click, Some(3));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_or_a_place_can_be_enough() {
+    fn a_kind_and_position_can_be_enough() {
         check("", Some(Hint::Link), Some(0), Use::Click, Some(1));
         check("", Some(Hint::Link), Some(1), Use::Click, Some(2));
         check("", Some(Hint::Link), Some(-1), Use::Click, Some(9));

@@ -1,5 +1,5 @@
-//! Plain step instructions, read by rules: `go to example.com, click Sign in, type x into Email, press Enter, read
-//! the price`. What is not understood is named, and then nothing at all is done.
+//! Parses plain step instructions by rules: `go to example.com, click Sign in, type x into Email, press Enter, read
+//! the price`. A clause that is not understood is reported, and then no step is performed.
 
 mod amount;
 mod cut;
@@ -19,81 +19,81 @@ use page::{read, scroll, wait};
 
 use crate::limits::MAX_STEPS;
 
-/// One step.
+/// One step of a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Go to an address, as it was written.
+    /// Go to a URL, as written.
     Open(String),
     /// Go back in the history.
     Back,
     /// Go forward in the history.
     Forward,
-    /// Load the page anew.
+    /// Reload the page.
     Reload,
-    /// Click an element, so many times in a row.
+    /// Click an element this many times in a row.
     Click(Named, u32),
     /// Move the pointer over an element.
     Hover(Named),
-    /// Replace what is written in a field; none: type into what has the focus.
+    /// Replace the text of a field; without one, type into the focused element.
     Type(String, Option<Named>),
-    /// Write this into the search box and press Enter.
+    /// Type this into the search box and press Enter.
     Search(String),
-    /// Press a key by its DOM name, so many times.
+    /// Press a key, given by its DOM name, this many times.
     Press(String, u32),
-    /// Choose an option, by its text; none: of whatever list has it.
+    /// Select an option by its text, in any list that has it if none is named.
     Select(String, Option<Named>),
-    /// Tick an element.
+    /// Check an element.
     Check(Named),
-    /// Take the tick off.
+    /// Uncheck an element.
     Uncheck(Named),
-    /// Send the form.
+    /// Submit the form.
     Submit,
     /// Scroll.
     Scroll(Scroll),
-    /// Wait that long, ms.
+    /// Wait this many ms.
     Wait(u64),
     /// Wait until the page shows a text.
     WaitFor(String),
-    /// Wait until the page is at rest.
+    /// Wait until the page has settled.
     WaitForPage,
-    /// Tell what the page says.
+    /// Report what the page says.
     Read(Told),
-    /// Take a picture.
+    /// Take a screenshot.
     Screenshot,
 }
 
 /// Where to scroll.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scroll {
-    /// So many pixels to the right and down.
+    /// This many pixels to the right and down.
     Pixels(i64, i64),
-    /// So many windows down.
+    /// This many viewport heights down.
     Windows(i64),
-    /// To the beginning.
+    /// To the top.
     Top,
-    /// To the end.
+    /// To the bottom.
     Bottom,
-    /// Until an element is seen.
+    /// Until an element is visible.
     To(Named),
 }
 
-/// What is told.
+/// What to read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// All that the page shows.
+    /// Everything that the page shows.
     Page,
-    /// Title of the page.
+    /// The title of the page.
     Title,
-    /// Address of the page.
+    /// The URL of the page.
     Url,
-    /// What belongs to these words.
+    /// The text that matches these words.
     Words(String),
 }
 
-/// The steps of a prompt.
+/// Parses the steps of a prompt.
 ///
 /// # Errors
-/// The clauses that were not understood, as they are written; a prompt without any clause is one of them.
+/// Returns the clauses that were not understood, as written, or the whole prompt if it has no clauses.
 pub fn read_steps(prompt: &str) -> Result<Vec<Step>, Vec<String>> {
     let mut steps = Vec::new();
     let mut unknown = Vec::new();
@@ -223,7 +223,7 @@ fn open(verb: &Word, rest: &[Word]) -> Option<Step> {
     Some(Step::Click(named, 1))
 }
 
-/// `to the previous page`, `one page`, or nothing.
+/// Matches `to the previous page`, `one page`, or nothing.
 fn back_to(rest: &[Word]) -> Option<Step> {
     let known = [
         "to", "the", "previous", "last", "prior", "page", "one", "a", "site", "before",
@@ -262,7 +262,7 @@ fn press(rest: &[Word]) -> Option<Step> {
     }
 }
 
-/// `type X into Y`, `enter X as the Y`, `type X`.
+/// Parses `type X into Y`, `enter X as the Y`, `type X`.
 fn types(rest: &[Word]) -> Option<Step> {
     let rest = without_first(rest, &["in", "the"]);
     let rest = match rest {
@@ -273,7 +273,7 @@ fn types(rest: &[Word]) -> Option<Step> {
     };
     let place = match rest.first() {
         Some(first) if first.is_quoted() => (rest.len() > 1).then_some(1),
-        // The strongest word decides, the last of its kind.
+        // The strongest preposition decides, at its last position.
         _ => ["into", "inside", "in", "within", "as", "for", "under", "to"]
             .iter()
             .find_map(|known| rest.iter().rposition(|word| word.is(&[known])))
@@ -289,7 +289,7 @@ fn types(rest: &[Word]) -> Option<Step> {
     }
 }
 
-/// `fill Y with X`, `fill in X as Y`, `fill X into Y`.
+/// Parses `fill Y with X`, `fill in X as Y`, `fill X into Y`.
 fn fill(rest: &[Word]) -> Option<Step> {
     let with = rest.iter().position(|word| word.is(&["with"]));
     let Some(at) = with else {
@@ -300,7 +300,7 @@ fn fill(rest: &[Word]) -> Option<Step> {
     (!words.is_empty()).then(|| Step::Type(text(words), Some(field)))
 }
 
-/// `set Y to X`.
+/// Parses `set Y to X`.
 fn set(rest: &[Word]) -> Option<Step> {
     let at = rest.iter().position(|word| word.is(&["to"]))?;
     let (field, words) = (field(&rest[..at])?, &rest[at + 1..]);

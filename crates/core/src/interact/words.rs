@@ -1,17 +1,17 @@
-//! A prompt cut into clauses of words: quotes kept together, list marks and polite words left out.
+//! Splits a prompt into clauses of words. Quoted text is one word; list markers are dropped.
 
-/// A word, or what stands in one pair of quotes.
+/// A word, or a quoted text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Word {
-    /// As it is written, without quotes and marks behind it.
+    /// As written, without quotes and trailing punctuation.
     pub(super) text: String,
-    /// In lower case; empty for what was in quotes.
+    /// In lower case; empty for quoted text.
     pub(super) low: String,
-    /// What stands before it that may join two steps: nothing, a comma, or `and`.
+    /// What precedes it and may join two steps.
     pub(super) joined: Joint,
 }
 
-/// What stands before a word.
+/// What precedes a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Joint {
     None,
@@ -38,12 +38,12 @@ const QUOTES: [(char, char); 6] = [
     ('«', '»'),
 ];
 
-/// Words before a thing that say nothing about which it is.
+/// Words before a noun that do not identify it.
 pub(super) const ARTICLES: &[&str] = &[
     "the", "a", "an", "this", "that", "my", "your", "our", "its", "any", "some",
 ];
 
-/// The clauses of a prompt: cut at the ends of lines and sentences, at semicolons, and at `then` and its like.
+/// Splits a prompt at line ends, sentence ends, semicolons, and words such as `then`.
 pub(super) fn clauses(prompt: &str) -> Vec<Vec<Word>> {
     let mut clauses = Vec::new();
     let mut clause: Vec<Word> = Vec::new();
@@ -136,7 +136,7 @@ fn pieces(line: &str) -> Vec<Piece> {
     pieces
 }
 
-/// What stands in quotes at the beginning, and what is behind them.
+/// Returns the quoted text at the start of `text`, and what follows it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let first = text.chars().next()?;
     let (_, close) = QUOTES.iter().find(|(open, _)| *open == first)?;
@@ -145,7 +145,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     while let Some(at) = inside[from..].find(*close) {
         let behind = &inside[from + at + close.len_utf8()..];
-        // An apostrophe within a word ends nothing.
+        // An apostrophe within a word does not close the quote.
         if ends(behind) {
             return Some((&inside[..from + at], behind));
         }
@@ -154,7 +154,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// A word without the mark that ends it, and that mark.
+/// Splits a word from its trailing punctuation.
 fn without_end(word: &str) -> (&str, Option<char>) {
     let bare = word.trim_end_matches(['.', ',', ';', '!', '?', ':']);
     let marks = &word[bare.len()..];
@@ -162,7 +162,7 @@ fn without_end(word: &str) -> (&str, Option<char>) {
     (bare.trim_start_matches(['(', '→']), stop)
 }
 
-/// A line without the mark of a list: `1.`, `2)`, `-`, `*`, `•`, `Step 3:`, `[ ]`.
+/// Strips a list marker: `1.`, `2)`, `-`, `*`, `•`, `Step 3:`, `[ ]`.
 fn without_mark(line: &str) -> &str {
     let line = line.trim_start_matches(['-', '*', '•', '–', '—', '>', '#', ' ', '\t']);
     let line = line.strip_prefix("[ ]").unwrap_or(line).trim_start();
@@ -174,7 +174,7 @@ fn without_mark(line: &str) -> &str {
     let behind = digits.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = behind.len() < digits.len() && digits.len() - behind.len() <= 3;
     match behind.strip_prefix(['.', ')', ':', '-']) {
-        // `3.5 km` is no mark.
+        // `3.5 km` is not a marker.
         Some(text) if numbered && text.starts_with(|c: char| !c.is_ascii_digit()) => {
             text.trim_start_matches([')', ':', '-', ' '])
         }
@@ -182,7 +182,7 @@ fn without_mark(line: &str) -> &str {
     }
 }
 
-/// The words as they stand from one place to another, without those that join them at the ends.
+/// Joins words with the commas and `and`s between them.
 pub(super) fn text(words: &[Word]) -> String {
     let mut text = String::new();
     for (at, word) in words.iter().enumerate() {
@@ -198,7 +198,7 @@ pub(super) fn text(words: &[Word]) -> String {
     text
 }
 
-/// The words behind the first, when it is one of these.
+/// Strips the first word if it is one of these.
 pub(super) fn without_first<'a>(words: &'a [Word], known: &[&str]) -> &'a [Word] {
     match words {
         [first, rest @ ..] if first.is(known) => rest,
@@ -206,7 +206,7 @@ pub(super) fn without_first<'a>(words: &'a [Word], known: &[&str]) -> &'a [Word]
     }
 }
 
-/// The words before the last, when it is one of these.
+/// Strips the last word if it is one of these.
 pub(super) fn without_last<'a>(words: &'a [Word], known: &[&str]) -> &'a [Word] {
     match words {
         [rest @ .., last] if last.is(known) => rest,
@@ -214,12 +214,12 @@ pub(super) fn without_last<'a>(words: &'a [Word], known: &[&str]) -> &'a [Word] 
     }
 }
 
-/// Whether these are all the words.
+/// Returns whether the words are exactly these.
 pub(super) fn is_all(words: &[Word], known: &[&str]) -> bool {
     words.len() == known.len() && words.iter().zip(known).all(|(word, known)| word.low == *known)
 }
 
-/// Whether there is nothing but articles and these.
+/// Returns whether every word is an article or one of these.
 pub(super) fn only(words: &[Word], known: &[&str]) -> bool {
     words.iter().all(|word| word.is(ARTICLES) || word.is(known))
 }

@@ -139,11 +139,11 @@ mod tests {
             expires_at: None,
             ..page.clone()
         };
-        assert!(refused(running, 9).contains("still runs"));
+        assert!(refused(running, 9).contains("still running"));
         let failed = ScrapeOrigin {
             state: OriginState::Failed,
             ..page
         };
-        assert!(refused(failed, 9).contains("could not be had"));
+        assert!(refused(failed, 9).contains("could not be fetched"));
     }
 }

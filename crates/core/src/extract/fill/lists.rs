@@ -1,4 +1,4 @@
-//! Lists: of a property, of objects of one kind, of the rows of a table, of labels with their values.
+//! Fills lists from a property, from objects of one type, from the rows of a table, or from label-value pairs.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::extract::source::{Origin, Source};
 use crate::limits;
 
 impl Filler<'_> {
-    /// A list from wherever the page has one; none when it has none.
+    /// Fills a list from any place where the page has one; `None` if it has none.
     pub(super) fn list(
         &mut self,
         name: &str,
@@ -28,7 +28,7 @@ impl Filler<'_> {
         let of_objects = items.get("properties").and_then(Value::as_object);
         for source in sources.iter().filter(|_| !name.is_empty()) {
             for candidate in source.candidates(name, of_objects.is_some()) {
-                // What is said of the page in words is no list of objects.
+                // Plain text about the page is not a list of objects.
                 let fits = of_objects.is_none() || candidate.is_object() || candidate.is_array();
                 if fits && let Some(list) = self.items(name, &candidate, &schema, depth) {
                     self.origins.insert(source.origin);
@@ -44,7 +44,7 @@ impl Filler<'_> {
         Some(self.settled(made, &items))
     }
 
-    /// Items that are not valid go, unless none is.
+    /// Removes invalid items unless every item is invalid.
     fn settled(&self, list: Value, items: &Value) -> Value {
         let Value::Array(list) = list else { return list };
         let valid: Vec<Value> = list
@@ -55,7 +55,7 @@ impl Filler<'_> {
         Value::Array(if valid.is_empty() { list } else { valid })
     }
 
-    /// The elements of an `ItemList`, else the objects of one type.
+    /// Fills a list from the elements of an `ItemList` or from the objects of one type.
     fn of_kind(
         &mut self,
         name: &str,
@@ -93,7 +93,7 @@ impl Filler<'_> {
         let mut best: Option<(usize, Value)> = None;
         for (kind, group) in groups {
             let named = kind.ends_with(&key) && !key.is_empty();
-            // One object is no list, unless the list is named after it.
+            // One object is not a list, unless the list has its name.
             if group.len() < 2 && !named {
                 continue;
             }
@@ -118,7 +118,7 @@ impl Filler<'_> {
         Some(list)
     }
 
-    /// The rows of the table whose columns answer most, at least half.
+    /// Fills a list from the rows of the table whose columns match most properties, but at least half of them.
     fn of_table(
         &mut self,
         name: &str,
@@ -156,7 +156,7 @@ impl Filler<'_> {
         Some(Value::Array(rows))
     }
 
-    /// Labels and values as objects of two texts, where specifications are asked for.
+    /// Fills a list of specifications with label-value pairs, as objects of two strings.
     fn of_pairs(&mut self, name: &str, items: &Value, properties: &Map<String, Value>) -> Option<Value> {
         if !SPECIFICATIONS.contains(&names::key(name).as_str())
             || properties.len() != 2
@@ -186,7 +186,7 @@ impl Filler<'_> {
         (!pairs.is_empty()).then_some(Value::Array(pairs))
     }
 
-    /// How many of the properties a source answers.
+    /// Counts the properties for which a source has candidates.
     fn matches(&mut self, source: &Source, properties: &Map<String, Value>) -> usize {
         let names = properties.keys().take(limits::MAX_RANKED_PROPERTIES);
         let count = names

@@ -27,7 +27,7 @@ fn properties(properties: Value) -> Value {
 }
 
 #[test]
-fn a_product_of_json_ld_fills_a_schema() {
+fn a_json_ld_product_fills_a_schema() {
     let html = r#"<title>Shop</title><script type="application/ld+json">[{"@type":"BreadcrumbList","name":"no"},
         {"@type":"Product","name":"Red cup","image":["/1.png","/2.png"],"brand":{"@type":"Brand","name":"Acme"},"sku":"C-1",
          "offers":{"@type":"Offer","price":"1,299.00","priceCurrency":"EUR","availability":"https://schema.org/InStock"},
@@ -52,7 +52,7 @@ fn a_product_of_json_ld_fills_a_schema() {
 }
 
 #[test]
-fn types_are_never_bent() {
+fn values_of_the_wrong_type_are_left_out() {
     let html = r#"<script type="application/ld+json">{"@type":"Product","name":"Cup","offers":{"price":"on request"},
         "aggregateRating":{"ratingValue":"4.5"},"releaseDate":"soon","url":"not an address"}</script>"#;
     let found = filled(
@@ -78,7 +78,7 @@ fn types_are_never_bent() {
 }
 
 #[test]
-fn a_recipe_gives_its_steps_and_times() {
+fn recipes_have_steps_and_times() {
     let html = r#"<script type="application/ld+json">{"@graph":[{"@type":"WebSite","name":"Kitchen"},{"@type":["Recipe"],"name":"Soup",
         "prepTime":"PT15M","totalTime":"PT1H","recipeYield":["4","4 servings"],"recipeIngredient":["1 onion","Salt"],
         "recipeInstructions":[{"@type":"HowToSection","itemListElement":[{"@type":"HowToStep","text":"Cut."},{"@type":"HowToStep","text":"Cook."}]}],
@@ -99,7 +99,7 @@ fn a_recipe_gives_its_steps_and_times() {
 }
 
 #[test]
-fn an_event_of_microdata_and_an_article_of_open_graph_are_read() {
+fn microdata_events_and_open_graph_articles_are_read() {
     check(
         "<div itemscope itemtype='https://schema.org/Event'><h1 itemprop=name>Fair</h1><time itemprop=startDate datetime='2026-05-01T19:30'>x</time>\
          <div itemprop=location itemscope itemtype='https://schema.org/Place'><span itemprop=name>Hall</span>\
@@ -125,7 +125,7 @@ fn an_event_of_microdata_and_an_article_of_open_graph_are_read() {
 }
 
 #[test]
-fn tables_labels_and_lists_fill_what_no_data_does() {
+fn tables_labels_and_lists_are_used_without_structured_data() {
     check(
         "<h1>Lamp</h1><dl><dt>Weight<dd>2.5 kg<dt>Colour<dd>black</dl><table><tr><th>Power<td>9 W</table><p><b>SKU:</b> L-1</p>\
          <h2>Features</h2><ul><li>bright<li>small</ul>\
@@ -171,7 +171,7 @@ fn lists_of_objects_come_from_an_item_list_or_from_objects_of_one_kind() {
 }
 
 #[test]
-fn references_options_and_null_are_understood() {
+fn references_enums_and_null_are_supported() {
     check(
         "<dl><dt>Size<dd>L<dt>State<dd>New</dl>",
         json!({"$ref": "#/$defs/thing", "$defs": {"thing": {"type": "object", "required": ["size", "note"],
@@ -183,7 +183,7 @@ fn references_options_and_null_are_understood() {
 }
 
 #[test]
-fn what_may_be_null_is_filled_like_what_may_not() {
+fn nullable_properties_are_filled_like_others() {
     check(
         "<table><tr><th>Name<th>Price<tr><td>A<td>1 €<tr><td>B<td>2 €</table>",
         json!({"type": "object", "required": ["note"], "properties": {
@@ -196,7 +196,7 @@ fn what_may_be_null_is_filled_like_what_may_not() {
 }
 
 #[test]
-fn hostile_schemas_come_to_an_end() {
+fn hostile_schemas_take_bounded_work() {
     let html = format!(
         r#"<script type="application/ld+json">{{"a":{}1{}}}</script>"#,
         r#"{"a":"#.repeat(100),

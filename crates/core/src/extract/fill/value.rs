@@ -1,4 +1,4 @@
-//! One value of a page as the type that its schema asks for.
+//! Converts one value of a page to the type in the schema.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::extract::schema::{Schema, types};
 use crate::extract::source::{Origin, Source};
 use crate::limits;
 
-/// A schema with its reference followed and the parts of `allOf` put together.
+/// Resolves a schema's reference and merges its `allOf` parts.
 pub(super) fn merged<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
     let schema = root.resolve(schema);
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else {
@@ -38,7 +38,7 @@ pub(super) fn merged<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> 
     Cow::Owned(Value::Object(all))
 }
 
-/// The one schema of a value that may also be null; of any other the schema itself.
+/// Returns the non-null option of a nullable schema, or any other schema itself.
 pub(super) fn shape<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
     let whole = root.resolve(schema);
     let options = ["anyOf", "oneOf"]
@@ -52,7 +52,7 @@ pub(super) fn shape<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
     }
 }
 
-/// Whether a schema asks for a list first of all.
+/// Returns whether the first type of a schema is a list.
 pub(super) fn is_list(schema: &Value) -> bool {
     match types(schema).iter().find(|kind| **kind != "null") {
         Some(kind) => *kind == "array",
@@ -61,7 +61,7 @@ pub(super) fn is_list(schema: &Value) -> bool {
 }
 
 impl Filler<'_> {
-    /// A value as `schema` asks for it; none when it cannot be that.
+    /// Converts a value to the type of `schema`; `None` if that is impossible.
     pub(super) fn value(&mut self, name: &str, given: &Value, schema: &Value, depth: usize) -> Option<Value> {
         if depth == 0 || self.steps == 0 {
             return None;
@@ -100,12 +100,12 @@ impl Filler<'_> {
             "any" => Some(given.clone()),
             _ => None,
         })?;
-        // Of objects and lists what is found counts, though something may be missing.
+        // Objects and arrays may be incomplete.
         let is_part = found.is_object() || found.is_array();
         (is_part || whole.allows(&schema, &found)).then_some(found)
     }
 
-    /// An object of the page as another; a text alone is its name.
+    /// Converts an object of the page to another. A string stands for an object with that name.
     fn inner(&mut self, given: &Value, schema: &Value, depth: usize) -> Option<Value> {
         let source = match given {
             Value::Object(object) => Source::of_object(object, Origin::StructuredData),
@@ -120,7 +120,7 @@ impl Filler<'_> {
             (Some(_), _) => {
                 let before = self.origins.clone();
                 let found = self.object(schema, std::slice::from_ref(&source), depth - 1);
-                // Where it is from is known to whoever asked.
+                // The caller records the origin.
                 self.origins = before;
                 found.map(Value::Object)
             }
@@ -129,7 +129,7 @@ impl Filler<'_> {
         }
     }
 
-    /// The items of a list; a value alone is one.
+    /// Converts the items of a list. A single value is a list of one.
     pub(super) fn items(&mut self, name: &str, given: &Value, schema: &Value, depth: usize) -> Option<Value> {
         let any = Value::Bool(true);
         let items = schema.get("items").unwrap_or(&any);
@@ -154,7 +154,7 @@ impl Filler<'_> {
         (!found.is_empty()).then_some(Value::Array(found))
     }
 
-    /// A text, or what stands for an object as one.
+    /// Returns a string, or the string that represents an object.
     fn text(&self, name: &str, given: &Value, format: Option<&str>) -> Option<String> {
         let last = names::words(name).pop().unwrap_or_default();
         let is_address = matches!(format, Some("uri" | "url" | "iri" | "uri-reference"))
@@ -193,7 +193,7 @@ impl Filler<'_> {
     }
 }
 
-/// The text that stands for an object of schema.org.
+/// Returns the string that represents a schema.org object.
 fn object_text(object: &Map<String, Value>, is_address: bool) -> Option<String> {
     const ADDRESS: [&str; 5] = [
         "streetAddress",
@@ -244,7 +244,7 @@ fn number(name: &str, given: &Value) -> Option<f64> {
     }
 }
 
-/// Seconds in the unit that a name tells of; minutes when it tells none.
+/// Converts seconds to the unit in a property name; minutes if there is none.
 fn in_unit(name: &str, seconds: f64) -> f64 {
     let words = names::words(name);
     let says = |units: &[&str]| words.iter().any(|word| units.contains(&word.as_str()));
@@ -273,7 +273,7 @@ fn truth(given: &Value) -> Option<bool> {
     }
 }
 
-/// The option that a value is, whatever its spelling or the address of its vocabulary.
+/// Returns the enum option that a value means, in any spelling or vocabulary URL.
 fn option(given: &Value, options: &[Value]) -> Option<Value> {
     if let Value::Array(list) = given {
         return list.iter().find_map(|one| option(one, options));
@@ -299,7 +299,7 @@ fn option(given: &Value, options: &[Value]) -> Option<Value> {
     options.iter().find(same).cloned()
 }
 
-/// The steps of a section of steps and the item of an element of a list; anything else is itself.
+/// Flattens a section of steps and unwraps list elements; yields any other value itself.
 fn steps(value: &Value) -> Box<dyn Iterator<Item = Cow<'_, Value>> + '_> {
     let inner = match value {
         Value::Object(object) => object.get("itemListElement").and_then(Value::as_array),
@@ -311,7 +311,7 @@ fn steps(value: &Value) -> Box<dyn Iterator<Item = Cow<'_, Value>> + '_> {
     }
 }
 
-/// What an element of a list is about.
+/// Unwraps the item of a list element.
 pub(super) fn element(value: &Value) -> Cow<'_, Value> {
     let Value::Object(object) = value else {
         return Cow::Borrowed(value);
@@ -337,7 +337,7 @@ pub(super) fn element(value: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// A text as a list: its lines, or what its commas part where a list is usually written so.
+/// Splits a text into a list: by lines, semicolons, or commas for properties that are commonly written so.
 fn split(name: &str, text: &str) -> Vec<String> {
     let parts = |mark: char| -> Vec<String> {
         let parts = text.split(mark).map(str::trim).filter(|part| !part.is_empty());

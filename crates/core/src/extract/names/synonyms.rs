@@ -1,7 +1,7 @@
-//! What schema.org calls the things that people ask for.
+//! Common property names and the schema.org properties that they refer to.
 
-/// Names that ask for the same, as keys of one or more words, and where schema.org has it: properties, dotted where one
-/// lies in another, best first.
+/// Synonymous names, as keys of one or more words, and their schema.org paths, best first. A dot separates a nested
+/// property.
 pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (
         &["name", "title", "headline", "heading", "label"],

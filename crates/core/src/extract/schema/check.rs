@@ -1,18 +1,18 @@
-//! Validation of a value. Bounded in steps, depth and findings: what would take longer is not valid.
+//! Validates a value with bounded steps, depth and violations. A value that exceeds the bounds is invalid.
 
 use serde_json::{Map, Value};
 
 use super::{Schema, has_format, types};
 use crate::limits;
 
-/// A validation that is under way.
+/// A validation in progress.
 struct Check<'a> {
     schema: &'a Schema,
     found: Vec<String>,
     steps: usize,
 }
 
-/// What is wrong with a value by a part of a schema.
+/// Returns the violations of a part of a schema by a value.
 pub(super) fn violations_of(schema: &Schema, part: &Value, value: &Value) -> Vec<String> {
     let mut check = Check {
         schema,
@@ -23,7 +23,7 @@ pub(super) fn violations_of(schema: &Schema, part: &Value, value: &Value) -> Vec
     if check.steps == 0 {
         check
             .found
-            .insert(0, "The value is too large to be checked.".to_owned());
+            .insert(0, "The value is too large to check.".to_owned());
     }
     check.found.truncate(limits::MAX_VIOLATIONS);
     check.found
@@ -37,7 +37,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a value passes on its own, without telling why not.
+    /// Returns whether a value is valid, without recording violations.
     fn passes(&mut self, schema: &Value, value: &Value, depth: usize) -> bool {
         let before = std::mem::take(&mut self.found);
         self.value(schema, value, "", depth);
@@ -52,9 +52,9 @@ impl Check<'_> {
             return;
         }
         if depth == 0 {
-            return self.fail(place, "is nested too deeply to be checked");
+            return self.fail(place, "is nested too deeply to check");
         }
-        // What stands beside a reference counts as well.
+        // Keywords beside a reference apply as well.
         if schema.get("$ref").is_some() {
             let target = self.schema.resolve(schema);
             self.value(target, value, place, depth - 1);
@@ -114,7 +114,7 @@ impl Check<'_> {
 
     fn number(&mut self, keywords: &Map<String, Value>, number: f64, place: &str) {
         let bound = |name: &str| keywords.get(name).and_then(Value::as_f64);
-        // Before draft 6 the exclusive bounds were marks on the others.
+        // Until draft 6, the exclusive bounds were boolean flags of the others.
         let exclusive = |name: &str| keywords.get(name) == Some(&Value::Bool(true));
         if let Some(least) = bound("minimum")
             && (number < least || (exclusive("exclusiveMinimum") && number == least))
@@ -153,10 +153,10 @@ impl Check<'_> {
             let mut texts: Vec<String> = list.iter().map(Value::to_string).collect();
             texts.sort_unstable();
             if texts.windows(2).any(|two| two[0] == two[1]) {
-                self.fail(place, "must have no item twice");
+                self.fail(place, "must not have duplicate items");
             }
         }
-        // `items` was a list of schemas before `prefixItems` was.
+        // Before `prefixItems`, `items` could be a list of schemas.
         let old = keywords.get("items").and_then(Value::as_array);
         let prefix = keywords.get("prefixItems").and_then(Value::as_array).or(old);
         let rest = match old {
@@ -177,7 +177,7 @@ impl Check<'_> {
             if count < bound("minContains").unwrap_or(1)
                 || bound("maxContains").is_some_and(|most| count > most)
             {
-                self.fail(place, "does not contain the items that it must");
+                self.fail(place, "does not contain the required number of matching items");
             }
         }
     }
@@ -194,7 +194,7 @@ impl Check<'_> {
         if bound("minProperties").is_some_and(|least| length < least)
             || bound("maxProperties").is_some_and(|most| length > most)
         {
-            self.fail(place, "does not have the number of properties that it must");
+            self.fail(place, "does not have the required number of properties");
         }
         let required = keywords.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
@@ -247,7 +247,7 @@ impl Check<'_> {
         if let Some(options) = list("anyOf")
             && !options.iter().any(|schema| self.passes(schema, value, depth - 1))
         {
-            // Of one real option the reader wants to know what is wrong.
+            // With one non-null option, report what is wrong with it.
             let real: Vec<&Value> = options
                 .iter()
                 .filter(|schema| types(schema) != ["null"])
@@ -269,7 +269,7 @@ impl Check<'_> {
         if let Some(schema) = keywords.get("not")
             && self.passes(schema, value, depth - 1)
         {
-            self.fail(place, "is what `not` forbids");
+            self.fail(place, "must not match the schema of `not`");
         }
         if let Some(condition) = keywords.get("if") {
             let branch = match self.passes(condition, value, depth - 1) {
@@ -296,7 +296,7 @@ fn is_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Equal by value: `1` and `1.0` are the same number.
+/// Compares by value: `1` and `1.0` are equal.
 fn is_equal(a: &Value, b: &Value) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
 }

@@ -1,9 +1,9 @@
-//! Keys, times and numbers in words.
+//! Parses keys, durations and counts.
 
 use crate::interact::words::{Word, without_first};
 use crate::limits::MAX_STEP_REPEATS;
 
-/// The DOM name of a key: `Enter`, `ArrowDown`, `Control+a`.
+/// Returns the DOM name of a key: `Enter`, `ArrowDown`, `Control+a`.
 pub(super) fn key(words: &str) -> Option<String> {
     let joined = words.replace(" + ", "+").replace('-', "+");
     if joined.contains('+') && joined.len() > 1 || joined.contains(' ') {
@@ -54,7 +54,7 @@ pub(super) fn key(words: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// ms of `2 seconds`, `500ms`, `half a minute`, `a moment`.
+/// Parses `2 seconds`, `500ms`, `half a minute` or `a moment` to ms.
 pub(super) fn duration(words: &[Word]) -> Option<u64> {
     let (first, rest) = words.split_first()?;
     if let Some(at) = first.low.find(|c: char| c.is_alphabetic())
@@ -81,7 +81,7 @@ pub(super) fn duration(words: &[Word]) -> Option<u64> {
         .ok()
         .or_else(|| number(first).map(|number| number as f64))?;
     let unit = match rest.first() {
-        // A number alone: small ones are seconds.
+        // Without a unit, small numbers are seconds.
         None if count < 100.0 => 1_000,
         None => 1,
         Some(word) => unit(&word.low)?,
@@ -98,7 +98,7 @@ fn unit(word: &str) -> Option<u64> {
     }
 }
 
-/// `3 times`, `twice` behind something.
+/// Splits off a trailing `3 times` or `twice`.
 pub(super) fn repeats(words: &[Word]) -> (&[Word], u32) {
     match words {
         [rest @ .., twice] if twice.is(&["twice"]) => (rest, 2),

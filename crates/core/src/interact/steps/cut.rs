@@ -1,8 +1,8 @@
-//! Where one step ends and the next begins.
+//! Splits a clause into steps, and lists the verbs that start one.
 
 use crate::interact::words::{Joint, Word};
 
-/// Words that ask nicely, or count.
+/// Polite words and words that number steps.
 const FILLERS: &[&str] = &[
     "please",
     "now",
@@ -44,7 +44,7 @@ const FILLERS: &[&str] = &[
     "immediately",
     "simply",
 ];
-/// Openings of several words that say nothing.
+/// Openings of several words without a meaning of their own.
 const OPENINGS: &[&[&str]] = &[
     &["after", "that"],
     &["go", "ahead"],
@@ -103,10 +103,10 @@ const OTHER: &[&str] = &[
 const VERBS: [&[&str]; 14] = [
     OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS, OTHERS,
 ];
-/// First words of what is clicked when nothing else is said: `sign in`, `log out`.
+/// First words of phrases that are clicked without another verb: `sign in`, `log out`.
 pub(super) const PAIRS: &[&str] = &["sign", "log", "login", "logout"];
 
-/// What only a model can do, or anybody who thinks: never part of a name behind `and` or a comma.
+/// Verbs of steps that need a model. After `and` or a comma, they are never part of a name.
 const OTHERS: &[&str] = &[
     "analyse",
     "analyze",
@@ -127,10 +127,10 @@ const OTHERS: &[&str] = &[
     "verify",
 ];
 
-/// What is known to stand between a text and its field.
+/// Prepositions between a text and its field.
 pub(super) const INTO: &[&str] = &["into", "in", "inside", "within", "as", "for", "to", "under"];
 
-/// A clause cut where a comma or `and` is followed by another step.
+/// Splits a clause where a comma or `and` is followed by another step.
 pub(super) fn singles(clause: Vec<Word>) -> Vec<Vec<Word>> {
     let mut singles: Vec<Vec<Word>> = Vec::new();
     let mut rest = &clause[..];
@@ -160,7 +160,7 @@ fn starts_step(words: &[Word]) -> bool {
         .is_some_and(|word| VERBS.iter().any(|verbs| word.is(verbs)))
 }
 
-/// Whether a step that types is followed by another text for another field.
+/// Returns whether a typing step is followed by another text for another field.
 fn goes_on(single: &[Word], rest: &[Word]) -> bool {
     let types = without_fillers(single).first().is_some_and(|word| word.is(TYPE));
     let place = |words: &[Word]| words.iter().any(|word| word.is(&["into", "in", "as", "with"]));

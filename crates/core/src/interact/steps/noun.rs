@@ -1,10 +1,10 @@
-//! Things in words: elements with what kind they are called, and addresses.
+//! Parses nouns: elements with their kind, and URLs.
 
 use crate::interact::element::{Hint, Named};
 use crate::interact::words::{ARTICLES, Word, is_all, text, without_first, without_last};
 use crate::limits::MAX_NAME_WORDS;
 
-/// An element in words: `the "Add" button`, `Sign in`, `the second link`, `the button labeled Send`.
+/// Parses an element: `the "Add" button`, `Sign in`, `the second link`, `the button labeled Send`.
 pub(super) fn named(words: &[Word]) -> Option<Named> {
     let mut named = Named::default();
     let mut rest = words;
@@ -64,7 +64,7 @@ pub(super) fn named(words: &[Word]) -> Option<Named> {
         let name = without_last(&rest[..before], &["labeled", "labelled", "called", "named"]);
         named.hint = Some(hint);
         named.name = text(name);
-        // `search box`: what it is for is its name.
+        // The purpose of a `search box` is its name.
         return (!named.name.is_empty() || named.nth.is_some() || !words.is_empty()).then_some(named);
     }
     named.name = text(rest);
@@ -94,7 +94,7 @@ fn ordinal(word: &str) -> Option<i32> {
         .map(|number| number - 1)
 }
 
-/// What kinds of things are called, those of two words first.
+/// Words for kinds of elements, pairs of words first.
 const KINDS: &[(&[&str], Hint)] = &[
     (&["radio", "button"], Hint::Tick),
     (&["check", "box"], Hint::Tick),
@@ -139,14 +139,15 @@ const KINDS: &[(&[&str], Hint)] = &[
     (&["headline"], Hint::Heading),
 ];
 
-/// The kind that the words begin with, and where it ends.
+/// Returns the kind at the start of the words, and where it ends.
 fn kind_before(words: &[Word]) -> Option<(Hint, usize)> {
     let fits = |kind: &[&str]| words.len() > kind.len() && is_all(&words[..kind.len()], kind);
     let found = KINDS.iter().find(|(kind, _)| fits(kind));
     found.map(|(kind, hint)| (*hint, kind.len()))
 }
 
-/// The kind that the words end with, and where it begins. A name that is all of it stays a name: `Tab`, `Menu`.
+/// Returns the kind at the end of the words, and where it starts. A name that consists of it stays a name:
+/// `Tab`, `Menu`.
 fn kind_after(words: &[Word]) -> Option<(Hint, usize)> {
     let fits = |kind: &[&str]| words.len() >= kind.len() && is_all(&words[words.len() - kind.len()..], kind);
     let (kind, hint) = KINDS.iter().find(|(kind, _)| fits(kind))?;
@@ -155,7 +156,7 @@ fn kind_after(words: &[Word]) -> Option<(Hint, usize)> {
     (!is_name).then_some((*hint, before))
 }
 
-/// Whether it can only be an address.
+/// Returns whether a text can only be a URL.
 pub(super) fn is_address(text: &str) -> bool {
     let lower = text.to_lowercase();
     if lower.contains("://")

@@ -1,4 +1,4 @@
-//! Steps that have to do with the page as a whole: scrolling, waiting, reading.
+//! Parses steps on the page as a whole: scrolling, waiting, reading.
 
 use super::amount::{duration, number};
 use super::noun::named;
@@ -83,7 +83,7 @@ pub(super) fn scroll(rest: &[Word]) -> Option<Step> {
     pixels.then_some(Step::Scroll(Scroll::Pixels(x * amount, y * amount)))
 }
 
-/// A scroll to a side that names no distance.
+/// Distance of a horizontal scroll without an amount, in pixels.
 const SIDEWAYS: i64 = 300;
 
 pub(super) fn wait(rest: &[Word]) -> Option<Step> {
@@ -197,7 +197,7 @@ pub(super) fn read(verb: &str, rest: &[Word]) -> Option<Step> {
             _ => rest,
         };
     }
-    // Where it stands says nothing: it is this page.
+    // A location such as `on this page` adds nothing.
     let here: [&[&str]; 6] = [
         &["on", "the", "page"],
         &["on", "this", "page"],

@@ -1,4 +1,4 @@
-//! Steps in words, for those who read what was done.
+//! Describes steps in words, to report what was done.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -35,7 +35,7 @@ impl Display for Step {
             Step::WaitForPage => f.write_str("wait for the page"),
             Step::Read(Told::Page) => f.write_str("read the page"),
             Step::Read(Told::Title) => f.write_str("read the title"),
-            Step::Read(Told::Url) => f.write_str("read the address"),
+            Step::Read(Told::Url) => f.write_str("read the URL"),
             Step::Read(Told::Words(words)) => write!(f, "read {words:?}"),
             Step::Screenshot => f.write_str("take a screenshot"),
         }

@@ -58,7 +58,7 @@ fn windows(windows: i64) -> Step {
 }
 
 #[test]
-fn single_steps_are_read_in_many_forms() {
+fn single_steps_are_parsed_in_many_forms() {
     let table: Vec<(&str, Step)> = vec![
         ("go to example.com", open("example.com")),
         (
@@ -238,7 +238,7 @@ fn single_steps_are_read_in_many_forms() {
 }
 
 #[test]
-fn steps_follow_each_other_in_many_forms() {
+fn sequences_of_steps_are_parsed_in_many_forms() {
     let login = || {
         vec![
             click("Sign in"),
@@ -305,7 +305,7 @@ fn steps_follow_each_other_in_many_forms() {
 }
 
 #[test]
-fn what_is_not_understood_is_named_and_nothing_is_done() {
+fn clauses_that_are_not_understood_are_reported() {
     for (prompt, unknown) in [
         ("", vec![""]),
         ("make me a sandwich", vec!["make me a sandwich"]),
@@ -344,7 +344,7 @@ fn what_is_not_understood_is_named_and_nothing_is_done() {
 }
 
 #[test]
-fn no_text_breaks_the_reading() {
+fn no_prompt_makes_the_parser_panic() {
     let marks = [
         "", "\"", "'", "and", ",", "then", ".", "click", "type", "into", "1.", "(", "ä", "\n", "step",
         "scroll", "to",

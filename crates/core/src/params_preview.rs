@@ -1,6 +1,6 @@
-//! Crawl options from a description in words, by rules (contract section 6.3): page counts, depths, paths,
-//! subdomains, the whole domain, sitemaps, pauses. What is not understood is left out; nothing is ever
-//! proposed that a crawl would refuse, whoever proposes it.
+//! Derives crawl options from a prompt by rules (contract section 6.3): page limits, depths, paths, subdomains,
+//! the whole domain, sitemaps, delays. Ignores what it does not understand, and never proposes options that a crawl
+//! would reject, whether they come from the rules or from a model.
 
 mod accepted;
 mod words;
@@ -20,7 +20,9 @@ use crate::scope::{Scope, site_of};
 use accepted::own_path;
 use words::{Word, words};
 
-const NOTHING_UNDERSTOOD: &str = "Nothing in the prompt was understood. Without a language model this server knows page counts (`at most 50 pages`), depths (`2 levels deep`), paths (`only /blog`, `not the news section`), `subdomains`, `external links`, `the whole domain`, `sitemap only` and pauses (`wait 2 seconds`).";
+const NOTHING_UNDERSTOOD: &str = "No option could be derived from the prompt. Without a language model, this server \
+    understands page limits (`at most 50 pages`), depths (`2 levels deep`), paths (`only /blog`, `not the news \
+    section`), `subdomains`, `external links`, `the whole domain`, `sitemap only` and delays (`wait 2 seconds`).";
 
 const NEGATIONS: &[&str] = &[
     "not",
@@ -40,7 +42,7 @@ const NEGATIONS: &[&str] = &[
     "omit",
     "nothing",
 ];
-/// What stands before a negation that is one only there: `everything but the blog`.
+/// Words that turn a following `but` into a negation: `everything but the blog`.
 const ALL_OF_IT: &[&str] = &["everything", "all", "anything"];
 const AFFIRMATIONS: &[&str] = &[
     "only",
@@ -86,7 +88,7 @@ const SITES: &[&str] = &["domain", "site", "website", "host"];
 const PAUSES: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
 
 impl ParamsPreview {
-    /// The proposal for a description, by rules.
+    /// Derives a proposal from a prompt by rules.
     pub fn of(request: &ParamsPreviewRequest, enabled: Enabled) -> Self {
         let read = propose(&request.url.url, request.url.given(), &request.prompt);
         let (mut data, refused) = match serde_json::to_value(&read) {
@@ -106,7 +108,7 @@ impl ParamsPreview {
         preview
     }
 
-    /// What is taken over of a model's proposal. `None` when it proposes nothing that could be.
+    /// Validates a model's proposal and keeps its valid options. Returns `None` if there are none.
     pub fn proposed(request: &ParamsPreviewRequest, proposal: &Value, enabled: Enabled) -> Option<Self> {
         let (data, refused) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
         let mut preview = Self {
@@ -118,7 +120,7 @@ impl ParamsPreview {
         (preview.data != bare(request.url.given())).then_some(preview)
     }
 
-    /// Adds a sentence for the caller.
+    /// Adds a sentence to the warning.
     pub fn warn(&mut self, sentence: &str) {
         match &mut self.warning {
             Some(warning) => {
@@ -133,7 +135,7 @@ impl ParamsPreview {
         if !names.is_empty() {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let sentence = format!(
-                "Left out, because a crawl with it would be refused or find nothing: {}.",
+                "Ignored, because a crawl with it would be rejected or find nothing: {}.",
                 names.join(", ")
             );
             self.warn(&sentence);
@@ -142,9 +144,10 @@ impl ParamsPreview {
 }
 
 impl CrawlRequest {
-    /// Reads a request body again, with what it leaves out as it was proposed; explicit fields win.
+    /// Parses a request body and fills the fields it leaves out from a proposal. Explicit fields win.
     ///
-    /// Errors: 400 when both do not go together.
+    /// # Errors
+    /// 400 if the result is invalid.
     pub fn completed(bytes: &[u8], proposal: &CrawlParams) -> Result<Self, ApiError> {
         let Value::Object(mut body) = parse(bytes)? else {
             return Self::from_json(bytes);
@@ -182,7 +185,7 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
         if is_but || leaves_out || (word.is(NEGATIONS) && !next_is(COMPARISONS)) {
             negated = true;
         } else if word.is(&["outside"]) {
-            // Nothing outside of it is what is in it.
+            // "Nothing outside X" means "X".
             negated = !negated;
         } else if word.is(AFFIRMATIONS) && !before.is_some_and(|before| before.is(NEGATIONS)) {
             negated = false;
@@ -202,7 +205,7 @@ struct Reading<'w> {
 }
 
 impl<'w> Reading<'w> {
-    /// The words around one, nearest first, up to the end of the sentence.
+    /// Returns up to `count` following words of the same sentence, nearest first.
     fn after(&self, at: usize, count: usize) -> impl Iterator<Item = &'w Word> + use<'w> {
         let mut ended = self.words[at].ends_sentence;
         self.words[at + 1..].iter().take(count).take_while(move |word| {
@@ -296,7 +299,7 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// Another host of the site that the crawl starts on.
+    /// Returns whether this is another host of the start URL's site.
     fn is_other_host(&self, host: &str) -> bool {
         let own = self.start.host_str().unwrap_or_default();
         let site = site_of(self.start);
@@ -309,13 +312,14 @@ impl<'w> Reading<'w> {
         word.begins(&["homepage"]) || (word.is(&["home", "start", "front"]) && before_page)
     }
 
-    /// Whether a word that may name a part of a site does: some always do, some beside others.
+    /// Returns whether a word that can name a section of a site does so here: some always do, others only next
+    /// to certain words.
     fn is_place(&self, at: usize, alone: bool) -> bool {
         let word = &self.words[at];
         let is_counted = self.before(at, 2).any(|word| word.number().is_some());
         let of_place = self.before(at, 1).any(|word| word.place().is_some());
         if word.begins(PAGES) && (is_counted || of_place) {
-            // `20 articles`, `blog articles`: pages, wherever they are.
+            // `20 articles` and `blog articles` mean pages anywhere.
             return false;
         }
         let ahead = self
@@ -377,7 +381,7 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// The start page has to pass the patterns too, and what they name may lie beside it.
+    /// Completes the options so that the start page matches the patterns and their paths are in scope.
     fn finish(mut self) -> CrawlParams {
         if !self.include.is_empty() {
             let path = self.start.path().trim_end_matches('/');

@@ -1,5 +1,5 @@
-//! One page: whether this server can do what is asked ([`check_supported`], before any fetch), and
-//! what is made of the fetched bytes (`render`, with the feature of the same name).
+//! Scraping one page: checks whether this server supports the options ([`check_supported`], before any
+//! fetch), and renders the fetched bytes to a document ([`render()`], with the feature `render`).
 
 #[cfg(feature = "render")]
 mod browser_need;
@@ -47,19 +47,19 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{ChangeMode, Format, QueryMode};
 use crate::api::options::ScrapeOptions;
 
-/// What the operator has configured and this build can do.
+/// Optional backends that the operator has configured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Capabilities {
-    /// A browser is there.
+    /// A browser is available.
     pub browser: bool,
-    /// A language model is there.
+    /// A language model is available.
     pub model: bool,
 }
 
-/// Refuses what cannot be done here, before anything is fetched.
+/// Rejects options that this server cannot fulfil, before anything is fetched.
 ///
-/// Errors: 400 for actions without a browser and for selectors that cannot be read, 503 for what the
-/// operator has not configured.
+/// # Errors
+/// 400 for actions without a browser and for invalid selectors, 503 for a backend that is not configured.
 pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
     check_selectors(options)?;
     if !capabilities.browser {
@@ -71,13 +71,13 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
     if options.redact_pii.is_some() {
         return Err(ApiError::new(
             ErrorCode::NotConfigured,
-            "`redactPII` is not available on this server; leave it out, or set it to false.",
+            "`redactPII` is not available on this server; omit it or set it to false.",
         ));
     }
     Ok(())
 }
 
-/// Whether what is asked for only a browser can do.
+/// Returns whether only a browser can fulfil the options.
 pub fn needs_browser(options: &ScrapeOptions) -> bool {
     !options.actions.is_empty()
         || options.wait_for > 0
@@ -93,7 +93,7 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
     if !options.actions.is_empty() {
         return Err(ApiError::new(
             ErrorCode::ActionsNotSupported,
-            "`actions` need a browser, and none is configured on this server; leave them out.",
+            "`actions` need a browser, and none is configured on this server; omit them.",
         ));
     }
     let option = match options {
@@ -104,7 +104,7 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
     };
     Err(ApiError::new(
         ErrorCode::NotConfigured,
-        format!("`{option}` needs a browser, and none is configured on this server; leave it out."),
+        format!("`{option}` needs a browser, and none is configured on this server; omit it."),
     ))
 }
 
@@ -123,20 +123,23 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
             ..
         } => return Ok(()),
         Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
-        Format::Branding => (ErrorCode::BadRequest, "is not made by this server; use another"),
+        Format::Branding => (
+            ErrorCode::BadRequest,
+            "is not supported by this server; use another format",
+        ),
         Format::Screenshot(_) if !capabilities.browser => (
             ErrorCode::NotConfigured,
             "needs a browser, and none is configured on this server",
         ),
-        // What a schema asks for is filled from what the page states.
+        // With a schema, data stated on the page can be used.
         Format::Json(json) if !capabilities.model && json.schema.is_none() => (
             ErrorCode::NotConfigured,
-            "needs a language model when there is no `schema`, and none is configured on this server; give a `schema`",
+            "needs a language model or a `schema`, and no model is configured on this server; add a `schema`",
         ),
         Format::ChangeTracking(tracking) if !capabilities.model && tracking.schema.is_none() => (
             ErrorCode::NotConfigured,
-            "needs a language model for its mode `json` when there is no `schema`, and none is configured on this \
-             server; give a `schema`",
+            "needs a language model or a `schema` for its mode `json`, and no model is configured on this server; \
+             add a `schema`",
         ),
         Format::Question { .. } | Format::Query { .. } if !capabilities.model => (
             ErrorCode::NotConfigured,
@@ -149,7 +152,7 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
         | Format::Json(_) => return Ok(()),
     };
     let message = format!(
-        "The format `{}` {why}, or leave it out of `formats`.",
+        "The format `{}` {why}, or remove it from `formats`.",
         format.kind()
     );
     Err(ApiError::new(code, message))
@@ -161,7 +164,7 @@ fn check_selectors(options: &ScrapeOptions) -> Result<(), ApiError> {
     render::check_attribute_selectors(options)
 }
 
-/// Without the HTML engine selectors are left to the server.
+/// Leaves the check to the server: this build has no HTML parser.
 #[cfg(not(feature = "render"))]
 fn check_selectors(_options: &ScrapeOptions) -> Result<(), ApiError> {
     Ok(())
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_before_any_fetch() {
+    fn unsupported_options_are_rejected_before_any_fetch() {
         let none = Capabilities::default();
         let browser = Capabilities {
             browser: true,
@@ -283,7 +286,7 @@ mod tests {
 
     #[cfg(feature = "render")]
     #[test]
-    fn selectors_that_cannot_be_read_are_told_with_their_place() {
+    fn invalid_selectors_are_reported_with_their_path() {
         let options = ScrapeOptions::from_json(br#"{"includeTags":["article","a[["]}"#).unwrap();
         let error = check_supported(&options, &Capabilities::default()).unwrap_err();
         assert_eq!(error.status(), 400);

@@ -1,18 +1,18 @@
-//! Prompts as people write them, with the options that they mean for a crawl of `https://site.test/`.
+//! Realistic prompts with the options that they mean for a crawl of `https://site.test/`.
 
 use serde_json::{Value, json};
 
 use super::tests::preview;
 
-/// Prompts that the rules read otherwise than they are meant; at most 10. Patterns of one list are joined by `or`, so that
-/// a section in one language cannot be said in words of rules.
+/// Prompts that the rules misread, at most 10. Patterns of one list are alternatives, so a section in one language
+/// cannot be expressed by the rules.
 const KNOWN_MISSES: &[&str] = &["English docs only"];
 
 const BLOG: &str = "/blogs?(/|$)";
 const DOCS: &str = "/(docs?|documentation)(/|$)";
 const LANGUAGE: &str = "([-_][a-zA-Z]{2})?(/|$)";
 
-/// The start page belongs whatever else does.
+/// Includes the start page, which is always in scope.
 fn include(patterns: &[&str]) -> Value {
     let mut all = vec!["^/?$".to_owned()];
     all.extend(patterns.iter().map(|pattern| (*pattern).to_owned()));
@@ -213,7 +213,7 @@ fn prompts() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn prompts_are_read_as_they_are_meant() {
+fn prompts_yield_the_options_that_they_mean() {
     let prompts = prompts();
     assert_eq!(prompts.len(), 60);
     let mut missed = Vec::new();
@@ -222,11 +222,11 @@ fn prompts_are_read_as_they_are_meant() {
         found.as_object_mut().unwrap().remove("url");
         if found != *expected {
             missed.push(*prompt);
-            println!("missed: {prompt}\n   meant: {expected}\n   read:  {found}");
+            println!("missed: {prompt}\n   expected: {expected}\n   found:    {found}");
         }
     }
     println!(
-        "{} of {} prompts are read as they are meant",
+        "{} of {} prompts yield the expected options",
         prompts.len() - missed.len(),
         prompts.len()
     );

@@ -12,7 +12,7 @@ pub(super) fn preview(url: &str, prompt: &str) -> ParamsPreview {
     ParamsPreview::of(&ParamsPreviewRequest::from_value(body).unwrap(), enabled)
 }
 
-/// The proposal without `url`; it has to be one that a crawl accepts.
+/// Checks the proposal without `url`, and that a crawl accepts it.
 fn check(prompt: &str, expected: Value) {
     let preview = preview("https://site.test/", prompt);
     assert_eq!(preview.warning.is_some(), expected == json!({}), "{prompt}");
@@ -28,7 +28,7 @@ fn check(prompt: &str, expected: Value) {
 }
 
 #[test]
-fn counts_and_depths() {
+fn limits_and_depths_are_understood() {
     check("Crawl at most 50 pages", json!({ "limit": 50 }));
     check("first 1,000 urls please", json!({ "limit": 1000 }));
     check(
@@ -53,7 +53,7 @@ fn counts_and_depths() {
 }
 
 #[test]
-fn paths() {
+fn paths_are_understood() {
     check(
         "Only crawl /blog and /docs/api/*",
         json!({ "includePaths": ["^/?$", "^/blog(/|$)", "^/docs/api(/|$)"] }),
@@ -82,7 +82,7 @@ fn paths() {
 }
 
 #[test]
-fn hosts_sitemaps_and_pauses() {
+fn hosts_sitemaps_and_delays_are_understood() {
     check(
         "the entire website with subdomains",
         json!({ "crawlEntireDomain": true, "allowSubdomains": true }),
@@ -107,7 +107,7 @@ fn hosts_sitemaps_and_pauses() {
 }
 
 #[test]
-fn the_start_page_and_what_lies_beside_it_belong() {
+fn the_start_page_and_named_sections_are_in_scope() {
     let data = preview("https://site.test/start/here", "only /start/here/a and the blog").data;
     assert_eq!(data.crawl_entire_domain, Some(true));
     assert_eq!(data.include_paths.unwrap()[0], "^/start/here/?$");
@@ -116,7 +116,7 @@ fn the_start_page_and_what_lies_beside_it_belong() {
 }
 
 #[test]
-fn a_prompt_fills_what_the_body_leaves_out() {
+fn a_prompt_fills_fields_that_the_body_leaves_out() {
     let completed = |body: Value| {
         let params = preview("https://site.test", body["prompt"].as_str().unwrap()).data;
         CrawlRequest::completed(body.to_string().as_bytes(), &params)
@@ -137,7 +137,7 @@ fn a_prompt_fills_what_the_body_leaves_out() {
 }
 
 #[test]
-fn what_the_operator_does_not_allow_is_left_out_and_told() {
+fn options_that_the_operator_forbids_are_ignored_with_a_warning() {
     let body = json!({ "url": "https://site.test", "prompt": "ignore robots.txt, 5 pages" });
     let request = ParamsPreviewRequest::from_value(body).unwrap();
     let preview = ParamsPreview::of(&request, Enabled::default());
@@ -163,7 +163,7 @@ fn what_the_operator_does_not_allow_is_left_out_and_told() {
 }
 
 #[test]
-fn proposals_are_bounded() {
+fn proposals_are_limited_in_size() {
     let many: String = (0..500).map(|n| format!("/path{n} ")).collect();
     let data = preview("https://site.test/", &many).data;
     assert_eq!(data.include_paths.unwrap().len(), MAX_PROPOSED_PATTERNS + 1);

@@ -1,9 +1,9 @@
-//! Words of a prompt: lower case, without marks around them, each with what it may stand for.
+//! The words of a prompt in lower case without punctuation, and what each may refer to.
 
 use url::Url;
 
-/// What a path may be called, and its pattern. Those that also mean something else count as a path only
-/// beside a word such as `pages`.
+/// Names of site sections, with their path pattern and whether the name alone is enough. Other names count only
+/// next to a word such as `pages`.
 const PLACES: &[(&str, &str, bool)] = &[
     ("about", "about", false),
     ("account", "accounts?", false),
@@ -59,7 +59,7 @@ const PLACES: &[(&str, &str, bool)] = &[
     ("wiki", "wiki", true),
 ];
 
-/// Languages that pages are asked for in, and their codes in addresses.
+/// Languages and their codes in URLs.
 const LANGUAGES: &[(&str, &str)] = &[
     ("arabic", "ar"),
     ("chinese", "zh"),
@@ -91,7 +91,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("vietnamese", "vi"),
 ];
 
-/// Numbers in words.
+/// Number words.
 const NUMBERS: &[(&str, u64)] = &[
     ("one", 1),
     ("single", 1),
@@ -110,7 +110,7 @@ const NUMBERS: &[(&str, u64)] = &[
     ("thousand", 1000),
 ];
 
-/// A word and whether a sentence ends with it.
+/// A word, and whether it ends a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Word {
     pub(super) text: String,
@@ -122,12 +122,12 @@ impl Word {
         list.contains(&self.text.as_str())
     }
 
-    /// Starts like one of these: `page` is also `pages`.
+    /// Returns whether the word starts with one of these, so that `page` matches `pages`.
     pub(super) fn begins(&self, list: &[&str]) -> bool {
         list.iter().any(|begin| self.text.starts_with(begin))
     }
 
-    /// A number in digits or as a word.
+    /// Parses a number in digits or words.
     pub(super) fn number(&self) -> Option<f64> {
         if self.text == "half" {
             return Some(0.5);
@@ -148,13 +148,13 @@ impl Word {
         }
     }
 
-    /// The pattern of the part of a site that is in this language.
+    /// Returns the path pattern of the site section in this language.
     pub(super) fn language(&self) -> Option<String> {
         let (_, code) = LANGUAGES.iter().find(|(name, _)| *name == self.text)?;
         Some(format!("^/{code}([-_][a-zA-Z]{{2}})?(/|$)"))
     }
 
-    /// A host name as it stands, also within an address.
+    /// Parses a host name, alone or in a URL.
     pub(super) fn host(&self) -> Option<String> {
         match Url::parse(&self.text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => url.host_str().map(str::to_owned),
@@ -166,7 +166,7 @@ impl Word {
         }
     }
 
-    /// A path as it stands: `/blog/*` or a whole address.
+    /// Parses a path such as `/blog/*`, alone or in a URL.
     pub(super) fn path(&self) -> Option<String> {
         let path = match Url::parse(&self.text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => url.path().to_owned(),
@@ -176,7 +176,7 @@ impl Word {
         (!path.is_empty()).then(|| path.to_owned())
     }
 
-    /// The pattern of a path that has this name, and whether the name alone says so.
+    /// Returns the path pattern of the site section with this name, and whether the name alone is enough.
     pub(super) fn place(&self) -> Option<(&'static str, bool)> {
         let known = |text: &str| PLACES.iter().find(|(name, ..)| *name == text);
         let found = known(&self.text).or_else(|| known(self.text.strip_suffix('s')?));
@@ -184,7 +184,7 @@ impl Word {
     }
 }
 
-/// The words of a text. `sitemap-only` is two of them.
+/// Splits a text into words. `sitemap-only` is two words.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for raw in text.split_whitespace() {

@@ -1,79 +1,79 @@
-//! Whether a page is worth a browser, decided by what it shows without one. Pure: the page is measured by `content`,
-//! and what a browser did with it is compared here as well.
+//! Decides whether a page needs a browser, from what it shows without one. Pure: `content` measures the page, and the
+//! result of the browser is compared here as well.
 
 use std::collections::HashSet;
 
 use harvestman_content::{Mount, Page, Signs};
 use url::Url;
 
-/// Weight of the main text under which an empty root means that the page is still to come.
+/// Weight of the main text below which an empty application root means that content is missing.
 const ROOT_TEXT: usize = 1_000;
-/// The same of an empty `main`, and of an empty element that a script of the page fills.
+/// The same for an empty `main`, and for an empty element that a script of the page fills.
 const MOUNT_TEXT: usize = 500;
-/// The same of an empty list.
+/// The same for an empty list.
 const LIST_TEXT: usize = 300;
-/// The same of a request for JavaScript.
+/// The same for a request to enable JavaScript.
 const REQUEST_TEXT: usize = 600;
-/// The same of skeletons and unfilled templates.
+/// The same for skeletons and unfilled templates.
 const PLACEHOLDER_TEXT: usize = 800;
-/// The same of a challenge.
+/// The same for a bot challenge.
 const CHALLENGE_TEXT: usize = 800;
-/// The same of a loader.
+/// The same for a loading indicator.
 const LOADER_TEXT: usize = 300;
-/// The same of a framework's state.
+/// The same for embedded framework state.
 const STATE_TEXT: usize = 400;
-/// Weight of text that is little beside scripts.
+/// Weight of text that counts as little on a page with scripts.
 const LITTLE_TEXT: usize = 200;
-/// Weight of text that is none.
+/// Weight of text that counts as none.
 const NO_TEXT: usize = 10;
-/// Skeletons that are more than an ornament.
+/// Number of skeletons that are more than an ornament.
 const SKELETONS: usize = 3;
-/// Unfilled template expressions that are more than an example.
+/// Number of unfilled template expressions that are more than an example.
 const TEMPLATES: usize = 2;
-/// Weight of text below a heading, or of paragraphs, from which a short page is whole.
+/// Weight of text below a heading, or of paragraphs, at which a short page is complete.
 const WHOLE_BELOW_HEADING: usize = 15;
 const WHOLE_PROSE: usize = 60;
-/// Pictures, or form fields, from which a page without text is whole.
+/// Number of images or form fields at which a page without text is complete.
 const WHOLE_PICTURES: usize = 3;
 const WHOLE_FIELDS: usize = 2;
-/// Weight of new words, and their share of the old text in percent, from which a browser has added something.
+/// Weight of new words, and their percentage of the old text, at which a browser has added content.
 const ADDED_TEXT: usize = 20;
 const ADDED_PERCENT: usize = 10;
 
-/// Why a page does or does not need a browser. The names are stable: they stand in `metadata.scrapeEngineReason`.
+/// Why a page needs a browser or not. The names are stable: they are values of `metadata.scrapeEngineReason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BrowserReason {
-    /// It has enough text of its own.
+    /// It has enough text.
     Content,
-    /// It is short, but whole: a heading with text, paragraphs, pictures, a form.
+    /// It is short but complete: a heading with text, paragraphs, images, or a form.
     ShortPage,
-    /// No script runs on it.
+    /// It runs no scripts.
     NoScripts,
-    /// Its scripts measure or decorate only.
+    /// Its scripts only collect statistics or decorate.
     SideScripts,
-    /// It sends its reader elsewhere.
+    /// It redirects by markup or script.
     Redirect,
-    /// It shows the documents of its frames.
+    /// It displays documents in frames.
     Frames,
-    /// An error page that says little.
+    /// It is an error page with little text.
     ErrorPage,
-    /// It checks its visitor.
+    /// It shows a bot challenge.
     Challenge,
-    /// The root of an application or the page's `main` is empty.
+    /// The application root or `main` is empty.
     EmptyMount,
     /// An element that a script of the page seems to fill is empty.
     EmptyTarget,
-    /// It asks for JavaScript.
+    /// It asks to enable JavaScript.
     AsksForScripts,
-    /// Its `noscript` asks for JavaScript, and there is little else.
+    /// Its `noscript` asks to enable JavaScript, and there is little other text.
     Noscript,
-    /// It shows a loader.
+    /// It shows a loading indicator.
     Loader,
-    /// It shows grey boxes.
+    /// It shows skeleton placeholders.
     Skeleton,
-    /// Its template expressions are not filled in.
+    /// It has unfilled template expressions.
     Template,
-    /// It carries a framework's state instead of text.
+    /// It has embedded framework state instead of text.
     State,
     /// It has scripts and little text.
     LittleText,
@@ -82,7 +82,7 @@ pub enum BrowserReason {
 }
 
 impl BrowserReason {
-    /// All of them.
+    /// Every reason.
     pub const ALL: &'static [BrowserReason] = &[
         BrowserReason::Content,
         BrowserReason::ShortPage,
@@ -104,7 +104,7 @@ impl BrowserReason {
         BrowserReason::NoText,
     ];
 
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             BrowserReason::Content => "content",
@@ -128,12 +128,12 @@ impl BrowserReason {
         }
     }
 
-    /// Whether a page for this reason needs a browser.
+    /// Returns whether a page with this reason needs a browser.
     pub fn needs_browser(self) -> bool {
         self.certainty() != Certainty::None
     }
 
-    /// How sure it is that the content of such a page is still to come.
+    /// Returns how certain it is that the content of such a page is still missing.
     pub fn certainty(self) -> Certainty {
         use BrowserReason::*;
         match self {
@@ -146,58 +146,58 @@ impl BrowserReason {
         }
     }
 
-    /// What a page shows in place of its content, for a warning; `None` unless that is sure.
+    /// Returns what a page shows in place of its content, for a warning; `None` unless that is certain.
     pub fn placeholder(self) -> Option<&'static str> {
         use BrowserReason::*;
         match self {
             Content | ShortPage | NoScripts | SideScripts | Redirect | Frames | ErrorPage | EmptyTarget
             | LittleText | NoText => None,
-            Challenge => Some("a check of its visitor"),
-            EmptyMount => Some("an application whose content has not arrived"),
+            Challenge => Some("a bot challenge"),
+            EmptyMount => Some("an application that has not loaded its content"),
             AsksForScripts | Noscript => Some("a request to enable JavaScript"),
             Loader => Some("a loading indicator"),
-            Skeleton => Some("grey boxes"),
-            Template => Some("a template that is not filled in"),
-            State => Some("an application that has not been drawn"),
+            Skeleton => Some("loading placeholders"),
+            Template => Some("an unfilled template"),
+            State => Some("an application that has not rendered"),
         }
     }
 }
 
-/// How sure it is that the content of a page is still to come.
+/// How certain it is that the content of a page is still missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// Nothing says so.
+    /// No sign of missing content.
     None,
-    /// It would be short for a page.
+    /// The page would be unusually short.
     Low,
-    /// Its scripts would have something to fill.
+    /// The scripts have elements to fill.
     Medium,
-    /// It shows a placeholder.
+    /// The page shows a placeholder.
     High,
 }
 
-/// Why a document was made of a plain response or of a browser's page. The names are stable: they stand in
+/// Why a document was made from an HTTP response or from a browser page. The names are stable: they are values of
 /// `metadata.scrapeEngineReason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineReason {
-    /// What the page itself shows.
+    /// Because of what the page shows.
     Page(BrowserReason),
     /// The options need a browser.
     Requested,
-    /// Earlier pages of the host needed one.
+    /// Earlier pages of the host needed a browser.
     Learned,
-    /// The browser had nothing more for earlier pages of the host.
+    /// The browser added nothing to earlier pages of the host.
     Unhelpful,
-    /// The browser had nothing more for this page.
+    /// The browser added nothing to this page.
     NothingAdded,
-    /// The page needs a browser, and there is none.
+    /// The page needs a browser, and none is configured.
     NoBrowser,
     /// The browser failed on the page.
     BrowserFailed,
 }
 
 impl EngineReason {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             EngineReason::Page(reason) => reason.name(),
@@ -211,7 +211,7 @@ impl EngineReason {
     }
 }
 
-/// Decides by the measures of a page and its HTTP status.
+/// Decides from the measurements of a page and its HTTP status.
 pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
     use BrowserReason::*;
     let text = signs.main_text;
@@ -247,14 +247,14 @@ pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
     }
 }
 
-/// How sure it is that the content of a page is still to come, as the page stands in a browser.
+/// Returns how certain it is that content is missing from a page that is open in a browser.
 pub fn pending(html: &str, url: &Url, status: u16) -> Certainty {
     let mut signs = Page::parse(html, url).signs();
     signs.after_scripts();
     browser_need(&signs, status).certainty()
 }
 
-/// A short page that says what it has to say.
+/// Returns whether a short page is complete.
 fn is_whole(signs: &Signs) -> bool {
     let below = signs.main_text - signs.headings;
     (signs.headings > 0 && below >= WHOLE_BELOW_HEADING)
@@ -263,7 +263,7 @@ fn is_whole(signs: &Signs) -> bool {
         || signs.fields >= WHOLE_FIELDS
 }
 
-/// Whether the page as a browser has it holds more of its content than before: new words, or new pictures.
+/// Returns whether the page in the browser has more content than before: new words or new images.
 pub fn browser_added(before: &Signs, after: &Signs) -> bool {
     if after.pictures >= before.pictures + WHOLE_PICTURES {
         return true;
@@ -275,7 +275,7 @@ pub fn browser_added(before: &Signs, after: &Signs) -> bool {
         .filter(|word| !known.contains(word))
         .map(|word| word.chars().count())
         .sum();
-    // Text beyond what is kept of it counts by its weight alone.
+    // Text beyond the retained part counts only by its weight.
     let grown = after.main_text.saturating_sub(before.main_text);
     let least = match before.main_text {
         0..NO_TEXT => 1,
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_only_what_needs_a_browser_is_a_placeholder() {
+    fn names_are_unique_and_certain_reasons_have_a_placeholder() {
         let names: HashSet<_> = BrowserReason::ALL.iter().map(|reason| reason.name()).collect();
         assert_eq!(names.len(), BrowserReason::ALL.len());
         for reason in BrowserReason::ALL {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_adds_what_was_not_there() {
+    fn only_new_content_counts_as_added() {
         added("", "Herons and other birds of the lake", true);
         added(
             "Checking your browser before you proceed to the site",

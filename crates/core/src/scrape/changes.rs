@@ -1,5 +1,5 @@
-//! The format `changeTracking`: a page beside its last version. Decides what changed and says so; reading and keeping
-//! versions is the store's business.
+//! The `changeTracking` format: compares a page with its last version. Loading and storing versions is up to the
+//! store.
 
 mod data;
 mod diff;
@@ -12,21 +12,21 @@ use crate::api::wire_enum::wire_enum;
 use crate::page_version::{PageVersion, VersionKey};
 
 wire_enum! {
-    /// What became of a page since its last version.
+    /// How a page changed since its last version.
     ChangeStatus {
-        /// It was not there.
+        /// There was no page.
         New = "new",
-        /// Nothing but white space differs.
+        /// Only whitespace differs.
         Same = "same",
-        /// Its text differs.
+        /// The text differs.
         Changed = "changed",
-        /// It is not there any more.
+        /// The page no longer exists.
         Removed = "removed",
     }
 }
 
-/// Compares a document with the last version of its page and fills in `changeTracking`. What shall be the last version
-/// from now on is named in [`Document::version`]: not a page that could not be shown for a passing reason.
+/// Compares a document with the last version of its page and sets `changeTracking`. Sets [`Document::version`] if the
+/// document becomes the last version, which it does not for a transient error.
 pub fn track(
     document: &mut Document,
     previous: Option<&PageVersion>,
@@ -48,7 +48,7 @@ pub fn track(
     let mut answer = json!({
         "previousScrapeAt": previous.map(|previous| previous.at),
         "changeStatus": status,
-        // Only pages that a caller named or a crawl found are scraped: none is hidden.
+        // Only pages that a caller named or a crawl found are scraped, so none is hidden.
         "visibility": "visible",
     });
     let mut warning = None;
@@ -77,7 +77,7 @@ fn is_gone(status_code: u16) -> bool {
     matches!(status_code, 404 | 410)
 }
 
-/// White space makes no difference.
+/// Compares texts without regard to whitespace.
 fn is_same(a: &str, b: &str) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
 }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_comes_with_its_mode_and_only_when_something_changed() {
+    fn a_diff_is_included_in_its_mode_if_the_page_changed() {
         let mode = || vec![ChangeMode::GitDiff];
         let same = tracked(Some((200, "a")), (200, "a"), mode())
             .change_tracking

@@ -1,14 +1,14 @@
-//! `onlyCleanContent` without a model: rules that remove leftovers from Markdown (cookie notices,
-//! share bars, lists of related pages). It drops whole blocks and never changes one.
+//! `onlyCleanContent` without a model: rules that remove cookie notices, share bars and lists of
+//! related pages from Markdown. Removes whole blocks and never changes one.
 
-/// What the caller is told when the rules ran.
+/// Warning when the rules were applied.
 pub(super) const WARNING: &str =
-    "`onlyCleanContent` was done by rules, because no language model is configured on this server.";
+    "`onlyCleanContent` used rules, because no language model is configured on this server.";
 
-/// Longest block that can be a notice, bytes: real text is longer.
+/// Maximum length of a notice in bytes; longer blocks are text.
 const MAX_NOTICE_BYTES: usize = 600;
 
-/// Removes leftovers.
+/// Removes boilerplate blocks.
 pub(super) fn clean(markdown: &str) -> String {
     let blocks = blocks(markdown);
     let mut kept: Vec<&str> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn clean(markdown: &str) -> String {
     kept.join("\n\n")
 }
 
-/// The text between blank lines; fenced code is one block whatever is in it.
+/// Splits text at blank lines; a fenced code block is one block.
 fn blocks(markdown: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let (mut start, mut position) = (0, 0);
@@ -84,7 +84,7 @@ fn is_notice(block: &str) -> bool {
     about_cookies && asks.iter().filter(|word| text.contains(**word)).count() >= 2
 }
 
-/// Only links, and each to a place for sharing.
+/// Returns whether a block consists of links to sharing services.
 fn is_share_bar(block: &str) -> bool {
     const SHARING: &[&str] = &[
         "facebook.com/sharer",
@@ -138,7 +138,7 @@ fn is_link_list(block: &str) -> bool {
     only_links(block).is_some_and(|targets| !targets.is_empty())
 }
 
-/// The targets of a block that consists of links alone (list marks and separators beside).
+/// Returns the targets of a block that consists only of links, list markers and separators.
 fn only_links(block: &str) -> Option<Vec<&str>> {
     if is_code(block) {
         return None;
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leftovers_go_and_text_stays() {
+    fn boilerplate_is_removed_and_text_is_kept() {
         let check = |before: &str, after: &str| assert_eq!(clean(before), after);
         check("# Title\n\nText.\n", "# Title\n\nText.");
         check("We use cookies. Accept all cookies?\n\nText.", "Text.");

@@ -1,5 +1,5 @@
-//! What is made of the Markdown of a page, whatever kind of file it came from: the clean-up pass, passages, what a model
-//! is given.
+//! Processes the Markdown of a page, whatever kind of file it came from: the clean-up pass, passages, and the
+//! input of a model.
 
 use super::passages::Text;
 use super::render::Rendered;
@@ -7,13 +7,13 @@ use super::{clean, highlights, model};
 use crate::api::format::{Format, FormatKind, QueryMode};
 use crate::api::options::ScrapeOptions;
 
-/// Whether Markdown has to be written, for the caller or for what is made of it.
+/// Returns whether Markdown is needed, for the caller or for another format.
 pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
     options.wants(FormatKind::Markdown) || query(options).is_some() || !model::parts(options).is_empty()
 }
 
-/// Fills what the options ask for from the document's Markdown, which goes when nobody asked for it. What a model
-/// makes of it is left to the caller.
+/// Sets the formats that derive from the document's Markdown, and removes the Markdown if it was not requested.
+/// Formats that need a model are left to the caller.
 pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
     let document = &mut rendered.document;
     let Some(mut markdown) = document.markdown.take() else {
@@ -40,7 +40,7 @@ pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
     }
 }
 
-/// What the wanted passages shall be about.
+/// Returns the query for passages.
 fn query(options: &ScrapeOptions) -> Option<&str> {
     options.formats.iter().find_map(|format| match format {
         Format::Highlights { query } => Some(query.as_str()),

@@ -1,5 +1,5 @@
-//! Files as pages: which responses have to be read first, what is made of a file that was read, and
-//! uploaded files. Reading itself happens elsewhere, under limits of time and memory.
+//! Files as pages: which responses must be parsed by a file reader first, how a parsed file is rendered, and
+//! uploads. The reader itself runs elsewhere, under time and memory limits.
 
 use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
 use harvestman_content::{Page, Selection};
@@ -19,9 +19,9 @@ use crate::ids::ScrapeId;
 
 const NO_BLOCKS: &str = "`blocks` is not available on this server; the list is empty.";
 const NO_RECOGNITION: &str =
-    "Text recognition is not available on this server; the text is the one that the PDF holds.";
+    "Text recognition is not available on this server; the text layer of the PDF was used.";
 
-/// What has to be read before this response can be rendered; none where `render` does it all.
+/// Returns what must be parsed before this response can be rendered; `None` if `render` handles it.
 pub fn file_request(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<FileRequest> {
     match page.kind() {
         _ if page.status >= 400 => None,
@@ -41,15 +41,16 @@ fn pdf_parser(options: &ScrapeOptions) -> Option<&PdfParser> {
     })
 }
 
-/// Whether a PDF is to be read at all.
+/// Returns whether a PDF should be parsed at all.
 pub(super) fn wants_pdf(options: &ScrapeOptions) -> bool {
     pdf_parser(options).is_some()
 }
 
-/// Makes a document of a file that was read, as [`super::render`] does of a page.
+/// Renders a parsed file, as [`super::render()`] does for a page.
 ///
-/// Errors: 500 `SCRAPE_PDF_ERROR` for a PDF and 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for any other file
-/// that could not be read, 400 for selectors that cannot be read.
+/// # Errors
+/// 500 `SCRAPE_PDF_ERROR` if a PDF could not be parsed, 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` if any other
+/// file could not be, 400 for invalid selectors.
 pub fn render_file(
     page: &RawPage<'_>,
     options: &ScrapeOptions,
@@ -62,9 +63,10 @@ pub fn render_file(
     Ok(rendered)
 }
 
-/// As [`render_file`], but leaves to the caller what a language model makes of the file.
+/// Like [`render_file`], but leaves formats that need a language model to the caller.
 ///
-/// Errors: those of [`render_file`].
+/// # Errors
+/// As [`render_file`].
 pub fn prepare_file(
     page: &RawPage<'_>,
     options: &ScrapeOptions,
@@ -74,7 +76,7 @@ pub fn prepare_file(
 ) -> Result<Rendered, ApiError> {
     let is_pdf = request.file_type == FileType::Pdf;
     let file = file.map_err(|error| unreadable(is_pdf, &error))?;
-    // All of a file is its content.
+    // A file is content as a whole.
     let selection = Selection {
         only_main_content: false,
         ..selection(options)?
@@ -114,9 +116,10 @@ pub fn prepare_file(
     Ok(rendered)
 }
 
-/// Reads and renders in place: for callers that trust their files, or limit themselves.
+/// Parses and renders in this process, for callers that trust their files or set their own limits.
 ///
-/// Errors: those of [`super::render`] and of [`render_file`].
+/// # Errors
+/// As [`super::render()`] and [`render_file`].
 #[cfg(feature = "files")]
 pub fn read_and_render(
     page: &RawPage<'_>,
@@ -134,13 +137,10 @@ pub fn read_and_render(
 
 fn unreadable(is_pdf: bool, error: &FileError) -> ApiError {
     match is_pdf {
-        true => ApiError::new(
-            ErrorCode::PdfError,
-            format!("The PDF cannot be converted: {error}."),
-        ),
+        true => ApiError::new(ErrorCode::PdfError, format!("Cannot convert the PDF: {error}.")),
         false => ApiError::new(
             ErrorCode::UnsupportedFile,
-            format!("The file cannot be converted: {error}."),
+            format!("Cannot convert the file: {error}."),
         ),
     }
 }
@@ -157,7 +157,7 @@ fn with_markers(pages: impl Iterator<Item = DocumentPage>) -> String {
     marked.collect::<Vec<_>>().join("\n\n---\n\n")
 }
 
-/// What the file says about itself.
+/// Copies the properties of the file.
 fn describe(metadata: &mut Metadata, properties: Vec<(String, String)>) {
     for (name, value) in properties {
         match name.as_str() {
@@ -171,7 +171,7 @@ fn describe(metadata: &mut Metadata, properties: Vec<(String, String)>) {
     }
 }
 
-/// Kinds of text that need no reader: name, extensions, content types.
+/// Text formats that need no file reader: name, extensions, content types.
 const TEXTS: &[(&str, &[&str], &[&str])] = &[
     (
         "html",
@@ -184,22 +184,23 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
     ("xml", &["xml"], &["application/xml", "text/xml"]),
 ];
 
-/// A file that the caller sent.
+/// An uploaded file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Upload<'a> {
-    /// Its name, without folders.
+    /// File name without folders.
     pub name: &'a str,
-    /// The content type that the caller gave.
+    /// Content type given by the caller.
     pub content_type: Option<&'a str>,
-    /// The bytes.
+    /// Contents.
     pub body: &'a [u8],
 }
 
 impl Upload<'_> {
-    /// The content type as which it is converted: by the extension of its name, then by the type that the
-    /// caller gave, then by its bytes.
+    /// Returns the content type to convert it as: by file extension, then by the given content type, then by
+    /// its bytes.
     ///
-    /// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for kinds that cannot be converted.
+    /// # Errors
+    /// 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for formats that cannot be converted.
     pub fn kind(&self) -> Result<&'static str, ApiError> {
         let extension = self
             .name
@@ -237,14 +238,14 @@ impl Upload<'_> {
                 ApiError::new(
                     ErrorCode::UnsupportedFile,
                     format!(
-                        "`{}` is a kind of file that this server cannot convert; GET /v2/parse/formats lists those it can.",
+                        "This server cannot convert `{}`; GET /v2/parse/formats lists the supported formats.",
                         self.name
                     ),
                 )
             })
     }
 
-    /// What the document says instead of where it was fetched.
+    /// Replaces metadata about a fetch by the file name.
     pub fn describe(&self, metadata: &mut Metadata) {
         metadata.source_url = Some(self.name.to_owned());
         metadata.url = None;
@@ -255,15 +256,15 @@ impl Upload<'_> {
             .insert("sourceFile".to_owned(), Value::from(self.name));
     }
 
-    /// The address under which it is converted: a name with nothing that links could be resolved against.
+    /// Returns a URL for the conversion, against which relative links cannot be resolved.
     pub fn url(&self) -> Url {
-        let mut url = Url::parse("upload:file").expect("a constant address parses");
+        let mut url = Url::parse("upload:file").expect("a constant URL parses");
         url.set_path(self.name);
         url
     }
 }
 
-/// The answer of `GET /v2/parse/formats`.
+/// Returns the response of `GET /v2/parse/formats`.
 pub fn parse_formats() -> ParseFormats {
     let format = |name: &str, extensions: &[&str], types: &[&str]| ParseFormat {
         format: name.to_owned(),

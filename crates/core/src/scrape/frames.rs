@@ -1,4 +1,4 @@
-//! Pages that show little more than the documents of frames: which of them are read, and the page with them in place.
+//! Pages that consist of frames: selects the frames to load and inserts their documents into the page.
 
 use harvestman_content::{FrameTag, Page, Selection, frame_tags, with_frames};
 use url::Url;
@@ -7,14 +7,14 @@ use super::kind::Kind;
 use super::render::RawPage;
 use crate::scope::site_of;
 
-/// Weight of the page's own main text from which its frames are left alone: a crawl fetches them as pages of their own.
+/// Weight of a page's own main text at which its frames are ignored: a crawl fetches them as separate pages.
 const OWN_TEXT: usize = 40;
-/// Bytes of a page whose frames are looked for; pages of frames are short.
+/// Maximum bytes of a page whose frames are considered; pages of frames are short.
 const PAGE_BYTES: usize = 256 * 1024;
-/// Frames of one page that are looked at.
+/// Maximum number of frames per page.
 const FRAMES: usize = 16;
 
-/// A page with little text of its own, and frames of its own site.
+/// A page with little text of its own and frames of the same site.
 #[derive(Clone, Debug)]
 pub struct FramedPage {
     html: String,
@@ -22,7 +22,7 @@ pub struct FramedPage {
 }
 
 impl FramedPage {
-    /// Reads the frames of a page; `None` for a page that has enough text, or no frame of its site.
+    /// Finds the frames of a page; `None` if the page has enough text or no frame of its site.
     pub fn read(page: &RawPage<'_>) -> Option<FramedPage> {
         if page.body.len() > PAGE_BYTES || page.kind() != Kind::Html {
             return None;
@@ -39,12 +39,12 @@ impl FramedPage {
         (!frames.is_empty()).then_some(FramedPage { html, frames })
     }
 
-    /// Where the documents of its frames are, in order.
+    /// Returns the URLs of the frames' documents, in order.
     pub fn urls(&self) -> Vec<Url> {
         self.frames.iter().map(|frame| frame.url.clone()).collect()
     }
 
-    /// The page with these documents, in order of the frames, in their places; `None` for a frame that stays as it is.
+    /// Inserts the documents, given in order of the frames. A frame stays unchanged where the document is `None`.
     pub fn with(self, documents: &[Option<RawPage<'_>>]) -> String {
         let found = self.frames.into_iter().zip(documents);
         let documents: Vec<(FrameTag, String)> = found
@@ -54,7 +54,7 @@ impl FramedPage {
     }
 }
 
-/// What an HTML document shows, with absolute addresses.
+/// Returns the body of an HTML document with absolute URLs.
 fn body_of(document: &RawPage<'_>) -> Option<String> {
     if document.kind() != Kind::Html {
         return None;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_the_same_site_stand_in_their_places() {
+    fn documents_of_the_same_site_replace_their_frames() {
         let url = Url::parse("https://www.a.example/manual/").unwrap();
         let page = raw(
             &url,
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_a_page_with_text_are_left_alone() {
+    fn frames_of_a_page_with_text_are_ignored() {
         let url = Url::parse("https://a.example/").unwrap();
         let text = "Herons stand still in shallow water and wait for fish.";
         assert!(FramedPage::read(&raw(&url, &format!("<p>{text}</p><iframe src=/map></iframe>"))).is_none());
         assert!(
             FramedPage::read(&raw(&url, "<p>Map</p><iframe src=/></iframe>")).is_none(),
-            "itself"
+            "a frame of the page itself"
         );
         assert!(FramedPage::read(&raw(&url, "<p>Map</p><iframe src=/map></iframe>")).is_some());
         let other = "<p>Map</p><iframe src='https://maps.example/'></iframe>";

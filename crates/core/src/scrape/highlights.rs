@@ -1,29 +1,29 @@
-//! The format `highlights`: passages of a page that fit a query, ranked by BM25 over its sentences. A heading that fits
-//! lifts what stands under it. Quotes, never rewrites.
+//! The `highlights` format: passages of a page that match a query, ranked by BM25 over sentences. A matching heading
+//! raises the passages below it. Passages are verbatim quotes.
 
 use std::collections::HashMap;
 
 use super::passages::{Passage, Text, Words, is_stop_word};
 use crate::limits::MAX_QUERY_WORDS;
 
-/// Most passages of an answer.
+/// Maximum number of passages.
 const MAX_PASSAGES: usize = 10;
-/// Size from which no further passage is added, bytes.
+/// Bytes at which no further passage is added.
 const ENOUGH_BYTES: usize = 2000;
-/// Passages that are looked at, from the start of the page.
+/// Maximum passages considered, from the start of the page.
 const RANKED_PASSAGES: usize = 50_000;
-/// What a passage scores at least, as a part of the best.
+/// Minimum score as a fraction of the best score.
 const LEAST_OF_BEST: f64 = 0.4;
-/// How much a word of the heading counts, as a part of a word of the passage.
+/// Weight of a word in the heading relative to one in the passage.
 const HEADING_WEIGHT: f64 = 0.5;
-/// BM25: how fast a repeated word stops to count, and how much length counts.
+/// BM25 parameters: term saturation and length normalization.
 const K1: f64 = 1.2;
 const B: f64 = 0.6;
 
-/// What the caller is told when nothing fits.
+/// Warning when nothing matches.
 pub(super) const NO_MATCH: &str = "No passage of the page matches the query of `highlights`.";
 
-/// The best passages in document order; neighbours on one line. Empty when nothing fits.
+/// Returns the best passages in document order, adjacent ones on one line; empty if nothing matches.
 pub(crate) fn highlights(text: &Text, query: &str) -> String {
     let scores = scores(text, query);
     let best = scores.iter().copied().fold(0.0, f64::max);
@@ -52,7 +52,7 @@ pub(crate) fn highlights(text: &Text, query: &str) -> String {
     joined(&text.passages, &chosen)
 }
 
-/// Passages one after the other: sentences that follow each other on one line, others apart.
+/// Joins passages: consecutive sentences of a block on one line, others as separate blocks.
 pub(super) fn joined(passages: &[Passage], chosen: &[usize]) -> String {
     let mut out = String::new();
     let mut last: Option<usize> = None;
@@ -92,7 +92,7 @@ fn scores(text: &Text, query: &str) -> Vec<f64> {
     text.passages.iter().zip(&counted).map(score).collect()
 }
 
-/// The distinct words of the query that say something; all of them where none does.
+/// Returns the distinct words of a query without stop words, or all words if nothing else is left.
 fn terms(query: &str) -> HashMap<String, usize> {
     let mut words: Vec<String> = Words::of(query).filter(|word| !is_stop_word(word)).collect();
     if words.is_empty() {
@@ -109,7 +109,7 @@ fn terms(query: &str) -> HashMap<String, usize> {
     terms
 }
 
-/// How often each term occurs in a text, and how many words it has.
+/// Counts the occurrences of each term in a text, and its words.
 fn count(text: &str, terms: &HashMap<String, usize>) -> (Vec<u32>, usize) {
     let mut counts = vec![0_u32; terms.len()];
     let mut length = 0;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_that_fit_the_query_are_quoted_in_order() {
+    fn matching_passages_are_quoted_in_document_order() {
         check(
             "What does the team plan cost?",
             &["The free plan costs nothing. The team plan costs 12 euros a month."],
@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up_where_nothing_fits() {
+    fn nothing_is_returned_if_nothing_matches() {
         assert_eq!(highlights(&Text::of(PAGE), "zebra"), "");
         assert_eq!(highlights(&Text::of(PAGE), "?!"), "");
         assert_eq!(highlights(&Text::of(""), "plan"), "");
     }
 
     #[test]
-    fn an_answer_has_an_end() {
+    fn the_number_of_passages_is_limited() {
         let page: String = (0..5000)
             .map(|n| format!("Herons number {n} fish.\n\n"))
             .collect();

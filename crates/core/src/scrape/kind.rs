@@ -1,28 +1,28 @@
-//! What kind of thing a response is: by its content type; where the type says nothing, by the name in
-//! its address and by its bytes.
+//! Determines the kind of a response from its content type or, if that is generic, from the file name in its URL and
+//! from its bytes.
 
 use harvestman_content::files::FileType;
 
 /// How a body is turned into a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Parsed and converted.
+    /// HTML: parsed and converted.
     Html,
-    /// Markdown or plain text: taken as it is.
+    /// Markdown or plain text: used as is.
     Text,
-    /// Text that is shown as code of a language.
+    /// Text shown as a code block of this language.
     Code(&'static str),
-    /// A document that has to be read first.
+    /// A file that must be parsed by a file reader first.
     File(FileType),
     /// Anything else.
     Binary,
 }
 
-/// Bytes looked at when the content type says nothing.
+/// Bytes inspected if the content type is generic.
 const SNIFFED_BYTES: usize = 1024;
 
 impl Kind {
-    /// The kind of a response.
+    /// Returns the kind of a response.
     pub(super) fn of(content_type: Option<&str>, path: &str, body: &[u8]) -> Self {
         let essence = content_type
             .unwrap_or("")
@@ -65,9 +65,9 @@ fn unlabelled(path: &str, body: &[u8]) -> Kind {
     match FileType::of_bytes(body) {
         Some(kind) => Kind::File(kind),
         None => match (sniff(body), FileType::of_name(path)) {
-            // A table of values looks like any text.
+            // CSV looks like plain text.
             (Kind::Text, Some(kind @ (FileType::Csv | FileType::Tsv))) => Kind::File(kind),
-            // What its name says is worth a try.
+            // For unknown bytes, trust the file extension.
             (Kind::Binary, Some(kind)) => Kind::File(kind),
             (kind, _) => kind,
         },
@@ -103,7 +103,7 @@ fn sniff(body: &[u8]) -> Kind {
     }
 }
 
-/// Bytes that no text contains (WHATWG MIME sniffing section 3).
+/// Returns whether a byte never occurs in text (WHATWG MIME sniffing section 3).
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F)
 }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_content_type_decides_and_bytes_fill_in() {
+    fn the_content_type_takes_precedence_over_bytes() {
         let check = |content_type: Option<&str>, body: &str, expected| {
             assert_eq!(
                 Kind::of(content_type, "/table.csv", body.as_bytes()),

@@ -1,5 +1,5 @@
-//! The formats that a language model makes of a page: what it is given, and what takes the place of its answer where
-//! there is none. Asking it is the engine's business.
+//! The formats that need a language model: the input of the model, and the fallback without one. Calling the model is
+//! up to the engine.
 
 use serde_json::{Map, Value};
 
@@ -10,47 +10,47 @@ use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::extract::Filled;
 
-/// Why no model was asked, for the end of a sentence.
+/// Why no model was called, as the end of a sentence.
 pub const NO_MODEL: &str = "no language model is configured on this server";
 
-/// What a document leaves to a model.
+/// The input of the model formats of a document.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ForModel {
-    /// The page.
+    /// Markdown of the page.
     pub markdown: String,
-    /// What the page states for the schema of `json`.
+    /// Data stated on the page for the schema of `json`.
     pub json: Option<Filled>,
-    /// What the page states for the schema of `changeTracking`.
+    /// Data stated on the page for the schema of `changeTracking`.
     pub tracked: Option<Filled>,
 }
 
-/// One answer that a model is asked for.
+/// One result requested from a model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Part<'a> {
     /// The format `json`.
     Json {
         /// JSON Schema.
         schema: Option<&'a Map<String, Value>>,
-        /// What to extract, in words.
+        /// What to extract, as a prompt.
         prompt: Option<&'a str>,
     },
     /// The data that `changeTracking` compares.
     Tracked {
         /// JSON Schema.
         schema: Option<&'a Map<String, Value>>,
-        /// What to extract, in words.
+        /// What to extract, as a prompt.
         prompt: Option<&'a str>,
     },
     /// `summary`.
     Summary,
-    /// `answer`, of the formats `question` and `query`.
+    /// `answer`, for the formats `question` and `query`.
     Answer {
-        /// What is asked.
+        /// The question.
         question: &'a str,
     },
 }
 
-/// The answers that the options want of a model, each once.
+/// Returns the results that the options need from a model, each once.
 pub fn parts(options: &ScrapeOptions) -> Vec<Part<'_>> {
     fn part(format: &Format) -> Option<Part<'_>> {
         match format {
@@ -75,7 +75,7 @@ pub fn parts(options: &ScrapeOptions) -> Vec<Part<'_>> {
     }
     let mut parts: Vec<Part<'_>> = Vec::new();
     for part in options.formats.iter().filter_map(part) {
-        // `question` and `query` share one answer: the first one's.
+        // `question` and `query` share one answer: that of the first.
         let answered = matches!(part, Part::Answer { .. })
             && parts.iter().any(|known| matches!(known, Part::Answer { .. }));
         if !answered {
@@ -86,7 +86,7 @@ pub fn parts(options: &ScrapeOptions) -> Vec<Part<'_>> {
 }
 
 impl ForModel {
-    /// Fills one part without a model, and says so.
+    /// Fills one part without a model and adds a warning.
     pub fn without(&self, part: &Part<'_>, document: &mut Document, because: &str) {
         match part {
             Part::Json { .. } => {
@@ -106,7 +106,7 @@ impl ForModel {
                 let summary = summary::summary(&text, page.title.as_deref(), page.description.as_deref());
                 document.summary = Some(summary);
                 document.warn(&format!(
-                    "`summary` was put together from the page's own sentences, because {because}."
+                    "`summary` consists of sentences quoted from the page, because {because}."
                 ));
             }
             Part::Answer { .. } => document.warn(&format!("`answer` is missing, because {because}.")),
@@ -122,7 +122,7 @@ fn stated(filled: Option<&Filled>, subject: &str, document: &mut Document, becau
         }
         None => {
             document.warn(&format!(
-                "{subject} is missing: it was asked for in words alone, and {because}."
+                "{subject} is missing: it has a prompt but no schema, and {because}."
             ));
             None
         }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_answer_is_asked_for_once() {
+    fn each_model_result_is_requested_once() {
         let options = |formats: &str| {
             ScrapeOptions::from_json(format!(r#"{{"formats":{formats}}}"#).as_bytes()).unwrap()
         };

@@ -1,5 +1,5 @@
-//! Markdown as plain text in pieces: what is ranked when passages or a summary are wanted. Reads the Markdown that this
-//! product writes, and does something sensible with any other. Takes time in proportion to the text.
+//! Splits Markdown into plain-text passages, which are ranked for highlights and summaries. Made for the
+//! Markdown that this product writes, tolerant of any other. Takes time linear in the text.
 
 mod plain;
 mod words;
@@ -8,40 +8,40 @@ pub(crate) use words::{Words, is_stop_word};
 
 use plain::plain;
 
-/// Running text without an end of a sentence is cut at about this size, bytes.
+/// Length in bytes at which text without a sentence end is split.
 const LONG_SENTENCE_BYTES: usize = 600;
-/// Words with a full stop that ends no sentence.
+/// Abbreviations whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "e.g", "i.e", "etc", "cf", "al", "fig", "approx",
     "inc", "ltd", "z.b", "bzw", "ca", "u.s", "u.k",
 ];
 
-/// A sentence, a row of a table or a short item, without marks of Markdown.
+/// A sentence, table row or short item, without Markdown syntax.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Passage {
     pub(crate) text: String,
-    /// Number of the block that it is a part of.
+    /// Index of its block.
     pub(crate) block: usize,
-    /// Number of the heading above, counted from 1; 0: none.
+    /// Number of the heading above, counted from 1; 0 for none.
     pub(crate) heading: usize,
-    /// Part of running text, rather than a table row or a line of code.
+    /// Whether it is prose rather than a table row or a line of code.
     pub(crate) is_prose: bool,
 }
 
-/// The text of a page.
+/// The passages of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Text {
     pub(crate) passages: Vec<Passage>,
-    /// In document order; see [`Passage::heading`].
+    /// Headings in document order; see [`Passage::heading`].
     pub(crate) headings: Vec<String>,
     blocks: usize,
 }
 
 impl Text {
-    /// Takes Markdown apart.
+    /// Splits Markdown.
     pub(crate) fn of(markdown: &str) -> Self {
         let mut text = Text::default();
-        // Running text that is not ended yet.
+        // Prose of the block that is still open.
         let mut open = String::new();
         let mut fence: Option<(char, usize)> = None;
         for line in markdown.lines() {
@@ -76,7 +76,7 @@ impl Text {
         text
     }
 
-    /// Adds a block of running text, sentence by sentence.
+    /// Adds a block of prose, sentence by sentence.
     fn prose(&mut self, block: &str) {
         let line = plain(block);
         let mut rest = line.as_str();
@@ -106,7 +106,7 @@ impl Text {
     }
 }
 
-/// The mark that opens fenced code, and how often it stands there.
+/// Returns the character of a code fence and its length.
 fn fence_marks(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let count = line.len() - line.trim_start_matches(mark).len();
@@ -120,7 +120,7 @@ fn heading(line: &str) -> Option<&str> {
     is_heading.then(|| title.trim())
 }
 
-/// The text of a list item or a footnote.
+/// Returns the text of a list item or footnote.
 fn item(line: &str) -> Option<&str> {
     if let Some(note) = line.strip_prefix("[^") {
         return note.split_once("]: ").map(|(_, text)| text);
@@ -144,7 +144,7 @@ fn item(line: &str) -> Option<&str> {
     )
 }
 
-/// Where the first sentence of a line ends, bytes; never 0 for a line that is not empty.
+/// Returns the byte offset of the end of the first sentence; never 0 for a non-empty line.
 fn sentence_end(line: &str) -> usize {
     let mut word = 0;
     let mut chars = line.char_indices().peekable();
@@ -180,7 +180,7 @@ fn sentence_end(line: &str) -> usize {
     line.len()
 }
 
-/// An initial, or a word that is shortened with a full stop.
+/// Returns whether a word is an initial or a known abbreviation.
 fn is_abbreviation(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '"', '“']);
     let mut chars = word.chars();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_falls_into_sentences_items_and_rows() {
+    fn markdown_is_split_into_sentences_items_and_rows() {
         check(
             "# T\n\nOne two. Three\nfour! *Five*?",
             &["One two.", "Three four!", "Five?"],
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_markdown_takes_time_in_proportion() {
+    fn hostile_markdown_takes_linear_time() {
         for piece in [
             "](", "[", "![](<", "*", "> ", "- ", "`", "```\n", "](a \"", "&lt", "\\", "a.",
         ] {

@@ -1,4 +1,4 @@
-//! Fetched bytes to a page document. Pure: the same bytes and options give the same document.
+//! Renders fetched bytes to a page document. Pure: the same bytes and options give the same document.
 
 use std::collections::HashSet;
 
@@ -23,42 +23,42 @@ use crate::extract::fill::About;
 use crate::extract::{self, Filled, Schema};
 use crate::ids::ScrapeId;
 
-const TRUNCATED: &str = "The page is too large to be converted as a whole; its end was left out.";
+const TRUNCATED: &str = "The page is too large to convert completely; its end was cut off.";
 
-/// A response as it was fetched; the body is decompressed.
+/// A fetched response with decompressed body.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPage<'a> {
-    /// The address that was asked for.
+    /// The requested URL.
     pub requested: &'a Url,
-    /// The address after redirects.
+    /// The URL after redirects.
     pub url: &'a Url,
     /// HTTP status.
     pub status: u16,
     /// Value of `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// The bytes.
+    /// The decompressed body.
     pub body: &'a [u8],
 }
 
-/// What was made of a response.
+/// A rendered response.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rendered {
     /// The document as the caller receives it.
     pub document: Document,
-    /// Every link that a crawl may follow, document order.
+    /// Every link that a crawl may follow, in document order.
     pub links: Vec<Url>,
-    /// Price of the document.
+    /// Credits charged for the document.
     pub credits: u32,
-    /// What the page shows without its scripts; `None` for what is no HTML.
+    /// Measurements of the page without its scripts; `None` if it is not HTML.
     pub signs: Option<Signs>,
-    /// Where an HTML page sends its reader at once.
+    /// Target of an immediate redirect by markup.
     pub redirect: Option<Url>,
-    /// What is left to a language model.
+    /// Input for formats that need a language model.
     pub for_model: ForModel,
 }
 
 impl Rendered {
-    /// Why the page, fetched with this status, does or does not need a browser; `None` for what is no HTML.
+    /// Returns why the page, fetched with this status, needs a browser or not; `None` if it is not HTML.
     pub fn browser_reason(&self, status: u16) -> Option<BrowserReason> {
         let signs = self.signs.as_ref()?;
         Some(match self.redirect {
@@ -67,21 +67,21 @@ impl Rendered {
         })
     }
 
-    /// Adds links that it does not have yet.
+    /// Adds links that are not listed yet.
     pub fn add_links(&mut self, links: Vec<Url>) {
         let known: HashSet<Url> = self.links.iter().cloned().collect();
         self.links
             .extend(links.into_iter().filter(|link| !known.contains(link)));
     }
 
-    /// Notes that the page was taken from a browser.
+    /// Records that the page comes from a browser, where scripts have run.
     pub fn scripts_have_run(&mut self) {
         if let Some(signs) = &mut self.signs {
             signs.after_scripts();
         }
     }
 
-    /// Fills what was left to a model without one.
+    /// Fills the formats that need a model without one.
     pub fn without_model(&mut self, options: &ScrapeOptions) {
         for part in model::parts(options) {
             self.for_model.without(&part, &mut self.document, NO_MODEL);
@@ -98,30 +98,31 @@ impl RawPage<'_> {
     }
 }
 
-/// Makes a document of a response that is no file ([`super::file_request`]).
+/// Renders a response that is not a file; see [`super::file_request`].
 ///
-/// Errors: 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for
-/// selectors that cannot be read.
+/// # Errors
+/// 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for invalid selectors.
 pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let mut rendered = prepare(page, options, id)?;
     rendered.without_model(options);
     Ok(rendered)
 }
 
-/// As [`render`], but leaves to the caller what a language model makes of the page.
+/// Like [`render`], but leaves formats that need a language model to the caller.
 ///
-/// Errors: those of [`render`].
+/// # Errors
+/// As [`render`].
 pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let credits = billing::page(options, 1);
     let kind = page.kind();
     let is_base64 = kind == Kind::File(FileType::Pdf) && !file::wants_pdf(options);
     let mut rendered = match kind {
         Kind::Html => html(page, options)?,
-        // Tables of values are text where no reader makes more of them.
+        // Without a file reader, CSV is plain text.
         Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None),
         Kind::Code(language) => text(page, options, Some(language)),
         Kind::File(FileType::Pdf) if is_base64 => in_base64(page, options),
-        // What a target says when it refuses is never an error of ours.
+        // The body of a target's error response is never our error.
         Kind::File(_) | Kind::Binary if page.status >= 400 => {
             text(&RawPage { body: &[], ..*page }, options, None)
         }
@@ -139,11 +140,11 @@ fn unsupported(page: &RawPage<'_>) -> ApiError {
     let kind = page.content_type.unwrap_or("unknown");
     ApiError::new(
         ErrorCode::UnsupportedFile,
-        format!("The target is a file of the type `{kind}`, which this server cannot convert to text."),
+        format!("The target has the content type `{kind}`, which this server cannot convert to text."),
     )
 }
 
-/// Facts about the fetch, beside what the page says about itself.
+/// Sets the metadata about the fetch.
 pub(super) fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, credits: u32) {
     metadata.source_url = Some(page.requested.as_str().to_owned());
     metadata.url = Some(page.url.as_str().to_owned());
@@ -160,7 +161,7 @@ fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiErro
     from_html(text, page.url, options, &selection(options)?)
 }
 
-/// Makes a document of HTML, with nothing yet about its fetch.
+/// Renders HTML, without metadata about the fetch.
 pub(super) fn from_html(
     text: String,
     url: &Url,
@@ -197,7 +198,7 @@ pub(super) fn from_html(
     })
 }
 
-/// What a page states for the schemas of the options.
+/// Extracts the data stated on a page for the schemas in the options.
 fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &ScrapeOptions) -> ForModel {
     let about = About {
         url: url.as_str(),
@@ -221,7 +222,7 @@ fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &Scra
     for_model
 }
 
-/// Text is its own Markdown; code is fenced.
+/// Renders text as its own Markdown, or as a code block.
 fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> Rendered {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     let mut document = without_markup(options);
@@ -245,7 +246,7 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
     }
 }
 
-/// What text states: JSON is data already.
+/// Returns the facts of a text: the objects in JSON.
 fn facts_of_text(text: &str, language: Option<&str>) -> Facts {
     let value = match language {
         Some("json") => serde_json::from_str(text).unwrap_or_default(),
@@ -268,7 +269,7 @@ fn facts_of_text(text: &str, language: Option<&str>) -> Facts {
     }
 }
 
-/// A document that no parser is wanted for.
+/// Renders a document without a parser as base64.
 fn in_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
     let mut document = without_markup(options);
     if options.wants(FormatKind::Markdown) {
@@ -277,7 +278,7 @@ fn in_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
     plain(document)
 }
 
-/// Empty results for the formats that need HTML.
+/// Creates a document with empty results for formats that need HTML.
 fn without_markup(options: &ScrapeOptions) -> Document {
     let attributes = options.formats.iter().find_map(|format| match format {
         Format::Attributes(selectors) => Some(selectors),
@@ -359,7 +360,7 @@ fn attributes(page: &Page, options: &ScrapeOptions) -> Result<Option<Vec<Attribu
     Ok(Some(found))
 }
 
-/// The selectors of the `attributes` format and its place in `formats`.
+/// Returns the selectors of the `attributes` format and its index in `formats`.
 fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[crate::api::format::AttributeSelector])> {
     options
         .formats
@@ -371,7 +372,10 @@ fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[crate::api::
         })
 }
 
-/// Reads the selectors of the `attributes` format. Errors: 400.
+/// Checks the selectors of the `attributes` format.
+///
+/// # Errors
+/// 400 for an invalid selector.
 pub(super) fn check_attribute_selectors(options: &ScrapeOptions) -> Result<(), ApiError> {
     let Some((at, selectors)) = attribute_selectors(options) else {
         return Ok(());
@@ -402,11 +406,14 @@ fn bad_selector(path: Vec<PathPart>, error: &str) -> ApiError {
     let error = error.trim_end_matches('.');
     bad_request(&[Problem {
         path,
-        message: format!("must be a CSS selector that this server reads: {error}"),
+        message: format!("must be a supported CSS selector: {error}"),
     }])
 }
 
-/// Which part of a page is converted. Errors: 400 for selectors that cannot be read.
+/// Parses the options that select the part of a page to convert.
+///
+/// # Errors
+/// 400 for an invalid selector.
 pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> {
     let parse = |name: &str, texts: &[String]| -> Result<Vec<Selector>, ApiError> {
         let mut selectors = Vec::with_capacity(texts.len());
@@ -429,7 +436,7 @@ pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> 
     })
 }
 
-/// A few words for an HTTP status of 400 and above.
+/// Returns the reason phrase of an HTTP status of 400 or above.
 fn status_text(status: u16) -> String {
     let words = match status {
         400 => "Bad Request",

@@ -1,29 +1,29 @@
-//! The format `summary` without a model: the sentences of a page that carry most of its words, in their order. Quotes,
-//! never rewrites.
+//! The `summary` format without a model: the most representative sentences of a page in their order. Sentences are
+//! verbatim quotes.
 
 use std::collections::{HashMap, HashSet};
 
 use super::highlights::joined;
 use super::passages::{Text, Words, is_stop_word};
 
-/// Sentences of a summary.
+/// Maximum sentences of a summary.
 const MAX_SENTENCES: usize = 4;
-/// Size from which no further sentence is added, bytes.
+/// Bytes at which no further sentence is added.
 const ENOUGH_BYTES: usize = 600;
-/// Sentences that are looked at, from the start of the page.
+/// Maximum sentences considered, from the start of the page.
 const RANKED_SENTENCES: usize = 2000;
-/// Words that a sentence has at least, and longest that counts in full.
+/// Minimum words of a sentence, and the number of words up to which length is not penalized.
 const FEW_WORDS: usize = 5;
 const MANY_WORDS: usize = 35;
-/// Two sentences that share this part of their words say the same.
+/// Fraction of shared words at which two sentences count as duplicates.
 const SAME: f64 = 0.5;
-/// How much the first sentence of a page counts more than a late one, and how fast that fades.
+/// Bonus of the first sentence of a page, and how fast it fades.
 const LEAD_WEIGHT: f64 = 1.0;
 const LEAD_SENTENCES: f64 = 8.0;
-/// How much a word of the title counts more than another.
+/// Factor for words of the title.
 const TITLE_WEIGHT: f64 = 1.5;
 
-/// A few sentences about the page; its description, else its start, when there are none.
+/// Returns a few sentences about the page, or its description or start if it has no sentences.
 pub(super) fn summary(text: &Text, title: Option<&str>, description: Option<&str>) -> String {
     let sentences: Vec<(usize, HashSet<String>)> = text
         .passages
@@ -51,7 +51,7 @@ pub(super) fn summary(text: &Text, title: Option<&str>, description: Option<&str
                     .map_or(0.0, |count| (1.0 + count).ln() * factor)
             })
             .collect();
-        // A sum depends on its order, the order of a set on nothing.
+        // A floating-point sum depends on its order, and the order of a set is arbitrary.
         weights.sort_by(f64::total_cmp);
         let mean = weights.iter().sum::<f64>()
             / words.len().clamp(FEW_WORDS * 2, MANY_WORDS.max(words.len())) as f64;
@@ -109,7 +109,7 @@ fn content_words(text: &str) -> HashSet<String> {
     Words::of(text).filter(|word| !is_stop_word(word)).collect()
 }
 
-/// Words that both have, as a part of those of the smaller.
+/// Returns the number of shared words as a fraction of the smaller set.
 fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f64 {
     a.intersection(b).count() as f64 / a.len().min(b.len()).max(1) as f64
 }
@@ -127,7 +127,7 @@ mod tests {
         Herons nest in colonies high in trees near water, with other wading birds too.";
 
     #[test]
-    fn a_summary_takes_the_sentences_that_carry_the_page() {
+    fn a_summary_consists_of_the_most_representative_sentences() {
         let found = summary(&Text::of(PAGE), Some("Grey herons"), None);
         assert!(found.starts_with("Grey herons are large wading birds"), "{found}");
         assert!(found.contains("hunts fish"), "{found}");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_sentences_is_summed_up_by_its_description_or_its_start() {
+    fn without_sentences_the_summary_is_the_description_or_the_start() {
         let text = Text::of("# Shop\n\n- Red shoes\n- Blue shoes");
         assert_eq!(summary(&text, None, Some("All shoes.")), "All shoes.");
         assert_eq!(summary(&text, None, None), "Red shoes Blue shoes");

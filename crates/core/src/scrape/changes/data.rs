@@ -1,4 +1,4 @@
-//! Two versions of extracted data, field by field.
+//! Compares two versions of extracted data field by field.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::limits;
 
-/// The fields that differ by their path (`plans[0].price`), each with what it was and is; null where it was not there.
+/// Returns the fields that differ, by path (`plans[0].price`), with both values; null for a missing one.
 pub(super) fn changes(before: &Value, now: &Value) -> Value {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     fields(before, String::new(), &mut old);
@@ -21,7 +21,7 @@ pub(super) fn changes(before: &Value, now: &Value) -> Value {
     Value::Object(changed)
 }
 
-/// The single values and empty lists below a value. The depth of what is compared was bounded when it was read.
+/// Collects the scalars and empty containers below a value. The depth of the value is limited by its parser.
 fn fields<'a>(value: &'a Value, path: String, found: &mut BTreeMap<String, &'a Value>) {
     match value {
         Value::Object(object) if !object.is_empty() => {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_that_differ_are_told_with_both_values() {
+    fn changed_fields_are_listed_with_both_values() {
         let before = json!({"name": "Cup", "price": 9, "plans": [{"price": 1}], "gone": "x", "tags": []});
         let now = json!({"name": "Cup", "price": 8.5, "plans": [{"price": 1}, {"price": 2}], "tags": []});
         assert_eq!(

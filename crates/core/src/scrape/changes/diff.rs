@@ -1,4 +1,4 @@
-//! The difference of two texts, line by line: as a unified diff, and the same in JSON.
+//! Computes the line diff of two texts as a unified diff and as JSON.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::ops::Range;
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use serde_json::{Value, json};
 
-/// Lines that stay the same and are shown around a change.
+/// Unchanged lines shown around a change.
 const CONTEXT_LINES: u32 = 3;
-/// Longest text that is compared line by line, bytes.
+/// Maximum length of a text that is compared by line, in bytes.
 const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
-/// Names of the two texts in the head of the diff.
+/// Names of the two texts in the header of the diff.
 const FROM: &str = "previous";
 const TO: &str = "current";
 
-/// What the caller is told when there is no diff.
+/// Warning when there is no diff.
 pub(super) const TOO_LARGE: &str =
-    "The page is too large for a diff: `changeTracking` says only that it changed.";
+    "The page is too large for a diff: `changeTracking` only reports that it changed.";
 
-/// `{text, json}` of contract section 4.2; none when a text is too large.
+/// Returns `{text, json}` of contract section 4.2, or `None` if a text is too large.
 pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
     if before.len().max(after.len()) > MAX_TEXT_BYTES {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
     let mut input = InternedInput::default();
     input.update_before(before.iter().copied());
     input.update_after(after.iter().copied());
-    // Myers with the shortcuts of git: never quadratic.
+    // Myers with git's heuristics is never quadratic.
     let mut found = Diff::compute(Algorithm::Myers, &input);
     found.postprocess_lines(&input);
 
@@ -46,16 +46,16 @@ pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
     Some(json!({ "text": text, "json": { "files": [{ "from": FROM, "to": TO, "chunks": chunks }] } }))
 }
 
-/// Changes that share their context.
+/// A group of changes with overlapping context.
 struct Chunk {
     head: String,
     lines: Vec<Line>,
 }
 
 struct Line {
-    /// With its mark.
+    /// Text with its leading mark.
     content: String,
-    /// Numbers in the texts that have it, from 1.
+    /// Line numbers in each text, from 1.
     before: Option<u32>,
     after: Option<u32>,
 }
@@ -103,7 +103,7 @@ impl Chunk {
     }
 }
 
-/// First line and number of lines; an empty range stands after its line.
+/// Formats the first line and the number of lines; an empty range names the line before it.
 fn place(range: &Range<u32>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_with_the_lines_around_it() {
+    fn a_change_is_shown_with_context_lines() {
         check(
             "1\n2\n3\n4\n5\n6\n7\n8\n9",
             "1\n2\n3\n4\nfive\n6\n7\n8\n9",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn far_changes_are_chunks_of_their_own_and_near_ones_share_theirs() {
+    fn distant_changes_are_separate_chunks_and_near_ones_share_one() {
         let before: Vec<String> = (1..=30).map(|n| n.to_string()).collect();
         let mut after = before.clone();
         after[0] = "x".to_owned();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_may_come_and_go() {
+    fn whole_texts_can_be_added_and_removed() {
         check(
             "",
             "a\nb",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_a_common_line_are_compared_in_time() {
+    fn comparing_texts_without_common_lines_is_fast() {
         let text = |from: u32| {
             (0..50_000)
                 .map(|n| format!("{}\n", n * 2 + from))

@@ -1,7 +1,7 @@
-//! Inline Markdown to the text that a reader sees. Every look ahead ends at what ends it for the next one too, so that
-//! the whole takes one pass.
+//! Converts inline Markdown to visible text. Each lookahead stops where the next one would as well, so that the whole
+//! conversion takes one pass.
 
-/// Text of one block on one line, without emphasis, targets, tags and escapes.
+/// Returns the text of one block on one line, without emphasis, link targets, tags and escapes.
 pub(super) fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
@@ -35,7 +35,7 @@ pub(super) fn plain(markdown: &str) -> String {
             }
             '*' | '`' => after,
             '~' if after.starts_with('~') => &after[1..],
-            // Within a word it is no mark.
+            // Within a word it is not markup.
             '_' if !(out.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)) => {
                 after
             }
@@ -59,7 +59,7 @@ fn space(out: &mut String) {
     }
 }
 
-/// What follows a footnote's mark.
+/// Skips a footnote reference.
 fn footnote(after: &str) -> &str {
     match after.find([']', '[', ' ', '\n']) {
         Some(end) if after[end..].starts_with(']') => &after[end + 1..],
@@ -67,7 +67,7 @@ fn footnote(after: &str) -> &str {
     }
 }
 
-/// What follows the target of a link whose text has just ended.
+/// Skips the target of a link, after its text.
 fn target(after: &str) -> Option<&str> {
     let inner = after.strip_prefix('(')?;
     if let Some(pointed) = inner.strip_prefix('<') {
@@ -89,7 +89,7 @@ fn target(after: &str) -> Option<&str> {
     None
 }
 
-/// What follows `"title")` or `)`.
+/// Skips `"title")` or `)`.
 fn title_end(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches([' ', '\n']);
     if let Some(after) = rest.strip_prefix(')') {
@@ -100,7 +100,7 @@ fn title_end(rest: &str) -> Option<&str> {
     quoted[end..].strip_prefix("\")")
 }
 
-/// What follows a tag or an address in angle brackets.
+/// Skips a tag or an autolink.
 fn tag(after: &str) -> Option<&str> {
     if !after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!')) {
         return None;
@@ -109,7 +109,7 @@ fn tag(after: &str) -> Option<&str> {
     after[end..].strip_prefix('>')
 }
 
-/// The character of an entity, and what follows it.
+/// Decodes an entity; returns its character and the rest.
 fn entity(after: &str) -> Option<(char, &str)> {
     const ENTITIES: &[(&str, char)] = &[
         ("amp;", '&'),
@@ -129,7 +129,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn marks_go_and_text_stays() {
+    fn markup_is_removed_and_text_is_kept() {
         let check = |markdown: &str, text: &str| assert_eq!(plain(markdown), text, "{markdown}");
         check("**Bold** and *it* `code` ~~gone~~", "Bold and it code gone");
         check("snake_case _emphasis_ 2 \\* 3", "snake_case emphasis 2 * 3");

@@ -1,6 +1,6 @@
-//! Words for ranking: lower case, common endings off. Characters of scripts without spaces are words of their own.
+//! Words for ranking: lower case, stemmed. In scripts without spaces, each character is a word.
 
-/// The words of a text, in order.
+/// Iterates over the words of a text.
 pub(crate) struct Words<'a> {
     rest: &'a str,
 }
@@ -29,12 +29,12 @@ impl Iterator for Words<'_> {
     }
 }
 
-/// Ideographs, kana, Thai: written without spaces between words.
+/// Returns whether a character belongs to a script without spaces: ideographs, kana, Thai.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Brings the forms of an English word together; harmless in other languages, since both sides get it.
+/// Stems an English word. Harmless in other languages, because queries and pages are stemmed alike.
 fn stem(mut word: String) -> String {
     if let Some(at) = word.find(['\'', '’']) {
         word.truncate(at);
@@ -63,7 +63,7 @@ fn stem(mut word: String) -> String {
     word
 }
 
-/// `stopp` of `stopping` is `stop`; `bill`, `pass` and `add` stay.
+/// Undoubles a final consonant: `stopp` of `stopping` becomes `stop`; `bill`, `pass` and `add` stay.
 fn undouble(word: &mut String) {
     let mut ends = word.chars().rev();
     if let (Some(last), Some(before)) = (ends.next(), ends.next())
@@ -75,7 +75,7 @@ fn undouble(word: &mut String) {
     }
 }
 
-/// Words that say nothing about a topic, as [`Words`] gives them.
+/// Returns whether a word, as returned by [`Words`], says nothing about a topic.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     const STOP_WORDS: &[&str] = &[
         "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "befor",
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_a_word_are_one_and_ideographs_stand_alone() {
+    fn words_are_stemmed_and_ideographs_are_separate_words() {
         let words = |text: &str| Words::of(text).collect::<Vec<_>>().join(" ");
         assert_eq!(
             words("Price prices PRICING priced price's"),

@@ -189,7 +189,7 @@ async fn robots_that_answer_with_an_error_refuse_everything_and_those_that_are_m
     assert_eq!(crawled.status["status"], "failed");
     let error = crawled.status["error"].as_str().unwrap();
     assert!(
-        error.contains("robots.txt could not be read") && error.contains("503"),
+        error.contains("cannot read") && error.contains("robots.txt") && error.contains("503"),
         "{error}"
     );
     assert_eq!(crawled.robots_blocked, [site.url("/")].into());

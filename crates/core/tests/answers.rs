@@ -1,4 +1,4 @@
-//! Answers as clients of other makers read them: names, integers, what is null and what is absent.
+//! Responses as third-party clients parse them: field names, integers, null and absent fields.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 use std::fmt::Debug;
@@ -33,7 +33,7 @@ fn id() -> JobId {
     ID.parse().unwrap()
 }
 
-/// The answer has exactly this JSON, is read back, and is read with an unknown field too.
+/// Checks that the response serializes to this JSON and parses back, also with an unknown field.
 #[track_caller]
 fn check<A: Serialize + DeserializeOwned + PartialEq + Debug>(answer: A, expected: Value) {
     let mut sent = serde_json::to_value(&answer).unwrap();
@@ -128,7 +128,7 @@ fn active_crawls_show_every_option() {
 }
 
 #[test]
-fn batches_tell_what_they_left_out() {
+fn batches_report_invalid_urls() {
     let start = |body: Value| {
         let mut request = BatchScrapeRequest::from_value(body).unwrap();
         let left_out = request.take_left_out();
@@ -179,7 +179,7 @@ fn pages() {
 }
 
 #[test]
-fn scraped_results_are_told_from_bare_ones() {
+fn scraped_results_are_distinguished_from_bare_ones() {
     let bare = WebResult {
         url: "https://a.test/".to_owned(),
         position: Some(1),
@@ -276,7 +276,7 @@ fn teams() {
 }
 
 #[test]
-fn a_usage_report_has_every_month_with_use_and_the_current_one() {
+fn a_usage_report_lists_the_current_month_and_every_month_with_usage() {
     let month = |name: &str| Month::parse(name).unwrap();
     let used = |name: &str, key: &str, credits| KeyUse {
         month: month(name),
@@ -316,7 +316,7 @@ fn a_usage_report_has_every_month_with_use_and_the_current_one() {
 }
 
 #[test]
-fn a_budget_leaves_what_is_not_used_and_none_leaves_everything() {
+fn remaining_credits_are_the_unused_budget_or_unlimited() {
     let left = |budget, used| {
         let usage = CreditUsage::of(Month::of(TIME), budget, used);
         (usage.remaining_credits, usage.plan_credits)
@@ -327,7 +327,7 @@ fn a_budget_leaves_what_is_not_used_and_none_leaves_everything() {
 }
 
 #[test]
-fn activity_says_where_it_goes_on() {
+fn activity_has_a_cursor_to_the_next_page() {
     let entry = |minute: u64| ActivityEntry {
         id: id(),
         endpoint: Endpoint::Scrape,
@@ -348,7 +348,7 @@ fn activity_says_where_it_goes_on() {
 }
 
 #[test]
-fn a_queue_is_what_runs_and_what_waits() {
+fn a_queue_counts_running_and_waiting_pages() {
     let queue = |unsettled, in_work| {
         let queue = QueueStatus::of(unsettled, in_work, 8, None);
         [
@@ -358,7 +358,7 @@ fn a_queue_is_what_runs_and_what_waits() {
         ]
     };
     assert_eq!(queue(5, 2), [5, 2, 3]);
-    // A page in work whose job has just ended.
+    // A page in flight whose job has just ended.
     assert_eq!(queue(0, 1), [1, 1, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! Which pages are worth a browser: a table of small pages as sites really write them, each with the expected reason.
+//! Which pages need a browser: a table of small realistic pages, each with the expected reason.
 #![cfg(feature = "render")]
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
@@ -127,7 +127,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_page_goes_to_the_browser_for_the_expected_reason_or_not_at_all() {
+fn every_page_has_the_expected_reason() {
     let url = Url::parse("https://a.example/docs/page.html").unwrap();
     let id: ScrapeId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
     let mut wrong = Vec::new();
@@ -153,7 +153,7 @@ fn every_page_goes_to_the_browser_for_the_expected_reason_or_not_at_all() {
 }
 
 #[test]
-fn every_page_of_the_folder_is_in_the_table_once() {
+fn every_file_is_in_the_table_exactly_once() {
     let listed: BTreeSet<String> = PAGES.iter().map(|(name, ..)| format!("{name}.html")).collect();
     assert_eq!(listed.len(), PAGES.len());
     let files = std::fs::read_dir(folder()).unwrap();

@@ -1,4 +1,4 @@
-//! The shared crawl cases: which pages a crawl visits. Each case is the whole web.
+//! The shared crawl cases: which pages a crawl visits. Each case describes a complete web.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -15,7 +15,7 @@ use model_store::ModelStore;
 use serde_json::{Value, json};
 
 #[test]
-fn crawls_visit_what_the_shared_cases_say() {
+fn crawls_visit_the_pages_in_the_shared_cases() {
     let file: Value = serde_json::from_str(include_str!("data/cases.json")).unwrap();
     let cases = file["cases"].as_array().unwrap();
     assert!(cases.len() >= 32);
@@ -68,7 +68,7 @@ fn compare(case: &Value, store: &ModelStore) -> Vec<String> {
         visited
             .keys()
             .filter(|url| !allowed.contains(*url))
-            .map(|url| format!("{url} too much")),
+            .map(|url| format!("{url} unexpected")),
     );
     if let Some(count) = expect["count"].as_u64()
         && count != store.completed

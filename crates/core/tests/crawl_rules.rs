@@ -1,4 +1,4 @@
-//! Single rules of a crawl: how it ends, what it says, when it asks again and how fast.
+//! Single rules of a crawl: how it ends, which warnings it issues, when it retries, and its pace.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -35,7 +35,7 @@ fn has_warning(trace: &Trace, part: &str) -> bool {
 }
 
 #[test]
-fn a_page_is_found_where_the_first_link_to_it_is() {
+fn found_on_is_the_page_with_the_first_link() {
     let case = json!({"web": {"http://site.test/": ["/a", "/old"], "http://site.test/a": ["/", "/old", "/b"],
         "http://site.test/b": ["/m"], "http://site.test/old": {"redirect": "/new"},
         "http://site.test/new": ["/b", "/c"], "http://site.test/c": [], "http://site.test/m": []},
@@ -76,23 +76,23 @@ fn a_sitemap_is_another_seed() {
     assert_eq!(
         trace.times_of("http://site.test/").len(),
         1,
-        "a lasting fault is not tried again"
+        "a permanent failure is not retried"
     );
 }
 
 #[test]
-fn pages_of_a_sitemap_come_before_the_links_of_the_start_page() {
+fn sitemap_pages_come_before_the_links_of_the_start_page() {
     let mut case = json!({"web": {"http://site.test/": ["/a", "/b"], "http://site.test/a": ["/below-a"],
         "http://site.test/b": ["/below-b"], "http://site.test/below-a": [], "http://site.test/below-b": [],
         "http://site.test/m": []}, "sitemaps": {"http://site.test/sitemap.xml": ["/m", "/a"]},
         "request": {"url": "http://site.test/", "limit": 3}});
     let expected = ["http://site.test/", "http://site.test/m", "http://site.test/a"];
     assert_eq!(visited(&crawl(&case, 1)), expected);
-    // A page that both name has depth 0, so its links have depth 1.
+    // A page named by both has depth 0, so its links have depth 1.
     case["request"] = json!({"url": "http://site.test/", "maxDiscoveryDepth": 1});
     let expected = [&expected[..], &["http://site.test/b", "http://site.test/below-a"]].concat();
     assert_eq!(visited(&crawl(&case, 1)), expected);
-    // A crawl of one page waits for nothing.
+    // A crawl of one page does not wait for sitemaps.
     case["request"] = json!({"url": "http://site.test/", "limit": 1});
     let trace = crawl(&case, 1);
     assert_eq!(visited(&trace), expected[..1]);
@@ -100,11 +100,11 @@ fn pages_of_a_sitemap_come_before_the_links_of_the_start_page() {
 }
 
 #[test]
-fn a_host_without_readable_robots_is_not_fetched_after_three_tries() {
+fn a_host_without_readable_robots_txt_is_given_up_after_three_attempts() {
     let case = json!({"web": {"http://site.test/": []}, "robots": {"http://site.test": 9},
         "request": {"url": "http://site.test/"}});
     let trace = crawl(&case, 4);
-    assert!(failure(&trace).contains("http://site.test/robots.txt could not be read"));
+    assert!(failure(&trace).contains("cannot read http://site.test/robots.txt"));
     assert_eq!(trace.times_of("http://site.test/robots.txt"), [0, 1020, 3040]);
     assert_eq!(trace.requests.len(), 3);
     assert_eq!(trace.store.robots_blocked.len(), 1);
@@ -114,7 +114,7 @@ fn a_host_without_readable_robots_is_not_fetched_after_three_tries() {
 }
 
 #[test]
-fn a_start_host_that_cannot_be_reached_is_an_error_and_fails_the_job() {
+fn an_unreachable_start_host_fails_the_job() {
     for (code, tries) in [
         ("SCRAPE_DNS_RESOLUTION_ERROR", 1),
         ("SCRAPE_SSL_ERROR", 1),
@@ -131,18 +131,22 @@ fn a_start_host_that_cannot_be_reached_is_an_error_and_fails_the_job() {
             tries,
             "{code}"
         );
-        assert_eq!(trace.requests.len(), tries, "nothing else was asked for");
+        assert_eq!(trace.requests.len(), tries, "nothing else was fetched");
         let [(url, error)] = &trace.store.errors[..] else {
             panic!("{:?}", trace.store.errors)
         };
         assert_eq!((url.as_str(), error.code.as_str()), ("http://site.test/", code));
         assert!(trace.store.robots_blocked.is_empty() && trace.store.warnings.is_empty());
-        assert_eq!((trace.store.admitted, trace.store.failed), (1, 1), "attempted");
+        assert_eq!(
+            (trace.store.admitted, trace.store.failed),
+            (1, 1),
+            "the start page counts as attempted"
+        );
     }
 }
 
 #[test]
-fn pages_of_another_host_that_cannot_be_reached_are_errors_of_their_own() {
+fn each_page_of_an_unreachable_host_has_its_own_error() {
     let case = json!({"web": {"http://site.test/": ["http://docs.site.test/a", "http://docs.site.test/b"]},
         "robots": {"http://docs.site.test": {"fault": "SCRAPE_DNS_RESOLUTION_ERROR"}},
         "request": {"url": "http://site.test/", "allowSubdomains": true}});
@@ -155,7 +159,7 @@ fn pages_of_another_host_that_cannot_be_reached_are_errors_of_their_own() {
 }
 
 #[test]
-fn a_refused_start_page_gives_a_completed_job_without_pages() {
+fn a_rejected_start_page_completes_the_job_without_pages() {
     let web = json!({"http://site.test/docs": ["/docs/a"]});
     let case = json!({"web": web, "robots": {"http://site.test": "User-agent: *\nDisallow: /docs"},
         "request": {"url": "http://site.test/docs"}});
@@ -171,7 +175,7 @@ fn a_refused_start_page_gives_a_completed_job_without_pages() {
 }
 
 #[test]
-fn pages_refused_by_robots_are_listed_and_warned_of_once() {
+fn pages_blocked_by_robots_are_listed_with_one_warning() {
     let case = json!({"web": {"http://site.test/": ["/x/1", "/x/2"]},
         "robots": {"http://site.test": "User-agent: *\nDisallow: /x/"}, "request": {"url": "http://site.test/"}});
     let trace = crawl(&case, 4);
@@ -186,7 +190,7 @@ fn pages_refused_by_robots_are_listed_and_warned_of_once() {
 }
 
 #[test]
-fn robots_of_the_named_agent_decide() {
+fn the_group_of_the_robots_agent_applies() {
     let robots =
         json!({"http://site.test": "User-agent: special\nDisallow: /a\n\nUser-agent: *\nDisallow: /b"});
     let web = json!({"http://site.test/": ["/a", "/b"], "http://site.test/a": [], "http://site.test/b": []});
@@ -210,7 +214,7 @@ fn robots_of_the_named_agent_decide() {
 }
 
 #[test]
-fn the_child_rule_is_named_when_it_leaves_one_page() {
+fn a_warning_names_the_child_rule_if_only_one_page_is_left() {
     let web = json!({"http://site.test/docs": ["/", "/blog"], "http://site.test/": [], "http://site.test/blog": []});
     let trace = crawl(
         &json!({"web": web, "request": {"url": "http://site.test/docs"}}),
@@ -238,7 +242,7 @@ fn a_guessed_https_falls_back_to_http() {
 }
 
 #[test]
-fn a_start_page_that_moves_takes_the_scope_along() {
+fn a_redirect_of_the_start_page_moves_the_scope() {
     let case = json!({"web": {"http://site.test/": {"redirect": "http://docs.site.test/en/"},
         "http://docs.site.test/en/": ["/en/a", "/de/a", "http://site.test/x"], "http://docs.site.test/en/a": [],
         "http://docs.site.test/de/a": [], "http://docs.site.test/en/m": []},
@@ -253,7 +257,7 @@ fn a_start_page_that_moves_takes_the_scope_along() {
 }
 
 #[test]
-fn redirects_out_of_scope_are_errors_and_give_their_place_back() {
+fn redirects_out_of_scope_are_errors_and_do_not_count_against_the_limit() {
     let case = json!({"web": {"http://site.test/": ["/out", "/a"], "http://site.test/out": {"redirect": "http://other.test/x"},
         "http://other.test/x": [], "http://site.test/a": []}, "request": {"url": "http://site.test/", "limit": 2}});
     let trace = crawl(&case, 4);
@@ -267,7 +271,7 @@ fn redirects_out_of_scope_are_errors_and_give_their_place_back() {
 }
 
 #[test]
-fn a_redirect_to_a_host_whose_robots_refuse_is_not_reported() {
+fn a_redirect_to_a_disallowed_page_is_listed_as_blocked() {
     let case = json!({"web": {"http://site.test/": ["/r"], "http://site.test/r": {"redirect": "http://docs.site.test/p"},
         "http://docs.site.test/p": []}, "robots": {"http://docs.site.test": "User-agent: *\nDisallow: /"},
         "request": {"url": "http://site.test/", "allowSubdomains": true}});
@@ -277,7 +281,7 @@ fn a_redirect_to_a_host_whose_robots_refuse_is_not_reported() {
 }
 
 #[test]
-fn passing_faults_are_tried_three_times_and_then_taken_as_they_are() {
+fn transient_errors_are_tried_three_times_and_then_accepted() {
     let case = json!({"web": {"http://site.test/": ["/busy", "/down"],
         "http://site.test/busy": {"status": 429, "times": 1, "retry_after_ms": 5000, "links": ["/more"]},
         "http://site.test/down": {"status": 503}, "http://site.test/more": []}, "request": {"url": "http://site.test/"}});
@@ -304,7 +308,7 @@ fn passing_faults_are_tried_three_times_and_then_taken_as_they_are() {
 }
 
 #[test]
-fn a_host_that_asks_for_an_hour_is_not_waited_for() {
+fn an_hour_of_retry_after_is_not_waited_for() {
     let case = json!({"web": {"http://site.test/": {"status": 503, "retry_after_ms": 3_600_000}},
         "request": {"url": "http://site.test/", "sitemap": "skip"}});
     let trace = crawl(&case, 1);
@@ -313,7 +317,7 @@ fn a_host_that_asks_for_an_hour_is_not_waited_for() {
 }
 
 #[test]
-fn a_delay_is_kept_between_all_starts() {
+fn delay_spaces_all_starts() {
     let links: Vec<String> = (0..6).map(|i| format!("/{i}")).collect();
     let case = json!({"web": {"http://site.test/": links}, "robots": {"http://site.test": "User-agent: *\nCrawl-delay: 30"},
         "request": {"url": "http://site.test/", "delay": 0.5, "maxConcurrency": 4}});
@@ -327,7 +331,7 @@ fn a_delay_is_kept_between_all_starts() {
 }
 
 #[test]
-fn crawl_delay_of_robots_is_kept() {
+fn crawl_delay_in_robots_txt_is_kept() {
     let case = json!({"web": {"http://site.test/": ["/a", "/b"]}, "robots": {"http://site.test": "User-agent: *\nCrawl-delay: 2"},
         "request": {"url": "http://site.test/", "sitemap": "skip"}});
     let starts: Vec<u64> = crawl(&case, 8).requests.iter().map(|(at, _)| *at).collect();
@@ -335,7 +339,7 @@ fn crawl_delay_of_robots_is_kept() {
 }
 
 #[test]
-fn crawl_delay_counts_from_the_first_request_to_a_host_sitemaps_included() {
+fn crawl_delay_counts_from_the_first_request_including_sitemaps() {
     let case = json!({"web": {"http://site.test/": []},
         "robots": {
             "http://site.test": "Sitemap: http://maps.site.test/a.xml\nSitemap: http://maps.site.test/b.xml",
@@ -356,7 +360,7 @@ fn crawl_delay_counts_from_the_first_request_to_a_host_sitemaps_included() {
 }
 
 #[test]
-fn more_addresses_than_a_job_may_know_are_left_out_with_a_warning() {
+fn urls_beyond_the_known_limit_are_ignored_with_a_warning() {
     let links: Vec<String> = (0..40_000).map(|i| format!("/{i}")).collect();
     let case =
         json!({"web": {"http://site.test/": links}, "request": {"url": "http://site.test/", "limit": 1000}});
@@ -367,7 +371,7 @@ fn more_addresses_than_a_job_may_know_are_left_out_with_a_warning() {
 }
 
 #[test]
-fn sitemap_indexes_end_however_they_are_knotted() {
+fn cyclic_and_deep_sitemap_indexes_terminate() {
     let files: Vec<String> = (0..600).map(|i| format!("/s{i}.xml")).collect();
     let case = json!({"web": {"http://site.test/": []}, "sitemaps": {
         "http://site.test/sitemap.xml": {"index": ["/l2.xml", "/sitemap.xml"]}, "http://site.test/l2.xml": {"index": ["/l3.xml"]},
@@ -394,7 +398,7 @@ fn sitemap_indexes_end_however_they_are_knotted() {
 }
 
 #[test]
-fn breadth_comes_first() {
+fn pages_are_fetched_breadth_first() {
     let case = json!({"web": {"http://site.test/": ["/a", "/b"], "http://site.test/a": ["/a/1"], "http://site.test/a/1": ["/a/1/x"],
         "http://site.test/b": ["/b/1"], "http://site.test/b/1": [], "http://site.test/a/1/x": []},
         "request": {"url": "http://site.test/", "sitemap": "skip"}});

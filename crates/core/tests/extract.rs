@@ -1,4 +1,4 @@
-//! The format `json` without a model, on pages as they are: a shop's, a newspaper's, a recipe, an event.
+//! The `json` format without a model on realistic pages: products, a news article, a recipe, an event.
 #![cfg(feature = "render")]
 #![allow(clippy::unwrap_used)]
 
@@ -44,7 +44,7 @@ fn schema(required: &[&str], properties: Value) -> Value {
 }
 
 #[test]
-fn a_product_with_tables_of_specifications() {
+fn product_data_is_read_from_specification_tables() {
     check(
         include_str!("data/extract/memory.html"),
         schema(
@@ -71,7 +71,7 @@ fn a_product_with_tables_of_specifications() {
 }
 
 #[test]
-fn a_product_of_json_ld() {
+fn product_data_is_read_from_json_ld() {
     check(
         include_str!("data/extract/mat.html"),
         schema(
@@ -93,7 +93,7 @@ fn a_product_of_json_ld() {
 }
 
 #[test]
-fn an_article_of_a_newspaper() {
+fn article_data_is_read_from_a_news_page() {
     check(
         include_str!("data/extract/news.html"),
         schema(
@@ -115,7 +115,7 @@ fn an_article_of_a_newspaper() {
 }
 
 #[test]
-fn a_recipe_of_rdfa_with_a_table() {
+fn recipe_data_is_read_from_rdfa_and_a_table() {
     check(
         include_str!("data/extract/recipe.html"),
         schema(
@@ -140,7 +140,7 @@ fn a_recipe_of_rdfa_with_a_table() {
 }
 
 #[test]
-fn an_event_of_microdata() {
+fn event_data_is_read_from_microdata() {
     check(
         include_str!("data/extract/event.html"),
         schema(
@@ -162,7 +162,7 @@ fn an_event_of_microdata() {
 }
 
 #[test]
-fn json_is_data_already() {
+fn json_documents_are_structured_data() {
     let document = scraped(
         r#"{"title": "Cup", "price": "9.50 EUR", "tags": ["a"]}"#,
         "application/json",
@@ -178,7 +178,7 @@ fn json_is_data_already() {
 }
 
 #[test]
-fn what_a_schema_requires_and_a_page_does_not_state_is_told() {
+fn missing_required_properties_are_reported() {
     let document = scraped(
         "<h1>Cup</h1><p>No more",
         "text/html",

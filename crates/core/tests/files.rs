@@ -1,4 +1,4 @@
-//! Files that were read, as callers receive them; uploads and their kinds.
+//! Parsed files as callers receive them; uploads and their content types.
 #![cfg(feature = "render")]
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
@@ -66,7 +66,7 @@ fn rendered(
 const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 #[test]
-fn a_pdf_is_its_text_with_its_pages_counted_and_charged() {
+fn a_pdf_is_converted_with_its_pages_counted_and_charged() {
     let rendered = rendered(
         json!({"formats": ["markdown", "links"]}),
         "application/pdf",
@@ -96,7 +96,7 @@ fn a_pdf_is_its_text_with_its_pages_counted_and_charged() {
 }
 
 #[test]
-fn pages_and_page_markers_are_given_when_asked_for() {
+fn pages_and_page_markers_are_included_on_request() {
     let parser = json!({"type": "pdf", "pages": true, "pageMarkers": true, "blocks": true, "mode": "ocr"});
     let rendered = rendered(json!({"parsers": [parser]}), "application/pdf", Ok(two_pages())).unwrap();
     let document = serde_json::to_value(&rendered.document).unwrap();
@@ -121,14 +121,14 @@ fn pages_and_page_markers_are_given_when_asked_for() {
 }
 
 #[test]
-fn other_files_cost_one_credit_however_many_pages_they_have() {
+fn other_files_cost_one_credit_regardless_of_pages() {
     let rendered = rendered(json!({}), DOCX, Ok(two_pages())).unwrap();
     assert_eq!(rendered.credits, 1);
     assert_eq!(rendered.document.metadata.content_type.as_deref(), Some(DOCX));
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_an_error_by_its_kind() {
+fn the_error_for_an_unreadable_file_depends_on_its_type() {
     for error in [
         FileError::Encrypted,
         FileError::Damaged("x".to_owned()),
@@ -141,7 +141,7 @@ fn a_file_that_cannot_be_read_is_an_error_by_its_kind() {
 }
 
 #[test]
-fn what_is_read_first_follows_from_the_response_and_the_parsers() {
+fn file_requests_depend_on_the_response_and_the_parsers() {
     let request = |status, kind: &str, body: &[u8], parsers: Value| {
         let options = options(&json!({ "parsers": parsers }));
         with_page(status, kind, body, |page| file_request(page, &options))
@@ -149,14 +149,14 @@ fn what_is_read_first_follows_from_the_response_and_the_parsers() {
     let pdf = json!([{"type": "pdf", "maxPages": 3}]);
     let wanted = request(200, "application/pdf", b"its bytes", pdf.clone()).unwrap();
     assert_eq!((wanted.file_type, wanted.max_pages), (FileType::Pdf, Some(3)));
-    // Nothing is to be read of a PDF that nobody wants parsed, nor of what a target sends when it refuses.
+    // A PDF without a parser is not read, nor is the body of an error response.
     assert_eq!(request(200, "application/pdf", b"its bytes", json!([])), None);
     assert_eq!(request(404, "application/pdf", b"its bytes", pdf.clone()), None);
     assert_eq!(request(200, "text/html", b"%PDF-", pdf.clone()), None);
-    // A server that knows no types.
+    // A generic content type.
     let by_bytes = request(200, "application/octet-stream", b"%PDF-1.7", pdf.clone()).unwrap();
     assert_eq!(by_bytes.file_type, FileType::Pdf);
-    // Office files need no parser to be named.
+    // Office files do not need to be listed in `parsers`.
     assert_eq!(
         request(200, DOCX, b"its bytes", json!([])).unwrap().file_type,
         FileType::Docx
@@ -164,7 +164,7 @@ fn what_is_read_first_follows_from_the_response_and_the_parsers() {
 }
 
 #[test]
-fn an_upload_is_taken_by_its_name_then_its_type_then_its_bytes() {
+fn the_type_of_an_upload_follows_from_name_then_content_type_then_bytes() {
     let check = |name: &str, content_type: &str, body: &[u8], expected: Option<&str>| {
         let upload = Upload {
             name,
@@ -185,7 +185,7 @@ fn an_upload_is_taken_by_its_name_then_its_type_then_its_bytes() {
     check("report.xyz", "text/csv", b"a,b", Some("text/csv"));
     check("page", "", b"<!doctype html><p>a", Some("text/html"));
     check("page", "", b"just text", Some("text/plain"));
-    // Rich text that calls itself Word.
+    // RTF that claims to be Word.
     check(
         "letter.doc",
         "application/msword",
@@ -197,7 +197,7 @@ fn an_upload_is_taken_by_its_name_then_its_type_then_its_bytes() {
 }
 
 #[test]
-fn the_formats_of_uploads_are_listed() {
+fn upload_formats_are_listed() {
     let formats = serde_json::to_value(parse_formats()).unwrap();
     assert_eq!(formats["success"], true);
     let formats = formats["data"]["formats"].as_array().unwrap();

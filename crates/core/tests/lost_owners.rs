@@ -1,4 +1,4 @@
-//! A page that takes the process down with it costs that page, not the crawl.
+//! A page that crashes the process fails alone; the crawl continues.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -44,7 +44,7 @@ fn page(task: &PageTask) -> Input {
     }
 }
 
-/// Runs one owner, four pages at once; true when the job ended, false when `deadly` was fetched.
+/// Runs one owner with four pages at once. Returns true if the job ended, false if `deadly` was fetched.
 fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
     let (epoch, snapshot) = store.lease();
     let policy = Policy {
@@ -56,8 +56,8 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
     let mut now = NOW;
     loop {
         let mut tasks = Vec::new();
-        // Everything that can start has started, and what began is stored, before a page arrives.
-        // Commits gather for a moment: when nothing more comes, that moment passes once.
+        // Before a page arrives, everything that can start has started and every start is stored.
+        // Commits are delayed to gather changes, so time advances once when nothing more comes.
         let mut gathered = false;
         loop {
             let Some(output) = crawl.poll(now) else {
@@ -98,7 +98,7 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
 }
 
 #[test]
-fn a_page_that_kills_its_owner_fails_in_the_end_and_alone() {
+fn a_page_that_kills_its_owners_eventually_fails_alone() {
     for deadly in ["/", "/0", "/7", "/19"] {
         let request = json!({ "url": "http://site.test/", "sitemap": "skip" });
         let request = CrawlRequest::from_json(request.to_string().as_bytes()).unwrap();
@@ -106,7 +106,7 @@ fn a_page_that_kills_its_owner_fails_in_the_end_and_alone() {
         let mut lost = 0;
         while !own(&mut store, &request, deadly) {
             lost += 1;
-            assert!(lost <= LOST_OWNERS_MAX, "{deadly} is tried for ever");
+            assert!(lost <= LOST_OWNERS_MAX, "{deadly} is retried forever");
         }
         assert_eq!(lost, LOST_OWNERS_MAX);
         let [(url, error)] = &store.errors[..] else {
@@ -123,7 +123,7 @@ fn a_page_that_kills_its_owner_fails_in_the_end_and_alone() {
         assert_eq!(
             (pages.len(), store.completed),
             (20, 20),
-            "every other page is there, once"
+            "every other page is stored once"
         );
     }
 }

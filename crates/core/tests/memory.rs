@@ -1,4 +1,4 @@
-//! What an owner keeps in memory for each URL of a large crawl. Alone in its process, which counts every byte.
+//! Memory per URL of a large crawl. The only test of its process, because it counts every allocated byte.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -16,10 +16,10 @@ use url::Url;
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
 const URLS: usize = 100_000;
-/// Path of each URL, in bytes.
+/// Length of each URL's path in bytes.
 const PATH: usize = 40;
 
-/// An owner that knows `URLS` URLs, `waiting` of which it has to fetch; its bytes for each of them.
+/// Returns the memory per URL of an owner that knows `URLS` URLs, `waiting` of them queued.
 fn bytes_a_url(waiting: usize) -> usize {
     let request = json!({ "url": "http://site.test/", "limit": URLS }).to_string();
     let request = CrawlRequest::from_json(request.as_bytes()).unwrap();
@@ -54,7 +54,7 @@ fn bytes_a_url(waiting: usize) -> usize {
 }
 
 #[test]
-fn a_url_takes_few_bytes_while_it_waits_and_fewer_when_it_is_known() {
+fn known_and_queued_urls_take_little_memory() {
     let (waiting, known) = (bytes_a_url(URLS), bytes_a_url(0));
     assert!(waiting <= PATH + 120, "{waiting}");
     assert!(known <= 24, "{known}");

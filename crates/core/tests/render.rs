@@ -1,4 +1,4 @@
-//! Fetched bytes to page documents, as callers receive them.
+//! Documents rendered from fetched bytes, as callers receive them.
 #![cfg(feature = "render")]
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
@@ -32,7 +32,7 @@ fn rendered(options: Value, content_type: &str, body: &[u8]) -> Result<Rendered,
 }
 
 #[test]
-fn a_page_gives_what_was_asked_for_and_its_metadata() {
+fn a_document_has_the_requested_formats_and_metadata() {
     let options = json!({"formats": ["markdown", "html", "rawHtml", "links", "images",
         {"type": "attributes", "selectors": [{"selector": "main img", "attribute": "alt"}]}]});
     let rendered = rendered(options, "text/html; charset=utf-8", PAGE.as_bytes()).unwrap();
@@ -56,7 +56,7 @@ fn a_page_gives_what_was_asked_for_and_its_metadata() {
     assert_eq!(rendered.links.iter().map(Url::as_str).collect::<Vec<_>>(), links);
     assert_eq!(rendered.credits, 1);
     let mut metadata = serde_json::to_value(&document.metadata).unwrap();
-    // What the content itself says beyond the page's own tags.
+    // Values derived from the content, not from the page's metadata.
     metadata
         .as_object_mut()
         .unwrap()
@@ -74,7 +74,7 @@ fn a_page_gives_what_was_asked_for_and_its_metadata() {
 }
 
 #[test]
-fn an_empty_format_list_gives_metadata_only() {
+fn an_empty_format_list_yields_metadata_only() {
     let rendered = rendered(json!({"formats": []}), "text/html", PAGE.as_bytes()).unwrap();
     let document = serde_json::to_value(&rendered.document).unwrap();
     assert_eq!(
@@ -82,11 +82,11 @@ fn an_empty_format_list_gives_metadata_only() {
         ["metadata"]
     );
     assert_eq!(document["metadata"]["title"], "Herons");
-    assert_eq!(rendered.links.len(), 2, "a crawl goes on all the same");
+    assert_eq!(rendered.links.len(), 2, "a crawl can continue nevertheless");
 }
 
 #[test]
-fn an_error_page_is_a_document_that_says_so() {
+fn an_error_page_is_a_document_with_the_error() {
     let url = Url::parse("https://a.test/gone").unwrap();
     let page = RawPage {
         status: 404,
@@ -103,7 +103,7 @@ fn an_error_page_is_a_document_that_says_so() {
 }
 
 #[test]
-fn an_error_with_a_picture_is_a_document_too() {
+fn an_image_with_an_error_status_is_a_document() {
     let url = Url::parse("https://a.test/gone.png").unwrap();
     let page = RawPage {
         status: 503,
@@ -143,7 +143,7 @@ fn text_is_its_own_markdown_and_code_is_fenced() {
 }
 
 #[test]
-fn what_cannot_be_converted_is_refused_and_documents_without_parser_come_in_base64() {
+fn unsupported_types_are_rejected_and_pdfs_without_a_parser_are_base64() {
     assert_eq!(
         rendered(json!({}), "image/png", b"\x89PNG").unwrap_err(),
         ErrorCode::UnsupportedFile
@@ -159,7 +159,7 @@ fn what_cannot_be_converted_is_refused_and_documents_without_parser_come_in_base
 }
 
 #[test]
-fn include_and_exclude_tags_choose_the_content() {
+fn include_and_exclude_tags_select_the_content() {
     let check = |options: Value, has: &[&str], has_not: &[&str]| {
         let markdown = rendered(options, "text/html", PAGE.as_bytes())
             .unwrap()
@@ -179,7 +179,7 @@ fn include_and_exclude_tags_choose_the_content() {
 }
 
 #[test]
-fn a_second_pass_by_rules_says_so() {
+fn the_rule_based_cleanup_adds_a_warning() {
     let body = "<main><p>Text that stays here.</p><p>We use cookies. Accept all or see our privacy policy.</p></main>";
     let document = rendered(json!({"onlyCleanContent": true}), "text/html", body.as_bytes())
         .unwrap()

@@ -1,10 +1,10 @@
-//! Request bodies as callers send them: what is accepted, what is refused and in which words.
+//! Request bodies as callers send them: which are accepted, which are rejected, and the error.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ErrorCode, ScrapeRequest, Wire};
 use serde_json::{Value, json};
 
-/// Reads a body that must be fine and gives back what would be sent for it.
+/// Parses a valid body and returns its serialized form.
 #[track_caller]
 fn accept<R: Wire>(body: Value) -> Value {
     let read = R::from_json(body.to_string().as_bytes()).unwrap_or_else(|error| panic!("{body}: {error}"));
@@ -18,7 +18,7 @@ fn accept<R: Wire>(body: Value) -> Value {
     sent
 }
 
-/// Reads a body that must be refused; gives the places and the sentence.
+/// Parses an invalid body and returns the paths of its problems and the message.
 #[track_caller]
 fn refuse<R: Wire>(body: Value) -> (Vec<String>, String) {
     let error = match R::from_json(body.to_string().as_bytes()) {
@@ -42,7 +42,7 @@ fn refuse<R: Wire>(body: Value) -> (Vec<String>, String) {
 }
 
 #[test]
-fn a_scrape_needs_only_an_address() {
+fn a_scrape_needs_only_a_url() {
     assert_eq!(
         accept::<ScrapeRequest>(json!({"url": "https://a.test/"})),
         json!({"url": "https://a.test/"})
@@ -64,7 +64,7 @@ fn a_scrape_needs_only_an_address() {
 }
 
 #[test]
-fn all_problems_are_told_unknown_fields_first() {
+fn all_problems_are_reported_unknown_fields_first() {
     let body = json!({
         "ulr": "https://a.test", "scrapeOptions": {"formats": ["markdwn", {"type": "screenshot", "quality": 0}]},
         "limit": 0, "delay": 61, "sitemap": "all", "maxDiscoveryDepth": -1
@@ -90,7 +90,7 @@ fn all_problems_are_told_unknown_fields_first() {
 }
 
 #[test]
-fn a_crawl_is_read_whole() {
+fn every_field_of_a_crawl_is_parsed() {
     let body = json!({
         "url": "https://a.test/docs", "limit": 5.0, "maxDiscoveryDepth": 2, "sitemap": "skip",
         "includePaths": ["^/docs"], "delay": 0.5, "maxConcurrency": 3,
@@ -110,7 +110,7 @@ fn a_crawl_is_read_whole() {
 }
 
 #[test]
-fn bodies_that_are_no_json_are_told_apart() {
+fn invalid_json_has_its_own_error_code() {
     let check = |body: &[u8], code: ErrorCode| {
         let error = ScrapeRequest::from_json(body).unwrap_err();
         assert_eq!(error.code, code, "{error}");
@@ -127,7 +127,7 @@ fn bodies_that_are_no_json_are_told_apart() {
 }
 
 #[test]
-fn bodies_nest_up_to_64_levels() {
+fn bodies_may_nest_up_to_64_levels() {
     let body = |levels: usize, text: &str| {
         let (open, close) = ("[".repeat(levels - 3), "]".repeat(levels - 3));
         // The body, the webhook and its metadata are three levels.
@@ -146,7 +146,7 @@ fn bodies_nest_up_to_64_levels() {
 }
 
 #[test]
-fn a_scrape_by_alexandria_is_not_offered() {
+fn scraping_with_alexandria_is_not_supported() {
     let error = ScrapeRequest::from_json(br#"{"alexandria": {"id": "x"}}"#).unwrap_err();
     assert_eq!((error.code, error.status()), (ErrorCode::NotSupported, 501));
     let (places, _) = refuse::<ScrapeRequest>(json!({"url": "a.test", "alexandria": {}}));
@@ -154,7 +154,7 @@ fn a_scrape_by_alexandria_is_not_offered() {
 }
 
 #[test]
-fn hostile_bodies_get_short_answers_in_time() {
+fn hostile_bodies_get_short_errors_quickly() {
     let long = "k".repeat(1_000_000);
     let many: serde_json::Map<String, Value> = (0..100_000).map(|n| (format!("key{n}"), json!(n))).collect();
     let mut unknown = Value::Object(many.clone());

@@ -1,4 +1,4 @@
-//! The shared robots.txt cases, all three levels: RFC 9309, usual extensions, robustness.
+//! The shared robots.txt cases of all three levels: RFC 9309, common extensions, robustness.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use harvestman_core::robots::{Robots, path_and_query};
 use serde_json::Value;
 
 #[test]
-fn robots_decide_as_in_the_shared_cases() {
+fn verdicts_match_the_shared_cases() {
     let file: Value = serde_json::from_str(include_str!("data/robots-cases.json")).unwrap();
     let cases = file["cases"].as_array().unwrap();
     let mut wrong = Vec::new();
@@ -29,7 +29,7 @@ fn robots_decide_as_in_the_shared_cases() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The file of a case, or its parts repeated with `%d` counting up from 0.
+/// Returns the file of a case, or its parts, repeated with `%d` counting up from 0.
 fn robots_text(case: &Value) -> String {
     if let Some(text) = case["robots"].as_str() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Whole crawls against scripted random webs on virtual time. `HARVESTMAN_SIM_SEED=n` replays one.
+//! Simulates whole crawls of random scripted webs on virtual time. `HARVESTMAN_SIM_SEED=n` replays one seed.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -21,7 +21,7 @@ use run::{Faults, Run};
 
 const SEEDS: u64 = 2_000;
 
-/// Runs `check` for every seed, or for the one of the environment, and names the seed that fails.
+/// Runs `check` for every seed, or for the one in the environment, and reports the failing seed.
 fn for_seeds(check: fn(u64)) {
     let seeds = match std::env::var("HARVESTMAN_SIM_SEED") {
         Ok(seed) => {
@@ -39,7 +39,7 @@ fn for_seeds(check: fn(u64)) {
 }
 
 #[test]
-fn crawls_keep_every_rule_find_every_page_and_end() {
+fn crawls_follow_every_rule_find_every_page_and_end() {
     static COMPARED: AtomicUsize = AtomicUsize::new(0);
     static PAGES: AtomicUsize = AtomicUsize::new(0);
     for_seeds(|seed| {
@@ -54,17 +54,17 @@ fn crawls_keep_every_rule_find_every_page_and_end() {
     if std::env::var("HARVESTMAN_SIM_SEED").is_err() {
         assert!(
             COMPARED.load(Ordering::Relaxed) > 500,
-            "the worlds became too dull to compare"
+            "too few worlds are comparable"
         );
         assert!(
             PAGES.load(Ordering::Relaxed) > 10_000,
-            "the worlds became too small"
+            "the worlds have too few pages"
         );
     }
 }
 
 #[test]
-fn batches_settle_every_given_page_whatever_happens() {
+fn batches_settle_every_page_despite_faults() {
     for_seeds(|seed| {
         let result = Run::batch(seed, Faults::None).finish();
         assert_eq!(
@@ -77,7 +77,7 @@ fn batches_settle_every_given_page_whatever_happens() {
 }
 
 #[test]
-fn crashes_and_lost_answers_change_no_result() {
+fn crashes_and_lost_responses_do_not_change_the_result() {
     for_seeds(|seed| {
         let mut faulty = Run::new(seed, Faults::Owners);
         let result = faulty.finish();

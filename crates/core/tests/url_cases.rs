@@ -1,4 +1,4 @@
-//! The shared URL cases: what a link becomes, or that it is skipped.
+//! The shared URL cases: how a link resolves, or that it is skipped.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use harvestman_core::url_key::resolve_link;

@@ -1,12 +1,12 @@
-//! What must hold for every field of every request.
+//! Properties that hold for every field of every request.
 
 use harvestman_core::api::{ErrorCode, Wire};
 use serde_json::{Value, json};
 
 use crate::field::Field;
 
-/// Checks each field in a body that is otherwise fine: good values are read, written and read
-/// again; bad ones are told with their place; null is absent; a misspelt name is unknown.
+/// Checks each field in an otherwise valid body: good values survive parsing and writing; bad ones are reported with
+/// their path; null counts as absent; a misspelled name is unknown.
 #[track_caller]
 pub(crate) fn check<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: Vec<Field>) {
     R::from_value(base.clone()).unwrap_or_else(|error| panic!("{base}: {error}"));
@@ -76,7 +76,7 @@ pub(crate) fn check<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: 
     }
 }
 
-/// Checks that each field is required and is told when it is missing or null.
+/// Checks that each field is required and reported if it is missing or null.
 #[track_caller]
 pub(crate) fn check_required<R: Wire>(base: Value, names: &[&str]) {
     for name in names {

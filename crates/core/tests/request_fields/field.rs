@@ -1,8 +1,8 @@
-//! Kinds of fields with values that are fine and values that are not.
+//! Kinds of fields with valid and invalid values.
 
 use serde_json::{Value, json};
 
-/// One field: values that are fine and values that are not.
+/// One field with valid and invalid values.
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) good: Vec<Value>,
@@ -140,12 +140,12 @@ pub(crate) fn schema() -> Field {
     )
 }
 
-/// What may stand in every body.
+/// Returns the fields that every body accepts.
 pub(crate) fn caller() -> Vec<Field> {
     vec![text("origin", 1024), text("integration", 1024)]
 }
 
-/// What may stand wherever a scrape option may.
+/// Returns the fields that are accepted along with scrape options.
 pub(crate) fn extras() -> Vec<Field> {
     let mut fields = caller();
     fields.extend([

@@ -1,4 +1,4 @@
-//! Every field of every request: within its bounds, out of them, of the wrong type, null, unknown.
+//! Every field of every request: valid, out of range, of the wrong type, null and unknown.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 mod check;
@@ -413,7 +413,7 @@ fn monitors() {
 }
 
 #[test]
-fn the_absent_rules_of_options_hold() {
+fn absent_options_have_their_conditional_defaults() {
     let read = |options: Value| ScrapeOptions::from_value(options).unwrap();
     assert!(!read(json!({})).verify_tls());
     assert!(read(json!({"headers": {"Cookie": "a"}})).verify_tls());

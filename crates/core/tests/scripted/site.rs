@@ -1,7 +1,7 @@
-//! A crawl of a web that a JSON value describes, in memory and on virtual time: the format of the
-//! shared cases, plus pages that fail (`fail`: `passing` or `final`), that fail or show their
-//! status only the first `times`, `retry_after_ms`, robots.txt files that are a number (so many
-//! times not readable) and those that are a code: the host cannot be reached, and why.
+//! Crawls a web described by a JSON value, in memory and on virtual time. The format is that of the shared cases,
+//! plus pages that fail (`fail`: `passing` or `final`), that fail or show their status only the first `times`,
+//! `retry_after_ms`, robots.txt files given as a number (unreadable that many times) or as an error code (the
+//! host is unreachable).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -24,10 +24,10 @@ const START: Timestamp = Timestamp(1_000_000);
 const FETCH_MS: u64 = 20;
 const MAX_STEPS: u32 = 100_000;
 
-/// What a crawl left behind.
+/// The result of a crawl.
 pub(crate) struct Trace {
     pub(crate) store: ModelStore,
-    /// Every request: ms since the start, address.
+    /// Every request as (ms since the start, URL).
     pub(crate) requests: Vec<(u64, String)>,
 }
 

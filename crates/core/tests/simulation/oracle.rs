@@ -1,5 +1,5 @@
-//! The rules once more, told by the world itself and without any of the crawl's machinery: what
-//! must not be fetched, and what a crawl without a limit finds in the end.
+//! An independent implementation of the rules: what must not be fetched, and what a crawl without a limit
+//! must find in the end.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -10,7 +10,7 @@ use url::Url;
 use crate::world::{ALWAYS, Kind, World, content_key};
 
 impl World {
-    /// What robots.txt says, told by the world itself.
+    /// Returns whether robots.txt allows a URL.
     pub(crate) fn robots_allow(&self, url: &Url) -> bool {
         let host = self.host(url);
         self.request.ignore_robots_txt
@@ -23,7 +23,7 @@ impl World {
                 }))
     }
 
-    /// The scope root, told by the world itself.
+    /// Returns the scope root.
     pub(crate) fn root(&self) -> Url {
         let seed = self.request.url.url.clone();
         match self.land(&seed) {
@@ -35,7 +35,7 @@ impl World {
         }
     }
 
-    /// Why this URL may not be fetched, told by the world itself. The start page is not asked for.
+    /// Returns why a link may not be fetched. Does not apply to the start page.
     pub(crate) fn out_of_scope(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
         if url.path().ends_with(".png") {
             return Some("a picture");
@@ -43,7 +43,7 @@ impl World {
         self.misplaced(root, url, depth)
     }
 
-    /// The same for where a redirect leads: a picture is no page to link to, but may be there.
+    /// Returns why a redirect target is out of scope. Images count only as links.
     fn misplaced(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
         let request = &self.request;
         if request.max_discovery_depth.is_some_and(|max| depth > max) {
@@ -68,7 +68,7 @@ impl World {
         (!family && !request.allow_external_links).then_some("another host")
     }
 
-    /// Pages that a crawl without a limit and without a depth must find, whatever happens.
+    /// Returns the pages that a crawl without limit and depth must find, despite any fault.
     pub(crate) fn expected(&self) -> BTreeSet<String> {
         let seed = self.request.url.url.clone();
         let mut found = BTreeSet::new();
@@ -129,7 +129,7 @@ impl World {
         found
     }
 
-    /// A host whose links are followed.
+    /// Returns whether links of this host are followed.
     fn is_ours(&self, root: &Url, url: &Url) -> bool {
         bare_host(url) == bare_host(root)
             || (self.request.allow_subdomains && bare_host(url).ends_with("site.test"))

@@ -1,4 +1,4 @@
-//! What starts when: the rules of pace, checked at every start.
+//! Checks the pace rules at every start.
 
 use harvestman_core::crawl::{Input, PageTask, SlotKind, limits};
 use harvestman_core::host::HostKey;
@@ -12,15 +12,14 @@ use super::{Run, TeamSlot};
 use crate::model_store::State;
 
 impl Run {
-    /// To the team, or to the page that starts.
+    /// Releases a slot, to the team or to the page that starts.
     pub(super) fn give_slot_back(&mut self, kind: SlotKind) {
         let slot = &mut self.owner.slots[kind as usize];
-        assert_eq!(*slot, TeamSlot::Taken, "only what was taken");
+        assert_eq!(*slot, TeamSlot::Taken, "only a held slot can be released");
         *slot = TeamSlot::Free;
     }
 
-    /// A page leaves its place until it is rendered; where requests come one at a time, the place of its host stays its
-    /// own.
+    /// Takes a page out of flight until it is rendered. On a host with a `Crawl-delay` it keeps its host slot.
     pub(super) fn set_aside(&mut self, key: UrlKey) {
         let url = self.store.url(key).unwrap().clone();
         let name = format!("page {url}");
@@ -48,7 +47,7 @@ impl Run {
         assert_eq!(
             self.store.state(task.key),
             Some(State::Open),
-            "{url} is admitted and not settled"
+            "{url} must be admitted and not settled"
         );
         let attempts = self.owner.attempts.entry(task.key).or_default();
         *attempts += 1;
@@ -57,7 +56,7 @@ impl Run {
                 && task.attempt == *attempts + self.owner.lost.get(&task.key).copied().unwrap_or(0),
             "attempts of {url}"
         );
-        assert!(self.world.robots_allow(url), "robots.txt refuses {url}");
+        assert!(self.world.robots_allow(url), "robots.txt disallows {url}");
         let host = HostKey::of(url);
         assert!(self.world.request.ignore_robots_txt || self.owner.robots_read.contains(&host));
         let fallback = task.fallback.as_ref().map(Url::scheme);
@@ -72,7 +71,7 @@ impl Run {
         let outcome = self.world.page(url, id);
         let latency = self.world.latency_ms(url) + self.rng.below(30);
         let key = task.key;
-        // The start page decides about the whole crawl; others go on in the browser now and then.
+        // The start page decides about the whole crawl; others need the browser now and then.
         if self.rng.percent(10) && (task.depth > 0 || self.is_batch()) {
             self.owner.waiting.insert(key, outcome);
             self.later(latency, Input::WantsBrowser { key, bytes: 1000 });
@@ -100,7 +99,7 @@ impl Run {
         } else {
             allowed
         };
-        // A page that owners were lost over is fetched alone.
+        // A page that owners were lost on is fetched alone.
         let suspected = |(key, lost): (&UrlKey, &u32)| {
             let name = self.store.url(*key).map(|url| format!("page {url}"));
             *lost >= limits::LOST_OWNERS_SUSPECT
@@ -108,7 +107,7 @@ impl Run {
         };
         let suspects = self.owner.lost.iter().any(suspected);
         let allowed = if suspects { 1 } else { allowed };
-        // Without a number of the request, pages in the browser are limited by the team alone.
+        // Without `maxConcurrency`, only the team limits pages in the browser.
         let request = &self.world.request;
         let counted = request.max_concurrency.is_some() || request.delay.is_some() || suspects;
         let in_flight = self.owner.in_flight.keys();
@@ -138,7 +137,7 @@ impl Run {
         self.owner.last_start = Some(self.now);
     }
 
-    /// The `Crawl-delay` of a host that is asked for its robots.txt.
+    /// Returns the `Crawl-delay` of a host unless the job ignores robots.txt.
     fn delay_of(&self, host: &HostKey) -> Option<u64> {
         self.world.crawl_delay_ms(host).filter(|_| !self.is_batch())
     }

@@ -1,4 +1,4 @@
-//! splitmix64: one number makes a whole run.
+//! The splitmix64 generator: one seed determines a whole run.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
@@ -16,12 +16,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `end`, without it.
+    /// Returns a number from 0 to `end`, exclusive.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// From `low` to `high`, with both.
+    /// Returns a number from `low` to `high`, inclusive.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }

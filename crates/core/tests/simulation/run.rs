@@ -1,5 +1,5 @@
-//! One crawl or batch scrape against a scripted web on virtual time, through owners that crash, answers that get
-//! lost or come twice, and callers that cancel. Every rule is checked at every step.
+//! Simulates one crawl or batch scrape of a scripted web on virtual time, with owners that crash, responses that are
+//! lost or repeated, and callers that cancel. Checks every rule at every step.
 
 #[path = "pace.rs"]
 mod pace;
@@ -19,17 +19,17 @@ use crate::world::{HOST_FAULT, World, content_key};
 
 const MAX_STEPS: u64 = 200_000;
 
-/// What happens outside, beside the web.
+/// Faults in addition to those of the web.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Faults {
     None,
-    /// Crashes, lost and repeated answers.
+    /// Crashes, lost and repeated responses.
     Owners,
-    /// All that, and a cancel.
+    /// The same, and a cancellation.
     Cancel,
 }
 
-/// What is compared between runs.
+/// Result that is compared between runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Result {
     pub(crate) pages: BTreeSet<String>,
@@ -37,11 +37,11 @@ pub(crate) struct Result {
     pub(crate) blocked: BTreeSet<String>,
 }
 
-/// Why the state is loaded anew.
+/// Why the state is reloaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lost {
     Owner,
-    /// To a commit; the owner goes on, so no page is to blame.
+    /// The response to a commit was lost; the owner continues, so no page is to blame.
     Answer,
 }
 
@@ -49,7 +49,7 @@ enum Event {
     Deliver(Box<Input>),
     /// The store executes the commit only now.
     Commit(Box<Batch>),
-    /// The answer was lost: the owner tries again and learns that the batch is in.
+    /// The response was lost: the owner repeats the commit and learns that it was applied.
     Repeat(Box<Batch>),
 }
 
@@ -65,17 +65,17 @@ pub(crate) struct Run {
     events: BTreeMap<(Timestamp, u64), Event>,
     sequence: u64,
     crashes_left: u64,
-    /// How often pages are still added to a batch; the last time all that it shall have.
+    /// How often pages are still added to a batch; the last time adds all of them.
     additions_left: u64,
     owner: Owner,
 }
 
-/// What is watched of one owner.
+/// State of one owner that the checks need.
 #[derive(Default)]
 struct Owner {
     in_flight: HashMap<String, HostKey>,
     attempts: HashMap<UrlKey, u32>,
-    /// Owners lost before this one over each page.
+    /// Number of owners lost on each page before this one.
     lost: BTreeMap<UrlKey, u32>,
     last_start: Option<Timestamp>,
     last_host_start: HashMap<HostKey, Timestamp>,
@@ -85,15 +85,15 @@ struct Owner {
     sitemaps_asked: BTreeSet<Url>,
     commit_out: bool,
     slots: [TeamSlot; 2],
-    /// Pages that wait for the browser, with what comes of them there.
+    /// Pages that wait for the browser, with their outcome.
     waiting: HashMap<UrlKey, PageOutcome>,
-    /// Those of them that keep the place of their host.
+    /// Those of them that keep their host slot.
     waiting_alone: HashMap<String, HostKey>,
     /// Pages in the browser.
     rendering: BTreeSet<String>,
 }
 
-/// Where the team's slot for the next page is.
+/// State of the team slot for the next page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum TeamSlot {
     #[default]
@@ -107,7 +107,7 @@ impl Run {
         Run::of(World::new(seed), seed, faults)
     }
 
-    /// A batch scrape, to which pages are added while it runs and after it has ended.
+    /// Creates a batch scrape; pages are added while it runs and after it has ended.
     pub(crate) fn batch(seed: u64, faults: Faults) -> Run {
         let mut run = Run::of(World::batch(seed), seed, faults);
         run.additions_left = run.rng.between(1, 4);
@@ -182,7 +182,7 @@ impl Run {
                 return true;
             }
             self.check_counts();
-            // A crash may come between any two outputs.
+            // A crash may happen between any two outputs.
             if self.crashes_left > 0 && self.rng.below(60) == 0 {
                 self.crash();
             }
@@ -204,7 +204,7 @@ impl Run {
         false
     }
 
-    /// Some of the pages; the last time all of them.
+    /// Adds some of the pages, and all of them the last time.
     fn add_pages(&mut self) {
         self.additions_left -= 1;
         let share = if self.additions_left == 0 {
@@ -219,7 +219,7 @@ impl Run {
         if ended && new > 0 {
             self.take_over(Lost::Answer);
         } else if self.rng.percent(50) {
-            // Otherwise the owner is on another node, and hears of it from the store alone.
+            // Otherwise the owner is on another node and learns of them only from the store.
             self.crawl.handle(self.now, Input::Added);
         }
     }
@@ -231,7 +231,7 @@ impl Run {
     fn act(&mut self, output: Output) -> bool {
         match output {
             Output::FetchRobots { host, url } => {
-                assert!(!self.is_batch(), "robots.txt is not asked for given pages");
+                assert!(!self.is_batch(), "a batch scrape does not fetch robots.txt");
                 assert!(!self.world.request.ignore_robots_txt || self.owner.robots_asked.is_empty());
                 let asked = self.owner.robots_asked.entry(host.clone()).or_default();
                 *asked += 1;
@@ -244,7 +244,7 @@ impl Run {
             Output::FetchSitemap { url } => {
                 assert!(
                     self.owner.sitemaps_asked.insert(url.clone()),
-                    "{url} is read once"
+                    "{url} must be read once"
                 );
                 let host = HostKey::of(&url);
                 self.keep_pace(&host);
@@ -254,9 +254,9 @@ impl Run {
             }
             Output::WantSlot(kind) => {
                 let slot = &mut self.owner.slots[kind as usize];
-                assert_eq!(*slot, TeamSlot::Free, "one slot is asked for at a time");
+                assert_eq!(*slot, TeamSlot::Free, "one slot request at a time");
                 *slot = TeamSlot::Wanted;
-                // Other jobs of the team have them all, now and then for long.
+                // Other jobs of the team may hold all slots, sometimes for long.
                 let wait = if self.rng.percent(70) {
                     0
                 } else {
@@ -314,7 +314,7 @@ impl Run {
                 self.schedule(wait, Event::Repeat(Box::new(batch)));
             }
             _ => {
-                // The answer comes twice.
+                // The response arrives twice.
                 let committed = self.apply(&batch);
                 let wait_more = wait + self.rng.below(100);
                 self.later(wait, Input::Committed(committed.clone()));
@@ -331,7 +331,7 @@ impl Run {
     fn apply(&mut self, batch: &Batch) -> Committed {
         self.store
             .commit(self.epoch, batch)
-            .expect("the owner has its lease and counts its batches")
+            .expect("the owner holds its lease and numbers its batches")
     }
 
     fn happen(&mut self, event: Event) {
@@ -379,7 +379,7 @@ impl Run {
             PageOutcome::Page(page) => page.document.metadata.source_url.clone(),
             PageOutcome::Failed(_) => None,
         };
-        // Failed ones do not name their address: the store knows it.
+        // A failed outcome does not have its URL; the store does.
         let name = name.or_else(|| self.store.url(key).map(Url::to_string)).unwrap();
         let name = format!("page {name}");
         self.owner.rendering.remove(&name);
@@ -397,7 +397,7 @@ impl Run {
         self.crashes_left -= 1;
         let frozen = (self.epoch, self.crawl.clone(), self.owner.commit_out);
         self.take_over(Lost::Owner);
-        // A frozen owner that wakes late is refused.
+        // The commit of a frozen owner that wakes up late is rejected.
         let (epoch, mut crawl, commit_out) = frozen;
         while let (false, Some(output)) = (commit_out, crawl.poll(self.now)) {
             if let Output::Commit(batch) = output {
@@ -417,7 +417,11 @@ impl Run {
         self.crawl = self.world.crawl(snapshot);
         self.events.clear();
         for key in begun.keys() {
-            assert_eq!(self.store.state(*key), Some(State::Open), "begun and not settled");
+            assert_eq!(
+                self.store.state(*key),
+                Some(State::Open),
+                "started and not settled"
+            );
         }
         self.owner = Owner {
             lost: begun,
@@ -442,7 +446,7 @@ impl Run {
         );
     }
 
-    /// Every given page is there or failed, and nothing else is.
+    /// Checks that every listed page has a document or an error, and nothing else has.
     fn result_of_batch(&self) -> Result {
         let given = given::offers(self.world.given.clone());
         let name = |url: &Url| url[..Position::AfterQuery].to_owned();
@@ -472,11 +476,14 @@ impl Run {
                 page.document.metadata.source_url.as_deref()
             );
             let landed = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
-            assert!(self.world.robots_allow(&landed), "robots.txt refuses {landed}");
+            assert!(self.world.robots_allow(&landed), "robots.txt disallows {landed}");
         }
         for (url, error) in &self.store.errors {
             let dead = error.message == HOST_FAULT;
-            assert!(!dead || self.world.is_dead(url), "{url} failed with its host");
+            assert!(
+                !dead || self.world.is_dead(url),
+                "{url} must fail only with its host"
+            );
         }
         let mut keys = BTreeSet::new();
         let identity = Identity {

@@ -1,6 +1,6 @@
-//! A scripted random web and a request to crawl it: several hosts with robots.txt of every kind,
-//! slow and failing pages, redirects in, out and around, sitemaps that name themselves, traps.
-//! What a page answers depends on its address and on how often it was asked, not on time.
+//! A random scripted web and a request to crawl it: several hosts with all kinds of robots.txt, slow and failing
+//! pages, redirects into and out of scope and in circles, recursive sitemaps, traps. A page's response depends
+//! on its URL and on the number of requests, not on time.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use url::Url;
 use crate::rng::Rng;
 
 pub(crate) const ALWAYS: u32 = u32::MAX;
-pub(crate) const HOST_FAULT: &str = "the host of the world cannot be reached";
+pub(crate) const HOST_FAULT: &str = "the scripted host is unreachable";
 /// Hosts of the world; the first is the start host, the first three are one site.
 const HOSTS: [&str; 5] = [
     "site.test",
@@ -35,7 +35,7 @@ const HOSTS: [&str; 5] = [
 pub(crate) struct World {
     pub(crate) request: CrawlRequest,
     pub(crate) concurrency: u32,
-    /// Two runs must visit the same pages: no limit, depth or trap decides by order.
+    /// Whether two runs must visit the same pages: no limit, depth or trap makes the order matter.
     pub(crate) comparable: bool,
     pub(crate) hosts: HashMap<String, Host>,
     pub(crate) pages: HashMap<String, Page>,
@@ -47,11 +47,11 @@ pub(crate) struct World {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// `None`: 404.
+    /// `None` for 404.
     pub(crate) robots: Option<Rules>,
-    /// The file cannot be had so many times.
+    /// Number of times that fetching the file fails.
     pub(crate) robots_faults: u32,
-    /// Those faults are of the file, not of the host.
+    /// Whether those failures concern the file, not the host.
     pub(crate) reachable: bool,
     pub(crate) latency_ms: u64,
     pub(crate) sitemaps: HashMap<String, Sitemap>,
@@ -74,7 +74,7 @@ pub(crate) struct Page {
 pub(crate) enum Kind {
     Plain,
     Status(u16),
-    /// Answers so the first `times`, then plainly.
+    /// Responds like this the first `times`, then normally.
     Busy {
         status: u16,
         times: u32,
@@ -174,7 +174,7 @@ impl World {
         world
     }
 
-    /// The same web, and a batch of its pages instead of a crawl.
+    /// Creates the same web with a batch of its pages instead of a crawl.
     pub(crate) fn batch(seed: u64) -> World {
         let mut world = World::new(seed);
         let mut rng = Rng::new(seed ^ 0x6a7c);
@@ -230,7 +230,7 @@ impl World {
         }
     }
 
-    /// A link as a page may have it, in one of its spellings.
+    /// Returns a random link in one of its spellings.
     fn href(&self, rng: &mut Rng, from: &str, paths: u64) -> String {
         let host = if rng.percent(80) { from } else { *rng.pick(&HOSTS) };
         let www = if rng.percent(5) { "www." } else { "" };
@@ -304,13 +304,13 @@ impl World {
                 passing,
             })
         };
-        // A sitemap may be named on a host that does not exist.
+        // A sitemap may be on a host that does not exist.
         let Some(host) = self.hosts.get(bare_host(&url)) else {
             return fault(false);
         };
         if asked <= host.robots_faults {
             return match host.reachable {
-                true => RobotsOutcome::Unreachable("a fault of the world".to_owned()),
+                true => RobotsOutcome::Unreachable("a scripted failure".to_owned()),
                 false => fault(true),
             };
         }
@@ -334,7 +334,7 @@ impl World {
         RobotsOutcome::Found(Robots::parse(text.as_bytes(), agent))
     }
 
-    /// The `Crawl-delay` that a crawl has to keep once it knows the file.
+    /// Returns the `Crawl-delay` that a crawl must keep once it has read robots.txt.
     pub(crate) fn crawl_delay_ms(&self, key: &HostKey) -> Option<u64> {
         if self.request.ignore_robots_txt || self.request.delay.is_some() {
             return None;
@@ -393,7 +393,7 @@ impl World {
         }))
     }
 
-    /// Follows redirects; nothing when they go around.
+    /// Follows redirects; `None` if they loop.
     pub(crate) fn land(&self, url: &Url) -> Option<(Url, Page)> {
         let mut url = url.clone();
         for _ in 0..20 {
@@ -429,7 +429,7 @@ impl World {
         }
     }
 
-    /// The crawl or batch of this world as an owner loads it.
+    /// Restores the crawl or batch of this world.
     pub(crate) fn crawl(&self, snapshot: Snapshot) -> Crawl {
         let policy = Policy {
             robots_agent: "harvestman".to_owned(),
@@ -453,7 +453,7 @@ fn failed(id: ScrapeId, code: ErrorCode, passing: bool) -> PageOutcome {
     })
 }
 
-/// Spellings of one page have one content.
+/// Returns the key of a page's content, the same for all its spellings.
 pub(crate) fn content_key(url: &Url) -> String {
     let identity = Identity {
         ignore_query: true,

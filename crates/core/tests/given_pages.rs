@@ -1,4 +1,4 @@
-//! The rules of a batch scrape, one by one.
+//! Single rules of a batch scrape.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -53,7 +53,7 @@ fn committed(batch: &Batch) -> Input {
     })
 }
 
-/// Pages to fetch now; commits are answered at once.
+/// Returns the pages to fetch now; answers commits immediately.
 fn started(crawl: &mut Crawl) -> Vec<PageTask> {
     let mut tasks = Vec::new();
     while let Some(output) = crawl.poll(NOW) {
@@ -83,7 +83,7 @@ fn fetched(crawl: &mut Crawl, task: &PageTask) {
 }
 
 #[test]
-fn a_page_is_offered_once_and_under_its_first_address() {
+fn a_page_is_offered_once_under_its_first_url() {
     let given = [
         "https://a.test/1",
         "a.test/1",
@@ -94,13 +94,13 @@ fn a_page_is_offered_once_and_under_its_first_address() {
         "https://a.test/1?q",
     ];
     let offers = given::offers(targets(&given));
-    let told: Vec<(&str, Source)> = offers
+    let found: Vec<(&str, Source)> = offers
         .iter()
         .map(|offer| (offer.url.as_str(), offer.source))
         .collect();
-    // Whoever lists http and https, or both spellings of a path, wants both.
+    // Listing http and https, or both spellings of a path, asks for both.
     assert_eq!(
-        told,
+        found,
         [
             "https://a.test/1",
             "http://a.test/1",
@@ -115,7 +115,7 @@ fn a_page_is_offered_once_and_under_its_first_address() {
 }
 
 #[test]
-fn an_address_without_a_scheme_may_be_tried_as_http() {
+fn a_url_without_a_scheme_falls_back_to_http() {
     let mut crawl = batch(&["a.test/1", "https://a.test/2", "http://a.test/3"], 9);
     let tasks = started(&mut crawl);
     let fallbacks: Vec<Option<&str>> = tasks
@@ -126,7 +126,7 @@ fn an_address_without_a_scheme_may_be_tried_as_http() {
 }
 
 #[test]
-fn a_slow_host_keeps_its_share_of_the_places_alone() {
+fn a_slow_host_takes_no_more_than_its_share_of_the_concurrency() {
     let slow: Vec<String> = (0..20).map(|n| format!("https://slow.test/{n}")).collect();
     let fast: Vec<String> = (0..20).map(|n| format!("https://fast.test/{n}")).collect();
     let all: Vec<&str> = slow.iter().chain(&fast).map(String::as_str).collect();
@@ -146,13 +146,13 @@ fn a_slow_host_keeps_its_share_of_the_places_alone() {
             .filter(|task| task.url.host_str() == Some("slow.test"));
         assert!(
             of_slow.count() <= 2 || done >= 18,
-            "half of the places while both have pages"
+            "half of the concurrency while both hosts have pages"
         );
     }
     assert_eq!((done, running.len()), (20, 4));
 }
 
-/// Twenty pages on hosts of one domain, then as many on one of another.
+/// Twenty pages on hosts of one domain, then twenty on another domain.
 fn two_sites() -> Vec<String> {
     let one = (0..20).map(|n| format!("https://h{}.one.test/{n}", n % 3));
     one.chain((0..20).map(|n| format!("https://two.test/{n}")))
@@ -165,7 +165,7 @@ fn started_at(tasks: &[PageTask], domain: &str) -> usize {
 }
 
 #[test]
-fn eight_pages_of_a_domain_are_in_flight_unless_the_request_says_how_many() {
+fn a_domain_has_eight_pages_in_flight_unless_the_request_sets_a_limit() {
     let urls = two_sites();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 64);
@@ -176,16 +176,16 @@ fn eight_pages_of_a_domain_are_in_flight_unless_the_request_says_how_many() {
     );
     assert_eq!(crawl.limiter(), Some(Limiter::HostConcurrency));
     fetched(&mut crawl, &tasks.remove(0));
-    assert_eq!(started(&mut crawl).len(), 1, "its place is free");
+    assert_eq!(started(&mut crawl).len(), 1, "its slot is free");
 
     let tasks = started(&mut batch_of(&urls, Some(30), 64));
     assert_eq!(tasks.len(), 30);
     let tasks = started(&mut batch(&urls, 6));
-    assert_eq!(tasks.len(), 6, "the team has no more");
+    assert_eq!(tasks.len(), 6, "the limit of the team");
 }
 
 #[test]
-fn private_hosts_have_no_limit_of_their_own() {
+fn private_hosts_have_no_site_limit() {
     let urls = two_sites();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 64);
@@ -195,7 +195,7 @@ fn private_hosts_have_no_limit_of_their_own() {
     assert_eq!((started_at(&more, "one.test"), more.len()), (12, 12));
 }
 
-/// Pages and renders that start now, where the browser has one page at a time.
+/// Returns the pages and renders that start now, with one browser slot.
 fn started_and_rendered(crawl: &mut Crawl, browser_free: &mut bool) -> (Vec<PageTask>, Vec<UrlKey>) {
     let (mut tasks, mut renders) = (Vec::new(), Vec::new());
     while let Some(output) = crawl.poll(NOW) {
@@ -215,7 +215,7 @@ fn started_and_rendered(crawl: &mut Crawl, browser_free: &mut bool) -> (Vec<Page
 }
 
 #[test]
-fn pages_that_wait_for_the_browser_leave_their_places_to_plain_pages() {
+fn pages_waiting_for_the_browser_release_their_slots_to_plain_pages() {
     let urls: Vec<String> = (0..40).map(|n| format!("https://a.test/{n}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 64);
@@ -227,24 +227,24 @@ fn pages_that_wait_for_the_browser_leave_their_places_to_plain_pages() {
         crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
     }
     let (more, renders) = started_and_rendered(&mut crawl, &mut free);
-    assert_eq!(renders, [tasks[0].key], "the first that asked");
+    assert_eq!(renders, [tasks[0].key], "the first in the queue");
     assert_eq!(
         more.len(),
         7,
-        "the page in the browser is one of the eight at its site"
+        "the page in the browser counts against the eight of its site"
     );
     for task in &more {
         fetched(&mut crawl, task);
     }
     fetched(&mut crawl, &tasks.remove(0));
-    // The slot that was asked for meanwhile.
+    // The slot that was requested meanwhile.
     crawl.handle(NOW, Input::SlotTaken(SlotKind::Browser));
     let (_, renders) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!(renders, [tasks[0].key]);
 }
 
 #[test]
-fn pages_in_the_browser_hold_back_no_plain_page_of_a_small_team() {
+fn pages_in_the_browser_do_not_block_plain_pages_of_a_small_team() {
     let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 1);
@@ -256,13 +256,13 @@ fn pages_in_the_browser_hold_back_no_plain_page_of_a_small_team() {
     assert_eq!((tasks.len(), more.len(), renders), (1, 1, vec![key]));
     fetched(&mut crawl, &tasks[0]);
     let (none, _) = started_and_rendered(&mut crawl, &mut free);
-    assert_eq!(none.len(), 0, "its end frees no place of a plain page");
+    assert_eq!(none.len(), 0, "its end frees no plain slot");
     fetched(&mut crawl, &more[0]);
     assert_eq!(started_and_rendered(&mut crawl, &mut free).0.len(), 1);
 }
 
 #[test]
-fn what_waits_for_the_browser_is_bounded() {
+fn the_memory_of_pages_waiting_for_the_browser_is_limited() {
     let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 64);
@@ -275,11 +275,11 @@ fn what_waits_for_the_browser_is_bounded() {
     assert_eq!((more.len(), crawl.limiter()), (0, Some(Limiter::Browser)));
     fetched(&mut crawl, &tasks[0]);
     let (more, _) = started_and_rendered(&mut crawl, &mut free);
-    assert_eq!(more.len(), 1, "it waits no more");
+    assert_eq!(more.len(), 1, "it no longer waits");
 }
 
 #[test]
-fn max_concurrency_counts_pages_in_the_browser_too() {
+fn max_concurrency_includes_pages_in_the_browser() {
     let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch_of(&urls, Some(1), 64);
@@ -293,12 +293,12 @@ fn max_concurrency_counts_pages_in_the_browser_too() {
 }
 
 #[test]
-fn what_was_added_is_asked_for_while_pages_are_in_flight() {
+fn added_pages_are_admitted_while_others_are_in_flight() {
     let mut crawl = batch(&["https://a.test/1"], 4);
     let tasks = started(&mut crawl);
     crawl.handle(NOW, Input::Added);
     let Some(Output::Commit(batch)) = crawl.poll(NOW) else {
-        panic!("nothing is asked for");
+        panic!("no commit");
     };
     assert!(batch.end.is_none() && batch.settled.is_empty());
     fetched(&mut crawl, &tasks[0]);
@@ -306,10 +306,10 @@ fn what_was_added_is_asked_for_while_pages_are_in_flight() {
     assert!(crawl.poll(NOW).is_none(), "one commit at a time");
     crawl.handle(NOW, committed(&batch));
     let Some(Output::Commit(batch)) = crawl.poll(NOW) else {
-        panic!("what was added meanwhile is not asked for");
+        panic!("no commit for the pages added meanwhile");
     };
     assert!(
         batch.end.is_none(),
-        "the job does not end before the store was asked"
+        "the job does not end before the store admitted them"
     );
 }

@@ -1,5 +1,5 @@
-//! The store's commit in memory: the semantics that every engine of the store must have, with
-//! their invariants asserted on each call.
+//! An in-memory model of the store's commit: the semantics that every store must have, with their
+//! invariants asserted on each call.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -37,7 +37,7 @@ pub(crate) struct StoredPage {
     pub(crate) document: Document,
 }
 
-/// Why a commit was refused.
+/// Why a commit was rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
     LeaseLost,
@@ -51,7 +51,7 @@ pub(crate) struct ModelStore {
     epoch: u64,
     last_batch: u64,
     rows: HashMap<UrlKey, Row>,
-    /// Order of admission.
+    /// URLs in order of admission.
     admissions: Vec<UrlKey>,
     spare: VecDeque<UrlKey>,
     pub(crate) admitted: u64,
@@ -90,7 +90,7 @@ impl ModelStore {
         }
     }
 
-    /// Pages given from outside, each with a place; a job that had ended runs again. How many were new.
+    /// Adds pages to a batch scrape and raises its limit; an ended job runs again. Returns how many are new.
     pub(crate) fn add(&mut self, offers: &[Offer]) -> u64 {
         let known = self.rows.len();
         for offer in offers {
@@ -114,7 +114,7 @@ impl ModelStore {
         }
     }
 
-    /// A new owner takes over: its epoch and what it loads.
+    /// Transfers the shard to a new owner. Returns its epoch and snapshot.
     pub(crate) fn lease(&mut self) -> (u64, Snapshot) {
         self.epoch += 1;
         let open = self
@@ -191,7 +191,7 @@ impl ModelStore {
             let row = self
                 .rows
                 .get_mut(&settled.key)
-                .expect("what is settled was offered");
+                .expect("settled URLs were offered");
             assert_eq!(
                 row.state,
                 State::Open,
@@ -204,7 +204,7 @@ impl ModelStore {
                     self.completed += 1;
                     self.credits += u64::from(*credits);
                     self.pages.push(StoredPage {
-                        offer: row.offer.clone().expect("what is open was offered"),
+                        offer: row.offer.clone().expect("open URLs were offered"),
                         document: (**document).clone(),
                     });
                 }
@@ -239,7 +239,7 @@ impl ModelStore {
             let page = offer.found_on.map(|page| self.rows[&page].state);
             assert!(
                 matches!(page, None | Some(State::Open | State::Done)),
-                "a link is found on a page of the job: {}",
+                "a link must be found on a page of the job: {}",
                 offer.url
             );
             self.keep(offer);
@@ -265,10 +265,7 @@ impl ModelStore {
     }
 
     fn admitted_row(&self, key: UrlKey) -> Admitted {
-        let offer = self.rows[&key]
-            .offer
-            .clone()
-            .expect("what is admitted was offered");
+        let offer = self.rows[&key].offer.clone().expect("admitted URLs were offered");
         Admitted {
             key,
             url: offer.url,
@@ -297,6 +294,10 @@ impl ModelStore {
             .iter()
             .filter_map(|page| page.document.metadata.credits_used)
             .sum();
-        assert_eq!(u64::from(credits), self.credits, "credits are those of the pages");
+        assert_eq!(
+            u64::from(credits),
+            self.credits,
+            "credits equal the sum over pages"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `bench`: the release server and the benchmarks that drive it; content alone, beside its peers (docs/BENCHMARKS.md).
+//! `bench`: benchmarks of the release server, and of the content crate in comparison with its peers
+//! (docs/BENCHMARKS.md).
 
 use std::fs;
 
@@ -8,10 +9,13 @@ use crate::{console, project::Project, run, score::CORPUS, tools::Tools};
 
 /// Benchmarks that need a Chromium and Node.js.
 const IN_A_BROWSER: &[&str] = &["interact", "job-page", "live-view"];
-/// The one among them that looks at the console.
+/// The one of them that uses the console.
 const OF_THE_CONSOLE: &str = "job-page";
 
-/// Builds both and runs the benchmark that `arguments` name; an error when it found a wrong count.
+/// Builds the server and its benchmarks, and runs the one that `arguments` name.
+///
+/// # Errors
+/// A failed build, or a benchmark that found a wrong count.
 pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     if let [first, rest @ ..] = arguments
         && first == "content"
@@ -47,18 +51,19 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     run::run(&mut bench)
 }
 
-/// Speed and memory of content over the pages of a corpus, or over the small ones of its tests.
+/// Measures speed and memory of the content crate with the pages of a corpus, or with the small pages of its tests.
 fn content(project: &Project, arguments: &[String]) -> Result<()> {
     let folder = project.path("crates/content/bench");
-    // The versions that the product is built with.
-    fs::copy(project.path("Cargo.lock"), folder.join("Cargo.lock")).context("the benchmark's Cargo.lock")?;
+    // The benchmark must use the same versions of dependencies as the product.
+    fs::copy(project.path("Cargo.lock"), folder.join("Cargo.lock"))
+        .context("cannot copy Cargo.lock to the benchmark")?;
     let mut cargo = project.cargo();
     match arguments {
         [] => {}
         [corpus] => {
             cargo.env(CORPUS, fs::canonicalize(corpus).with_context(|| corpus.clone())?);
         }
-        _ => bail!("one folder of pages only"),
+        _ => bail!("too many arguments: give one folder of pages"),
     }
     cargo
         .current_dir(folder)

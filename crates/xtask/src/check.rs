@@ -1,4 +1,4 @@
-//! `check`: the whole gate, the same for everyone. Every part runs, also after one has failed.
+//! `check`: all checks that a change must pass, locally and in CI. Every part runs, even after another has failed.
 
 use anyhow::{Result, bail};
 
@@ -6,7 +6,10 @@ use crate::{licences, project::Project, run, test, tidy, tools::Tools, wasm};
 
 type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
 
-/// An error that names the parts that failed.
+/// Runs all checks.
+///
+/// # Errors
+/// Names the parts that failed.
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     let parts: &[Part<'_>] = &[
         ("format", &|| {
@@ -32,7 +35,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "{} of {} parts of the gate failed: {}",
+        "{} of {} checks failed: {}",
         failed.len(),
         parts.len(),
         failed.join(", ")

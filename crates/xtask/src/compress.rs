@@ -1,4 +1,4 @@
-//! Compressed twins (`.br`, `.gz`) beside the files of a web build, so that the server never compresses them itself.
+//! Writes compressed copies (`.br`, `.gz`) of the files of a web build, so that the server need not compress them.
 
 use std::{fs, io::Write, path::Path};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::fingerprint::files_under;
 
-/// Smaller files gain nothing.
+/// Size below which files are not compressed: they would gain nothing.
 const MIN_BYTES: usize = 256;
 const KINDS: &[&str] = &[
     "css",
@@ -20,7 +20,7 @@ const KINDS: &[&str] = &[
     "webmanifest",
 ];
 
-/// Writes the twins of every file under `folder` that compresses well.
+/// Writes compressed copies of all files under `folder` whose type compresses well.
 pub(crate) fn compress_tree(folder: &Path) -> Result<()> {
     for file in files_under(folder)? {
         let kind = file
@@ -38,7 +38,7 @@ pub(crate) fn compress_tree(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Brotli at its best level.
+/// Compresses with Brotli at its highest level.
 pub(crate) fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
     let parameters = brotli::enc::BrotliEncoderParams {
         quality: 11,
@@ -46,7 +46,7 @@ pub(crate) fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
         ..Default::default()
     };
     let mut out = Vec::new();
-    brotli::BrotliCompress(&mut &bytes[..], &mut out, &parameters).context("brotli")?;
+    brotli::BrotliCompress(&mut &bytes[..], &mut out, &parameters).context("Brotli compression failed")?;
     Ok(out)
 }
 
@@ -56,7 +56,7 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn name_of(file: &Path) -> String {
     file.file_name()
         .unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Builds the console into `dist/`: trunk, the cut in parts, wasm-opt, the npm package for the tools, compressed twins.
-//! Done again only when something it is made of has changed.
+//! Builds the console into `dist/`: trunk, splitting into parts, wasm-opt, the npm package for the tools screen,
+//! compressed copies. Repeated only when one of its inputs has changed.
 
 use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, thread};
 
@@ -14,7 +14,7 @@ use crate::{
     tools::Tools,
 };
 
-/// All that goes into the console.
+/// Inputs of the console.
 const SOURCES: &[&str] = &[
     "web",
     "crates/client",
@@ -26,11 +26,11 @@ const SOURCES: &[&str] = &[
     "Cargo.lock",
 ];
 
-/// What index.html says instead of the address of the package's entry until that is known.
+/// Placeholder in index.html for the URL of the package's entry file.
 const PACKAGE_PLACE: &str = "not-built";
 const PACKAGE_ENTRY: &str = "slim.js";
 
-/// Makes `dist/` current.
+/// Brings `dist/` up to date.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     let dist = project.path("dist");
     let stamp = project.target().join("xtask-console.stamp");
@@ -49,19 +49,19 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
 }
 
-/// Makes a `dist/` to look at: neither small nor compressed. The next [`build`] makes it anew.
+/// Builds `dist/` quickly for development, neither optimised nor compressed. The next [`build`] replaces it.
 pub(crate) fn build_dev(project: &Project, tools: &Tools) -> Result<()> {
     run::run(trunk(project, tools)?.args(["build", "--offline=false"]))
 }
 
-/// Serves the console while it is worked on, rebuilt at every change; the API comes from a server that runs beside.
+/// Serves the console for development and rebuilds it at every change. The API comes from a separate server.
 pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = trunk(project, tools)?;
     tools.release()?;
     Err(command.args(["serve", "--offline=false"]).exec()).context("cannot start trunk")
 }
 
-/// Runs `work` while trunk is fetched or built, where there is no `dist` yet that may be current.
+/// Runs `work`, and in parallel fetches or builds trunk if there is no `dist` yet.
 fn with_trunk<T>(tools: &Tools, dist: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if dist.join("index.html").is_file() {
         return work();
@@ -71,17 +71,17 @@ fn with_trunk<T>(tools: &Tools, dist: &Path, work: impl FnOnce() -> Result<T>) -
         let done = work()?;
         trunk
             .join()
-            .map_err(|_| anyhow!("the thread that gets trunk panicked"))??;
+            .map_err(|_| anyhow!("the thread that fetches trunk panicked"))??;
         Ok(done)
     })
 }
 
-/// trunk with everything it needs in its environment.
+/// Returns a trunk command with everything it needs in its environment.
 fn trunk(project: &Project, tools: &Tools) -> Result<Command> {
     let target = tools.wasm_target()?;
     let mut command = run::command(tools.trunk()?);
     tools.wasm_bindgen(project)?;
-    // trunk reads this variable too, and knows only `true` and `false`.
+    // trunk also reads this variable and accepts only `true` and `false`.
     command.current_dir(project.root()).env_remove("NO_COLOR");
     target.configure(&mut command, project, tools)?;
     Ok(command)
@@ -95,7 +95,8 @@ fn sources(project: &Project, package: &Path) -> Result<String> {
     Ok(print.finish())
 }
 
-/// Sources and what was made of them: another build in the same folder, such as `trunk serve`, makes a difference.
+/// Returns a fingerprint of inputs and output. The output counts because other builds, such as `trunk serve`, write
+/// to the same folder.
 fn output(sources: &str, dist: &Path) -> Result<String> {
     ensure!(
         dist.join("index.html").is_file(),
@@ -110,16 +111,16 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
         Ok(found) => found,
         Err(error) => {
             run::say(&format!(
-                "wasm-opt is left out, so the console is larger than it could be: {error:#}"
+                "skipping wasm-opt; the console is larger than necessary: {error:#}"
             ));
             return Ok(());
         }
     };
     let index = fs::read_to_string(dist.join("index.html"))?;
-    // A hash of the file before this step would make browsers refuse it.
+    // Browsers would reject a file whose integrity hash was computed before this step.
     ensure!(
         !index.contains("integrity=\"sha"),
-        "index.html pins hashes: set `no_sri = true` in Trunk.toml"
+        "index.html contains integrity hashes: set `no_sri = true` in Trunk.toml"
     );
     for wasm in files_under(dist)?
         .iter()
@@ -131,8 +132,8 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-/// The modules and the wasm of the npm package below a name that changes with them, for the console's tools; index.html
-/// says where.
+/// Copies the modules and the wasm of the npm package into a folder with a content hash in its name, for the tools
+/// screen, and writes its path into index.html.
 fn add_package(package: &Path, dist: &Path) -> Result<()> {
     let folder = format!("package-{}", Fingerprint::default().tree(package)?.finish());
     fs::create_dir_all(dist.join(&folder))?;
@@ -155,14 +156,14 @@ fn add_package(package: &Path, dist: &Path) -> Result<()> {
     fs::write(&index, text.replace(PACKAGE_PLACE, &entry)).with_context(|| index.display().to_string())
 }
 
-/// What a browser fetches before the console can be used, compressed.
+/// Compressed size of the files that a browser fetches before the console can be used.
 #[derive(Default)]
 pub(crate) struct FirstLoad {
     pub(crate) total: usize,
     pub(crate) wasm: usize,
 }
 
-/// Size of the first load in `dist/`.
+/// Returns the size of the first load in `dist/`.
 pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
     let mut load = FirstLoad::default();
     for (file, _, packed) in sizes(&project.path("dist"))? {
@@ -174,12 +175,12 @@ pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
     Ok(load)
 }
 
-/// Whether a file is fetched only with another screen than the first.
+/// Returns whether a file is fetched only by a later screen.
 fn is_on_demand(file: &str) -> bool {
     file.starts_with("package-") || file.starts_with(parts::FOLDER)
 }
 
-/// Every file below `dist`, its bytes, and its bytes compressed.
+/// Returns every file below `dist` with its size and its compressed size in bytes.
 fn sizes(dist: &Path) -> Result<Vec<(String, usize, usize)>> {
     let mut sizes = Vec::new();
     for file in files_under(dist)? {
@@ -202,8 +203,8 @@ fn print_sizes(dist: &Path) -> Result<()> {
         } else {
             &mut first
         } += packed;
-        println!("    {bytes:>8} bytes {packed:>8} packed  dist/{file}");
+        println!("    {bytes:>8} bytes {packed:>8} compressed  dist/{file}");
     }
-    println!("    {first:>23} packed for the first load, {on_demand} more with other screens");
+    println!("    {first:>23} compressed for the first load, {on_demand} more for other screens");
     Ok(())
 }

@@ -1,16 +1,19 @@
-//! `console-check`: whether the console keeps its promises. Size of the first load, what axe and Lighthouse say of every
-//! screen, requests to other hosts, complaints, sideways scroll.
+//! `console-check`: quality checks of the console: size of the first load; axe and Lighthouse on every screen; no
+//! requests to other hosts, console errors or horizontal scrolling.
 
 use anyhow::{Result, ensure};
 
 use crate::{console, project::Project, run, tools::Tools};
 
-/// All files of the first load, compressed.
+/// Largest compressed size of all files of the first load.
 const FIRST_LOAD_BYTES: usize = 370 << 10;
-/// The wasm among them.
+/// Largest compressed size of the wasm among them.
 const WASM_BYTES: usize = 340 << 10;
 
-/// Runs every check; an error names the first that failed.
+/// Runs the checks.
+///
+/// # Errors
+/// Names the first check that failed.
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     console::build(project, tools)?;
     let load = console::first_load(project)?;
@@ -31,7 +34,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     tools.release()?;
     let packages = ["--package=harvestman-server", "--package=harvestman-tests"];
     run::run(project.cargo().arg("build").args(packages).arg("--bins"))?;
-    run::say("axe, hosts, complaints and sideways scroll on every screen");
+    run::say("axe, hosts, console errors and horizontal scrolling on every screen");
     let mut screens = project.cargo();
     screens.args([
         "test",
@@ -45,7 +48,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     run::run(lighthouse.arg("console").envs(environment))?;
     ensure!(
         load.total <= FIRST_LOAD_BYTES && load.wasm <= WASM_BYTES,
-        "the first load is larger than it may be"
+        "the first load is larger than its limit"
     );
     Ok(())
 }

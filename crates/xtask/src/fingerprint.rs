@@ -1,4 +1,4 @@
-//! A short hash over files and words, to tell whether a finished step is still good. Never a security measure.
+//! Hash over files and strings that shows whether a finished build step is still up to date. Not for security.
 
 use std::{
     fs,
@@ -8,18 +8,18 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Collects what a step depends on.
+/// Hash of the inputs of a step.
 #[derive(Default)]
 pub(crate) struct Fingerprint(DefaultHasher);
 
 impl Fingerprint {
-    /// A setting or version that the step depends on.
+    /// Adds a setting or version that the step depends on.
     pub(crate) fn word(mut self, word: &str) -> Fingerprint {
         word.hash(&mut self.0);
         self
     }
 
-    /// A file, or all files under a folder, with names and contents; one that does not exist counts as such.
+    /// Adds a file, or all files under a folder, with names and contents. A missing path adds nothing.
     pub(crate) fn tree(mut self, path: &Path) -> Result<Fingerprint> {
         for file in files_under(path)? {
             file.strip_prefix(path).unwrap_or(&file).hash(&mut self.0);
@@ -30,13 +30,13 @@ impl Fingerprint {
         Ok(self)
     }
 
-    /// The hash in hex.
+    /// Returns the hash in hexadecimal.
     pub(crate) fn finish(self) -> String {
         format!("{:016x}", self.0.finish())
     }
 }
 
-/// All files under `path` (itself, if it is one), sorted; nothing if it does not exist.
+/// Returns all files under `path` (or `path` itself if it is a file), sorted; none if it does not exist.
 pub(crate) fn files_under(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![path.to_path_buf()];

@@ -1,5 +1,5 @@
-//! `fuzz`: the parsers against made-up input, with coverage, on the stable compiler. What it finds lies in
-//! `fuzz/artifacts/`, what it learned in `fuzz/corpus/`; neither belongs to the project.
+//! `fuzz`: coverage-guided fuzzing of the parsers with the stable compiler. Findings are in `fuzz/artifacts/`, the
+//! generated corpus in `fuzz/corpus/`; neither is committed.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,32 +7,36 @@ use anyhow::{Context, Result, bail};
 
 use crate::{project::Project, run};
 
-/// Seconds for each target unless given.
+/// Default time per target in seconds.
 const SECONDS: u64 = 600;
-/// Seconds after which one input is a finding.
+/// Time in seconds above which an input is a finding.
 const INPUT_SECONDS: u64 = 10;
-/// Memory above which one input is a finding, MiB.
+/// Memory in MiB above which an input is a finding.
 const MEMORY_MIB: u64 = 2048;
-/// Longest input, bytes.
+/// Longest input in bytes.
 const INPUT_BYTES: u64 = 16 * 1024;
-/// Edges counted and compared values seen by libFuzzer; what `cargo fuzz` sets, without a sanitizer.
+/// Compiler flags for libFuzzer's coverage and comparison tracing: those of `cargo fuzz`, without a sanitizer.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs one target, or all one after the other; an error names those with a finding.
+/// Runs one target, or all in turn.
+///
+/// # Errors
+/// Names the targets with a finding.
 pub(crate) fn fuzz(project: &Project, arguments: &[String]) -> Result<()> {
     let (wanted, seconds) = read(arguments)?;
     let mut targets = targets(&project.path("fuzz/fuzz_targets"))?;
     if let Some(wanted) = wanted {
         if !targets.contains(&wanted) {
-            bail!("no target `{wanted}`; there are: {}", targets.join(", "));
+            bail!("no target `{wanted}`; targets are: {}", targets.join(", "));
         }
         targets = vec![wanted];
     }
     let host = host()?;
-    // The versions that the product is built with.
-    fs::copy(project.path("Cargo.lock"), project.path("fuzz/Cargo.lock")).context("fuzz/Cargo.lock")?;
+    // The targets must use the same versions of dependencies as the product.
+    fs::copy(project.path("Cargo.lock"), project.path("fuzz/Cargo.lock"))
+        .context("cannot write fuzz/Cargo.lock")?;
     let output = project.target().join("fuzz");
     for target in &targets {
         let mut build = project.cargo();
@@ -57,7 +61,7 @@ pub(crate) fn fuzz(project: &Project, arguments: &[String]) -> Result<()> {
     }
 }
 
-/// One target on its corpus, which starts with the seeds.
+/// Returns the command that runs one target on its corpus and seeds.
 fn round(project: &Project, program: &Path, target: &str, seconds: u64) -> Result<Command> {
     let corpus = project.path("fuzz/corpus").join(target);
     let artifacts = project.path("fuzz/artifacts").join(target);
@@ -79,7 +83,7 @@ fn round(project: &Project, program: &Path, target: &str, seconds: u64) -> Resul
     Ok(command)
 }
 
-/// `[target] [--seconds N]`, in any order.
+/// Parses `[target] [--seconds N]`, in any order.
 fn read(arguments: &[String]) -> Result<(Option<String>, u64)> {
     let (mut target, mut seconds) = (None, SECONDS);
     let mut rest = arguments.iter();
@@ -87,10 +91,12 @@ fn read(arguments: &[String]) -> Result<(Option<String>, u64)> {
         match argument.as_str() {
             "--seconds" => {
                 let value = rest.next().context("`--seconds` needs a number")?;
-                seconds = value.parse().with_context(|| format!("`{value}` is no number"))?;
+                seconds = value
+                    .parse()
+                    .with_context(|| format!("`{value}` is not a number"))?;
             }
             name if target.is_none() && !name.starts_with('-') => target = Some(name.to_owned()),
-            other => bail!("`{other}` is too much: fuzz [target] [--seconds N]"),
+            other => bail!("unexpected argument `{other}`; usage: fuzz [target] [--seconds N]"),
         }
     }
     Ok((target, seconds))
@@ -108,11 +114,11 @@ fn targets(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The compiler's own target: named, so that the flags miss build scripts.
+/// Returns the compiler's host target. Naming it keeps the flags away from build scripts.
 fn host() -> Result<String> {
     let version = run::output(run::command("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc names no host")?.to_owned())
+    Ok(host.context("rustc -vV prints no host")?.to_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Every dependency is under a licence that lets anyone use, change and sell the whole. Nothing copyleft beyond files.
+//! `licences`: checks that every dependency has a permissive licence, or one whose copyleft is limited to its files.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -25,12 +25,15 @@ const ALLOWED: &[&str] = &[
 ];
 const ALLOWED_EXCEPTIONS: &[&str] = &["LLVM-exception"];
 
-/// An error that names every package without an allowed licence.
+/// Checks the licences of all packages.
+///
+/// # Errors
+/// Names every package without an allowed licence.
 pub(crate) fn check(project: &Project) -> Result<()> {
     let metadata = project.metadata()?;
     let packages = metadata["packages"]
         .as_array()
-        .context("cargo metadata lists packages")?;
+        .context("cargo metadata has no list of packages")?;
     let refused: Vec<String> = packages.iter().filter_map(refusal).collect();
     if !refused.is_empty() {
         bail!("licences that are not allowed:\n  {}", refused.join("\n  "));
@@ -52,7 +55,7 @@ fn refusal(package: &Value) -> Option<String> {
     }
 }
 
-/// Whether one may choose allowed licences only: an SPDX expression with AND, OR, WITH and brackets; `/` is an old OR.
+/// Returns whether an SPDX expression (AND, OR, WITH, parentheses; `/` is an old OR) can be met by allowed licences.
 fn is_allowed(expression: &str) -> Result<bool> {
     let spaced = expression
         .replace('(', " ( ")
@@ -87,7 +90,7 @@ fn one(rest: &mut &[&str]) -> Result<bool> {
     if take(rest, "(") {
         let allowed = either(rest)?;
         if !take(rest, ")") {
-            bail!("a bracket is not closed");
+            bail!("a parenthesis is not closed");
         }
         return Ok(allowed);
     }

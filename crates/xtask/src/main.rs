@@ -1,6 +1,6 @@
-//! Project tasks, run as `cargo xtask <task>`: everything between a fresh clone and a running server or a green gate.
+//! Project tasks, run as `cargo xtask <task>`: build, run, test, check.
 //!
-//! Each task makes sure of the tools it needs first, and never needs anything typed besides its own name.
+//! Each task first fetches the tools that it needs, so that it works in a fresh clone without further setup.
 #![allow(clippy::print_stdout)]
 
 mod bench;
@@ -32,24 +32,24 @@ use crate::{project::Project, tools::Tools};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  serve [-- FLAGS]  build console and server, start both on http://localhost:3002; FLAGS go to `harvestman serve`
-  test [FILTER]     all tests: crates, whole product, npm package; FILTER is a part of test names
-  bench WHICH       benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
-                    live-view, site;
-                    or of the content crate beside its peers: content [CORPUS]
-  check             the whole gate: format, lints, docs, tests, wasm builds, licences, tidy
-  console [--dev]   build the console into dist/; --dev: quickly, as large as it may be, to look at it
-  console-check     size, axe and Lighthouse of every screen of the console
-  dev               serve the console on http://localhost:8080, rebuilt as you type; `serve` must run beside it
-  npm               build the npm package into <target>/npm/harvestman
-  score [CORPUS]    how good the Markdown is, by a corpus of pages, beside its peers (docs/MARKDOWN.md)
-  wasm              compile everything that runs in wasm, without building packages
-  tidy              structure rules only (seconds)
-  fuzz [TARGET] [--seconds N]
-                    each fuzz target for 600 s, or one of them
-  licences          licences of all dependencies only (seconds)
-  tools             fetch every tool the tasks need, then stop
-  browsers          install each Chromium that the distribution has; `test` uses all that are there";
+    serve [-- FLAGS]  build and start the console and server on http://localhost:3002; FLAGS go to `harvestman serve`
+    test [FILTER]     run all tests: crates, whole product, npm package; FILTER is a part of test names
+    bench WHICH       run benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
+                      live-view, site;
+                      or compare the content crate with its peers: content [CORPUS]
+    check             run all checks: format, lints, docs, tests, wasm builds, licences, tidy
+    console [--dev]   build the console into dist/; --dev: a fast, unoptimised build for development
+    console-check     check the size of the console, and every screen with axe and Lighthouse
+    dev               serve the console on http://localhost:8080 and rebuild it on changes; needs a running `serve`
+    npm               build the npm package into <target>/npm/harvestman
+    score [CORPUS]    score the Markdown on a corpus of pages, compared with peers (docs/MARKDOWN.md)
+    wasm              compile everything that runs in wasm, without building packages
+    tidy              check structure rules only (seconds)
+    fuzz [TARGET] [--seconds N]
+                      run each fuzz target for 600 s, or one of them
+    licences          check licences of all dependencies only (seconds)
+    tools             fetch every tool that the tasks need
+    browsers          install each Chromium of the distribution; `test` uses all that are installed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: &[String]) -> Result<()> {
     let Some((task, rest)) = arguments.split_first() else {
-        bail!("which task?\n{USAGE}")
+        bail!("no task given\n{USAGE}")
     };
     if matches!(task.as_str(), "help" | "-h" | "--help") {
         println!("{USAGE}");
@@ -86,7 +86,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "console" => match rest {
             [] => console::build(&project, &Tools::open()?),
             [dev] if dev == "--dev" => console::build_dev(&project, &Tools::open()?),
-            _ => bail!("`console` takes `--dev` or nothing\n{USAGE}"),
+            _ => bail!("`console` takes only `--dev`\n{USAGE}"),
         },
         "console-check" => console_check::check(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),
@@ -98,6 +98,6 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "licences" => licences::check(&project),
         "tools" => Tools::open()?.ensure_all(&project),
         "browsers" => Tools::open()?.install_chromiums(),
-        other => bail!("no task `{other}`\n{USAGE}"),
+        other => bail!("unknown task `{other}`\n{USAGE}"),
     }
 }

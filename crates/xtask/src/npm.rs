@@ -1,5 +1,4 @@
-//! `npm`: the package as a folder that `npm pack` takes as it is. Done again only when something it is made of has
-//! changed.
+//! `npm`: builds the npm package as a folder for `npm pack`. Repeated only when one of its inputs has changed.
 
 use std::{
     fs,
@@ -19,10 +18,10 @@ const SOURCES: &[&str] = &[
     "Cargo.lock",
 ];
 const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
-/// Written by hand in the clone; the real one is the workspace's.
+/// Placeholder in the source of package.json for the version of the workspace.
 const VERSION_PLACE: &str = "\"version\": \"0.0.0\"";
 
-/// Makes the package current; returns its folder.
+/// Brings the package up to date and returns its folder.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     let folder = project.target().join("npm/harvestman");
     let stamp = project.target().join("xtask-npm.stamp");
@@ -45,7 +44,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     let bytes = fs::read(folder.join("harvestman.wasm"))?;
     let packed = brotli(&bytes)?.len();
     run::say(&format!(
-        "{}: wasm {} bytes, {packed} packed",
+        "{}: wasm {} bytes, {packed} compressed",
         folder.display(),
         bytes.len()
     ));
@@ -61,12 +60,12 @@ fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
         .join("wasm32-unknown-unknown/wasm/harvestman_wasm.wasm"))
 }
 
-/// The wasm and the JavaScript that wasm-bindgen writes for it, under the names that the package uses.
+/// Writes the wasm and its wasm-bindgen JavaScript under the file names of the package.
 fn bind(project: &Project, tools: &Tools, wasm: &Path, folder: &Path) -> Result<()> {
     let out = project.target().join("npm/glue");
     fs::remove_dir_all(&out).ok();
     let mut bindgen = run::command(tools.wasm_bindgen(project)?);
-    // Without a default path: the entries say where the wasm is, and bundlers must not look for another.
+    // Without a default path: the entry files locate the wasm, and bundlers must not look for another one.
     bindgen.args([
         "--target",
         "web",
@@ -102,6 +101,9 @@ fn assemble(project: &Project, folder: &Path) -> Result<()> {
     let wasm = fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "wasm"));
-    ensure!(wasm.count() == 1, "the package must hold exactly one wasm file");
+    ensure!(
+        wasm.count() == 1,
+        "the package must contain exactly one wasm file"
+    );
     Ok(())
 }

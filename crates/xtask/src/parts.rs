@@ -1,5 +1,5 @@
-//! Cuts the console's program in parts: what the first screen needs, and what is fetched with other screens. Where to
-//! cut is said in the console's own code (`web/src/screens.rs`, feature `split`).
+//! Splits the console's wasm into parts: one for the first screen, and others that are fetched with later screens.
+//! The split points are in the console's code (`web/src/screens.rs`, feature `split`).
 
 use std::{fs, path::Path};
 
@@ -14,14 +14,14 @@ use crate::{
     tools::Tools,
 };
 
-/// The crate of the console, after which its files are named.
+/// Crate of the console, and prefix of the names of its files.
 const PROGRAM: &str = "harvestman-web";
-/// Where the linker leaves the program, in the wasm target folder.
+/// Path of the linked program in the wasm target folder.
 const LINKED: &str = "wasm32-unknown-unknown/wasm/harvestman-web.wasm";
-/// Begins the name of the folder with the parts.
+/// Prefix of the name of the folder with the parts.
 pub(crate) const FOLDER: &str = "parts-";
 
-/// Puts the parts in place of the whole program that trunk left in `dist`.
+/// Replaces the complete program that trunk has put into `dist` by its parts.
 pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     let linked = project.wasm_target().join(LINKED);
     let whole = fs::read(&linked).with_context(|| linked.display().to_string())?;
@@ -30,7 +30,7 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
         .tree(&linked)?
         .finish();
     let (name, folder) = (format!("{PROGRAM}-{print}"), format!("{FOLDER}{print}"));
-    run::say("cutting the console's program in parts");
+    run::say("splitting the console's wasm into parts");
 
     let work = project.target().join("xtask-parts");
     if work.exists() {
@@ -38,14 +38,14 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     }
     fs::create_dir_all(work.join(&folder))?;
     let first = work.join("first.wasm");
-    // The addresses that the parts know each other by: the program is fetched from the folder above.
+    // Relative URLs between the parts: the main program is in the folder above.
     let (link, main) = (format!("./{folder}/parts.js"), format!("../{name}.js"));
     let mut options = Options::new(&whole);
     options.output_dir = &work;
     options.main_out_path = &first;
     options.link_name = &link;
     options.main_module = &main;
-    let cut = transform(options).map_err(|error| anyhow!("cannot cut the program: {error:#}"))?;
+    let cut = transform(options).map_err(|error| anyhow!("cannot split the program: {error:#}"))?;
     for part in cut.split_modules {
         fs::rename(&part, work.join(&folder).join(name_of(&part)))?;
     }
@@ -86,7 +86,7 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     fs::write(&index, text).with_context(|| index.display().to_string())
 }
 
-/// What trunk called the program, without an ending.
+/// Returns trunk's file name of the program, without its extension.
 fn trunks_name(dist: &Path) -> Result<String> {
     let found = files_under(dist)?.iter().find_map(|file| {
         let name = name_of(file).strip_suffix("_bg.wasm")?.to_owned();

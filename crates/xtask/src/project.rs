@@ -1,4 +1,4 @@
-//! Where this clone is and what it says about itself.
+//! The clone of the project: its paths, cargo commands and metadata.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,16 +10,16 @@ use serde_json::Value;
 
 use crate::run;
 
-/// The clone that the task works on.
+/// Clone that the task works on.
 pub(crate) struct Project {
     root: PathBuf,
     target: PathBuf,
 }
 
 impl Project {
-    /// The clone whose `cargo xtask` is running.
+    /// Finds the clone whose `cargo xtask` is running.
     pub(crate) fn find() -> Result<Project> {
-        // Asked at run time: with a shared target folder, the path at compile time may be another clone's.
+        // Read at run time: with a shared target folder, the compile-time path may be that of another clone.
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = manifest
@@ -27,7 +27,7 @@ impl Project {
             .nth(2)
             .context("the xtask crate must be in crates/xtask")?
             .to_path_buf();
-        // Cargo put this program into <target>/<profile>/, whatever decided the target folder.
+        // Cargo puts this program into <target>/<profile>/, however the target folder was set.
         let program = std::env::current_exe()?;
         let target = program
             .ancestors()
@@ -37,7 +37,7 @@ impl Project {
         Ok(Project { root, target })
     }
 
-    /// Absolute path of something in the clone.
+    /// Returns the absolute path of a file or folder in the clone.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }
@@ -46,17 +46,17 @@ impl Project {
         &self.root
     }
 
-    /// Cargo's output folder for this machine's own target.
+    /// Returns cargo's output folder for the host target.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Cargo's output folder for wasm32: apart, since another compiler may do these builds.
+    /// Returns cargo's output folder for wasm32. It is separate because these builds may use another compiler.
     pub(crate) fn wasm_target(&self) -> PathBuf {
         self.target.join("wasm")
     }
 
-    /// `cargo` with the target folder of this run.
+    /// Returns a `cargo` command with the target folder of this run.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = run::command("cargo");
         command
@@ -65,19 +65,19 @@ impl Project {
         command
     }
 
-    /// `cargo metadata` of the workspace, all dependencies included.
+    /// Returns `cargo metadata` of the workspace, including all dependencies.
     pub(crate) fn metadata(&self) -> Result<Value> {
         let text = run::output(
             self.cargo()
                 .args(["metadata", "--format-version=1", "--all-features"]),
         )?;
-        serde_json::from_str(&text).context("cargo metadata is not JSON")
+        serde_json::from_str(&text).context("cargo metadata printed invalid JSON")
     }
 
-    /// The version that Cargo.lock holds for `package`.
+    /// Returns the version of `package` in Cargo.lock.
     pub(crate) fn locked_version(&self, package: &str) -> Result<String> {
-        let lock = std::fs::read_to_string(self.path("Cargo.lock")).context("Cargo.lock")?;
-        version_in_lock(&lock, package).with_context(|| format!("Cargo.lock holds no `{package}`"))
+        let lock = std::fs::read_to_string(self.path("Cargo.lock")).context("cannot read Cargo.lock")?;
+        version_in_lock(&lock, package).with_context(|| format!("Cargo.lock has no package `{package}`"))
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::version_in_lock;
 
     #[test]
-    fn a_locked_version_is_that_of_the_exact_name() {
+    fn the_locked_version_is_that_of_the_exact_package_name() {
         let lock = "[[package]]\nname = \"wasm-bindgen-macro\"\nversion = \"1.0.0\"\n\n\
                     [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
         assert_eq!(version_in_lock(lock, "wasm-bindgen").as_deref(), Some("0.2.130"));

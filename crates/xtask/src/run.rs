@@ -1,4 +1,4 @@
-//! Running other programs: shown, checked, and never longer than allowed where a limit is given.
+//! Runs other programs, checks their exit status, and optionally limits their time.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// A command that does not inherit what cargo set for this program alone.
+/// Creates a command without the variables that cargo sets only for this program.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -22,7 +22,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
             command.env_remove(&name);
         }
     }
-    // `cargo run` prepends its own toolchain's libraries, which another toolchain must not load.
+    // `cargo run` prepends the libraries of its toolchain, which another toolchain must not load.
     command
         .env_remove("LD_LIBRARY_PATH")
         .env_remove("CARGO")
@@ -30,12 +30,15 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Says what is about to happen; one line per slow step.
+/// Prints the start of a slow step.
 pub(crate) fn say(text: &str) {
     println!("==> {text}");
 }
 
-/// Runs to the end with output passed through; an error unless it exits with 0.
+/// Runs a command with inherited output.
+///
+/// # Errors
+/// A command that cannot start or does not exit with 0.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -43,7 +46,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     ensure_success(command, status)
 }
 
-/// Like [`run`], but stopped with an error after `limit`; standard input is closed.
+/// Runs a command like [`run`], with standard input closed, and stops it with an error after `limit`.
 pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     let deadline = Instant::now() + limit;
     let mut child = command
@@ -63,7 +66,10 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     }
 }
 
-/// Standard output as text; an error, with what was said on standard error, unless it exits with 0.
+/// Runs a command and returns its standard output.
+///
+/// # Errors
+/// A command that does not exit with 0; the message contains its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -77,20 +83,23 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{} wrote no UTF-8", shown(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("output of {} is not UTF-8", shown(command)))
 }
 
-/// Standard output as text, with standard error passed through; an error unless it exits with 0.
+/// Runs a command with inherited standard error and returns its standard output.
+///
+/// # Errors
+/// A command that does not exit with 0.
 pub(crate) fn output_of_build(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("cannot start {}", shown(command)))?;
     ensure_success(command, output.status)?;
-    String::from_utf8(output.stdout).with_context(|| format!("{} wrote no UTF-8", shown(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("output of {} is not UTF-8", shown(command)))
 }
 
-/// The version in what `program --version` prints first, without a leading `v`; None if it cannot be run.
+/// Returns the version in the first line of `program --version`, without a leading `v`; none if it cannot run.
 pub(crate) fn version_of(program: &Path) -> Option<String> {
     let text = output(command(program).arg("--version")).ok()?;
     let words = text
@@ -104,7 +113,7 @@ pub(crate) fn version_of(program: &Path) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// First file of this name in PATH.
+/// Finds the first file of this name in PATH.
 pub(crate) fn find_in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -112,14 +121,14 @@ pub(crate) fn find_in_path(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// PATH with `folders` in front.
+/// Returns PATH with `folders` in front.
 pub(crate) fn path_with(folders: &[&Path]) -> Result<std::ffi::OsString> {
     let rest = std::env::var_os("PATH").unwrap_or_default();
     let all = folders
         .iter()
         .map(|folder| folder.to_path_buf())
         .chain(std::env::split_paths(&rest));
-    std::env::join_paths(all).context("a folder name with `:` cannot be in PATH")
+    std::env::join_paths(all).context("cannot add a folder with `:` in its name to PATH")
 }
 
 fn ensure_success(command: &Command, status: ExitStatus) -> Result<()> {
@@ -144,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_hangs_is_stopped_at_its_limit() {
+    fn a_hanging_program_is_stopped_at_its_time_limit() {
         let started = Instant::now();
         let error = run_within(command("sleep").arg("20"), Duration::from_millis(200)).unwrap_err();
         assert!(error.to_string().contains("did not end within"), "{error}");
@@ -152,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_program_is_an_error_that_names_it() {
+    fn the_error_of_a_failing_program_names_it() {
         let error = run(command("sh").args(["-c", "exit 3"])).unwrap_err();
         assert!(error.to_string().contains("`sh -c exit 3` failed"), "{error}");
     }

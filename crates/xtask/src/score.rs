@@ -1,7 +1,7 @@
-//! `score`: how good the Markdown is, by a corpus of pages whose answers are known, beside what its peers reach.
+//! `score`: scores the Markdown on a corpus of annotated pages, and compares it with the scores of its peers.
 //!
-//! The corpus is a folder of its user's: `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that knows what the
-//! figures mean. Only figures are kept here, in `crates/content/score/peers.json`; no page is.
+//! The corpus is a folder of the user: `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that computes the
+//! metrics. The project contains only scores, in `crates/content/score/peers.json`, and no pages.
 
 use std::{
     fs::{self, File},
@@ -16,9 +16,9 @@ use serde_json::Value;
 
 use crate::{project::Project, run, tools::Tools};
 
-/// Names the folder of a corpus.
+/// Environment variable with the folder of a corpus.
 pub(crate) const CORPUS: &str = "HARVESTMAN_CORPUS";
-/// Suites and how their pages are converted: `conv` is clean HTML, all of it content.
+/// Suites with their converter flags: `conv` is clean HTML that is all content.
 const SUITES: &[(&str, &[&str])] = &[
     ("article", &["--main"]),
     ("typed", &["--main"]),
@@ -26,16 +26,19 @@ const SUITES: &[(&str, &[&str])] = &[
     ("conv", &[]),
 ];
 
-/// Converts the corpus, scores it, prints the tables; an error when a figure is short of its bar.
+/// Converts and scores the corpus, and prints the tables.
+///
+/// # Errors
+/// A page without Markdown, or a score below its bar.
 pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
     let corpus = match arguments {
         [] => std::env::var_os(CORPUS).map(PathBuf::from),
         [folder] => Some(PathBuf::from(folder)),
-        _ => bail!("one folder only"),
+        _ => bail!("too many arguments: give one folder"),
     };
-    let corpus = corpus.with_context(|| format!("which corpus? Give its folder, or set {CORPUS}"))?;
+    let corpus = corpus.with_context(|| format!("no corpus given: pass its folder, or set {CORPUS}"))?;
     let scorer = corpus.join("score.py");
-    ensure!(scorer.is_file(), "{} holds no score.py", corpus.display());
+    ensure!(scorer.is_file(), "{} has no score.py", corpus.display());
     let python = tools.scorer(project)?;
     tools.release()?;
     run::run(project.cargo().args([
@@ -62,7 +65,7 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
         )?;
     }
     let empty = empty_pages(&results)?;
-    ensure!(empty.is_empty(), "no Markdown for {}", empty.join(", "));
+    ensure!(empty.is_empty(), "no Markdown for pages {}", empty.join(", "));
     run::say("scoring");
     let figures = run::output(
         run::command(python)
@@ -73,18 +76,18 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
             .arg("--json")
             .arg(&results),
     )?;
-    let figures: Value = serde_json::from_str(&figures).context("the scorer wrote no JSON")?;
+    let figures: Value = serde_json::from_str(&figures).context("the scorer printed invalid JSON")?;
     let peers = fs::read_to_string(project.path("crates/content/score/peers.json"))?;
-    let peers: Value = serde_json::from_str(&peers).context("peers.json")?;
+    let peers: Value = serde_json::from_str(&peers).context("peers.json is invalid")?;
     println!("{}", against_peers(&figures, &peers)?);
     let (table, short) = against_bars(&figures, &peers)?;
     println!("{table}");
-    println!("every line's Markdown: {}", results.display());
-    ensure!(short.is_empty(), "short of the bar: {}", short.join(", "));
+    println!("Markdown of every page: {}", results.display());
+    ensure!(short.is_empty(), "scores below their bar: {}", short.join(", "));
     Ok(())
 }
 
-/// The pages that came out empty.
+/// Returns the ids of the pages without Markdown.
 fn empty_pages(results: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for line in fs::read_to_string(results)?.lines() {
@@ -96,12 +99,13 @@ fn empty_pages(results: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Runs a command with an unpacked file as its input.
+/// Runs a command with a decompressed file as its input.
 fn feed(command: &mut Command, packed: &Path, out: File) -> Result<()> {
     let file = File::open(packed).with_context(|| packed.display().to_string())?;
     let mut child = command.stdin(Stdio::piped()).stdout(out).spawn()?;
     let mut input = child.stdin.take().context("the converter has no input")?;
-    copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut input).context("feeding the converter")?;
+    copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut input)
+        .context("cannot write to the converter")?;
     drop(input);
     ensure!(
         child.wait()?.success(),
@@ -111,7 +115,8 @@ fn feed(command: &mut Command, packed: &Path, out: File) -> Result<()> {
     Ok(())
 }
 
-/// Ours and every peer, a column for each sort of page; a star where a peer is above us.
+/// Formats the scores of Harvestman and its peers, with a column per kind of page; a star marks peers with a higher
+/// score.
 fn against_peers(figures: &Value, peers: &Value) -> Result<String> {
     let list = |key: &str| {
         peers[key]
@@ -119,7 +124,7 @@ fn against_peers(figures: &Value, peers: &Value) -> Result<String> {
             .with_context(|| format!("peers.json has no {key}"))
     };
     let columns = list("columns")?;
-    let mut lines = vec![format!("{:<28}", "F1 on pages, by their sort")];
+    let mut lines = vec![format!("{:<28}", "F1 by kind of page")];
     for column in columns {
         lines[0].push_str(&format!("{:>10}", column["name"].as_str().unwrap_or("?")));
     }
@@ -144,7 +149,7 @@ fn against_peers(figures: &Value, peers: &Value) -> Result<String> {
         lines.push(row(peer["name"].as_str().unwrap_or("?"), &values));
     }
     lines.push(String::new());
-    lines.push("Structure kept by the converter alone".to_owned());
+    lines.push("Structure preserved by the converter".to_owned());
     lines.push(format!(
         "{:<28}{}",
         "harvestman",
@@ -162,7 +167,7 @@ fn against_peers(figures: &Value, peers: &Value) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// Each figure with its bar and goal, and the names of those that are short of the bar.
+/// Formats each score with its bar and goal; also returns the names of the scores below their bar.
 fn against_bars(figures: &Value, peers: &Value) -> Result<(String, Vec<String>)> {
     let mut table = format!("{:<28}{:>9}{:>9}{:>9}\n", "figure", "ours", "bar", "goal");
     let mut short = Vec::new();
@@ -209,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_above_us_has_a_star() {
+    fn a_peer_with_a_higher_score_has_a_star() {
         let table = against_peers(&json!({"a.f1": 0.75}), &peers()).unwrap();
         assert!(
             table.contains("0.900*") && table.contains("0.500 ") && table.contains("0.750 "),
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_short_of_their_bar_are_named() {
+    fn scores_below_their_bar_are_named() {
         let short = |figures: Value| against_bars(&figures, &peers()).unwrap().1;
         assert!(short(json!({"a.f1": 0.75, "a.without": 0.08})).is_empty());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! `serve`: console, server, a key for development, and then the server itself in place of this process.
+//! `serve`: builds the console and the server, creates a development key, and replaces this process by the server.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,13 +14,13 @@ use anyhow::{Context, Result, anyhow};
 use crate::{console, project::Project, run, tools::Tools};
 
 const KEYS_VARIABLE: &str = "HARVESTMAN_API_KEYS";
-/// Random bytes of a key.
+/// Number of random bytes in a key.
 const KEY_BYTES: usize = 32;
 
-/// Never returns unless something went wrong or the server could not be started.
+/// Builds and starts the server; returns only on an error.
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
     let mut ahead = Ahead::start(project)?;
-    // Both threads below use it, and whatever apt may be needed for here is done before.
+    // Both threads below need these; fetching them first keeps apt from running twice at once.
     tools.node()?;
     tools.wasm_target()?;
     let (console, chromium, code) = thread::scope(|scope| {
@@ -39,7 +39,9 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     server.arg("serve").args(flags);
     match chromium {
         Ok(program) => drop(server.env("HARVESTMAN_CHROMIUM", program)),
-        Err(error) => run::say(&format!("{error:#}; what needs a browser is refused")),
+        Err(error) => run::say(&format!(
+            "{error:#}; requests that need a browser will be refused"
+        )),
     }
     match code {
         Ok(code) => {
@@ -47,7 +49,7 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
             let unsaid = code.into_iter().filter(|(name, _)| !said(name));
             server.envs(unsaid);
         }
-        Err(error) => run::say(&format!("{error:#}; code for browser sessions is refused")),
+        Err(error) => run::say(&format!("{error:#}; code in browser sessions will be refused")),
     }
     if std::env::var_os(KEYS_VARIABLE).is_none_or(|keys| keys.is_empty()) {
         let key = development_key(&tools.state().join("development.key"))?;
@@ -57,7 +59,7 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     Err(server.exec()).context("cannot start the server")
 }
 
-/// The first build of the server's library, while the console that the server embeds is made.
+/// First build of the server's library, which runs while the console is built.
 struct Ahead(Option<Child>);
 
 impl Ahead {
@@ -65,12 +67,13 @@ impl Ahead {
         if project.target().join("release/harvestman").is_file() {
             return Ok(Ahead(None));
         }
-        run::say("compiling the server meanwhile");
+        run::say("compiling the server in parallel");
         let child = release(project).args(["--quiet", "--lib"]).spawn();
         Ok(Ahead(Some(child.context("cannot start cargo")?)))
     }
 
-    /// Waits for its end. It may have met a half-made console: what is wrong is reported by the build after it.
+    /// Waits for the end of the build. Its errors are ignored: it may have seen an incomplete console, and the next
+    /// build reports real ones.
     fn wait(&mut self) -> Result<()> {
         if let Some(mut child) = self.0.take() {
             child.wait()?;
@@ -88,14 +91,14 @@ impl Drop for Ahead {
     }
 }
 
-/// The build of the server.
+/// Returns the command that builds the release server.
 fn release(project: &Project) -> Command {
     let mut cargo = project.cargo();
     cargo.args(["build", "--release", "--package", "harvestman-server"]);
     cargo
 }
 
-/// What the server runs code of browser sessions with.
+/// Returns the environment for code in browser sessions: Node.js, its packages, and Python.
 fn languages(project: &Project, tools: &Tools) -> Result<[(&'static str, PathBuf); 3]> {
     Ok([
         ("HARVESTMAN_NODE", tools.node()?.path().to_path_buf()),
@@ -104,7 +107,7 @@ fn languages(project: &Project, tools: &Tools) -> Result<[(&'static str, PathBuf
     ])
 }
 
-/// The key in `file`, which is made on first use and readable by its owner alone.
+/// Returns the key in `file`, which is created on first use and readable only by its owner.
 fn development_key(file: &Path) -> Result<String> {
     if let Ok(text) = fs::read_to_string(file) {
         return Ok(text.trim().to_owned());
@@ -112,7 +115,7 @@ fn development_key(file: &Path) -> Result<String> {
     let mut bytes = [0; KEY_BYTES];
     File::open("/dev/urandom")
         .and_then(|mut random| random.read_exact(&mut bytes))
-        .context("/dev/urandom")?;
+        .context("cannot read /dev/urandom")?;
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let key = format!("fc-{digits}");
     let mut out = OpenOptions::new()
@@ -132,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_development_key_is_made_once_and_private() {
+    fn the_development_key_is_created_once_and_private() {
         let file = std::env::temp_dir().join(format!("harvestman-key-{}", std::process::id()));
         let first = development_key(&file).unwrap();
         assert_eq!(first.len(), 3 + 2 * KEY_BYTES);

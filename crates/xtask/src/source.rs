@@ -1,4 +1,4 @@
-//! Reading our own Rust source for structure rules: code without comments, without texts, without its tests.
+//! Reads the project's Rust source for structure rules, without comments, contents of literals, and unit tests.
 
 use std::{
     fs,
@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 
 use crate::{project::Project, run};
 
-/// One Rust file that git knows or would add.
+/// Rust file of the project.
 pub(crate) struct Source {
-    /// From the root of the clone.
+    /// Path from the root of the clone.
     pub(crate) path: PathBuf,
     pub(crate) lines: usize,
-    /// Comments and the contents of texts and characters are blank; the tests at the end are cut off.
+    /// Code with blank comments and literals, without the unit tests at its end.
     pub(crate) code: String,
 }
 
-/// All files that belong to the project: tracked, or new and not ignored.
+/// Returns all files of the project: tracked by git, or new and not ignored.
 pub(crate) fn files(project: &Project) -> Result<Vec<PathBuf>> {
     let mut git = run::command("git");
     git.current_dir(project.root())
@@ -31,7 +31,7 @@ pub(crate) fn files(project: &Project) -> Result<Vec<PathBuf>> {
         .collect())
 }
 
-/// All Rust files of the project.
+/// Reads all Rust files of the project.
 pub(crate) fn rust(project: &Project) -> Result<Vec<Source>> {
     let mut found = Vec::new();
     for path in files(project)?
@@ -52,17 +52,17 @@ pub(crate) fn rust(project: &Project) -> Result<Vec<Source>> {
 }
 
 impl Source {
-    /// Whether the file lies under this folder of the clone.
+    /// Returns whether the file is in this folder of the clone.
     pub(crate) fn is_under(&self, folder: &str) -> bool {
         self.path.starts_with(Path::new(folder))
     }
 
-    /// Whether the file is part of a test program of its own.
+    /// Returns whether the file is part of an integration test.
     pub(crate) fn is_test(&self) -> bool {
         self.path.iter().any(|part| part == "tests")
     }
 
-    /// Numbers of the lines that contain `words`, as whole words.
+    /// Returns the numbers of the lines that contain `words` as whole words.
     pub(crate) fn lines_with(&self, words: &str) -> Vec<usize> {
         let lines = self.code.lines().enumerate();
         lines
@@ -81,7 +81,7 @@ fn contains_words(line: &str, words: &str) -> bool {
     })
 }
 
-/// Rust code with comments and literal contents replaced by spaces; line breaks stay.
+/// Replaces comments and contents of literals by spaces; line breaks stay.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -99,7 +99,7 @@ fn blank(text: &str) -> String {
     out
 }
 
-/// The end of the comment or literal that starts at `at`, or `at` if none does.
+/// Returns the end of the comment or literal that starts at `at`, or `at` if none does.
 fn literal_end(chars: &[char], at: usize) -> usize {
     let after_word = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
     let next = |offset: usize| chars.get(at + offset).copied();
@@ -150,7 +150,8 @@ fn text_end(chars: &[char], mut at: usize) -> usize {
     at + 1
 }
 
-/// `at` is behind the `r`: any number of `#`, a quote, and all up to the quote with as many `#`.
+/// Returns the end of a raw string. `at` is after the `r`: any number of `#`, a quote, and everything up to a quote
+/// with as many `#`.
 fn raw_text_end(chars: &[char], at: usize) -> Option<usize> {
     let hashes = chars[at..].iter().take_while(|&&c| c == '#').count();
     let start = at + hashes;
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_texts_are_blank_and_code_stays() {
+    fn comments_and_literals_are_blank_and_code_stays() {
         check("a(); // std::fs\nb();", "a(); b();");
         check("a /* x /* y */ z */ b", "a b");
         check(r#"f("std::fs \" tokio", g)"#, "f( , g)");
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_words_are_found() {
+    fn only_whole_words_match() {
         assert!(contains_words("use std::fs;", "std::fs"));
         assert!(!contains_words("use std::fs_extra;", "std::fs"));
         assert!(!contains_words("let notokio = 1;", "tokio"));

@@ -1,7 +1,7 @@
-//! `test`: the tests of the project, with the tools, console, server and package that they need built first.
+//! `test`: runs the tests of the project, after building the tools, console, server and package that they need.
 //!
-//! With a filter, only the test programs that can hold a test of that name are built and run. Programs that use a
-//! browser run with each Chromium of this machine.
+//! With a filter, only test programs that may contain a test of that name are built and run. Programs that use a
+//! browser run with each installed Chromium.
 
 mod tally;
 mod targets;
@@ -18,17 +18,20 @@ use crate::{console, fingerprint::files_under, npm, project::Project, run, tidy,
 
 /// The console compiles for wasm32 only.
 const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
-/// Read by tests that use a browser.
+/// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
-/// Read by tests that start the server.
+/// Variable that tests which start the server read.
 const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 
-/// Runs all tests whose name contains the given filter; an error if one fails.
+/// Runs all tests, or those whose name contains the given filter.
+///
+/// # Errors
+/// A failed test, or a filter that matches no test.
 pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
     let filter = match arguments {
         [] => None,
         [one] => Some(one.as_str()),
-        _ => bail!("one filter at most"),
+        _ => bail!("too many arguments: give at most one filter"),
     };
     let targets = Target::find(project, filter)?;
     let scripts = Scripts::find(project, filter)?;
@@ -44,7 +47,7 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     for browser in std::iter::once(first).chain(others.iter().map(Some)) {
         for program in &programs {
             let uses_browser = program.target.reads(CHROMIUM);
-            // What uses no browser runs once.
+            // Programs without a browser run once.
             if !uses_browser && browser != first {
                 continue;
             }
@@ -76,17 +79,17 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     total.finish()
 }
 
-/// What tests are handed in environment variables.
+/// Environment of the test programs.
 struct Environment {
     variables: Vec<(&'static str, PathBuf)>,
-    /// The Chromiums for tests that use one.
+    /// Chromium programs for tests that use one.
     browsers: Vec<PathBuf>,
-    /// Whether the server is started.
+    /// Whether tests start the server.
     server: bool,
 }
 
 impl Environment {
-    /// Fetches and builds what `targets` and `scripts` read.
+    /// Fetches and builds what the variables that `targets` and `scripts` read refer to.
     fn prepare(
         project: &Project,
         tools: &Tools,
@@ -134,14 +137,14 @@ impl Environment {
     }
 }
 
-/// The tests of the npm package.
+/// Tests of the npm package.
 struct Scripts {
     files: Vec<PathBuf>,
     sources: Sources,
 }
 
 impl Scripts {
-    /// Those that can hold a test whose name contains `filter`.
+    /// Finds the files that may contain a test whose name contains `filter`.
     fn find(project: &Project, filter: Option<&str>) -> Result<Scripts> {
         let all = files_under(&project.path("tests/npm"))?;
         let mut files = Vec::new();
@@ -152,7 +155,7 @@ impl Scripts {
                 files.push(file.clone());
             }
         }
-        // What they share is needed by any.
+        // Every test may use the shared files.
         let read = if files.is_empty() { Vec::new() } else { all };
         Ok(Scripts {
             files,

@@ -1,4 +1,5 @@
-//! Structure rules that no compiler checks: who depends on whom, what a crate may touch, how files are named.
+//! `tidy`: structure rules that the compiler does not check: dependencies between crates, the APIs that a crate may
+//! use, names of files, documented routes.
 
 mod direction;
 mod names;
@@ -9,7 +10,10 @@ use anyhow::{Result, bail};
 
 use crate::{project::Project, source};
 
-/// An error that lists every broken rule, each with its place.
+/// Checks all rules.
+///
+/// # Errors
+/// Lists every violation with its file.
 pub(crate) fn tidy(project: &Project) -> Result<()> {
     let files = source::files(project)?;
     let sources = source::rust(project)?;
@@ -20,13 +24,13 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     problems.extend(routes::problems(project)?);
     if !problems.is_empty() {
         bail!(
-            "{} rules are broken:\n  {}",
+            "{} violations of structure rules:\n  {}",
             problems.len(),
             problems.join("\n  ")
         );
     }
     println!(
-        "tidy: {} files, {} of Rust, all rules hold",
+        "tidy: {} files, {} of them Rust, no violations",
         files.len(),
         sources.len()
     );

@@ -1,7 +1,7 @@
-//! The tools that the tasks need, kept in one folder of the user's cache and fetched when missing.
+//! Tools that the tasks need. They are kept in one folder of the user's cache and fetched when missing.
 //!
-//! Every tool answers one question first: is it there? Only then is something downloaded, installed or built, and
-//! that is said in a line. Nothing in the clone is touched, and nothing that is there is replaced by another version.
+//! A tool is downloaded, installed or built only if it is not found; each such step is printed. The clone is never
+//! modified, and no installed tool is replaced by another version.
 
 mod apt;
 mod bubblewrap;
@@ -27,36 +27,36 @@ pub(crate) use self::{node::Node, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
 use crate::project::Project;
 
-/// Settings of cargo for a release build that is over soon.
+/// Settings of cargo for a fast release build.
 const SHORT_BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
 ];
 
-/// The folder of tools; holds a lock, so that two tasks never install into it at once.
+/// Folder of tools, with a lock so that two tasks never install into it at once.
 pub(crate) struct Tools {
     dir: PathBuf,
     lock: File,
 }
 
 impl Tools {
-    /// `$HARVESTMAN_TOOLS`, or `harvestman/tools` in the user's cache folder; made if missing.
+    /// Opens `$HARVESTMAN_TOOLS`, or `harvestman/tools` in the user's cache folder, and creates it if it is missing.
     pub(crate) fn open() -> Result<Tools> {
         let dir = place(|name| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         })
-        .context("neither HARVESTMAN_TOOLS nor HOME is set: where may tools be kept?")?;
+        .context("cannot choose a folder for tools: set HARVESTMAN_TOOLS or HOME")?;
         fs::create_dir_all(dir.join("bin")).with_context(|| dir.display().to_string())?;
         fs::create_dir_all(dir.join("state"))?;
         let lock = File::create(dir.join(".lock"))?;
         Ok(Tools { dir, lock })
     }
 
-    /// Keeps other tasks from fetching, from the first tool that is asked for until [`Tools::release`]: a task that needs
-    /// none never waits. Taking it again is nothing new.
+    /// Locks the folder, from the first tool that a task needs until [`Tools::release`]. A task that needs no tool
+    /// never waits. Locking again has no effect.
     fn hold(&self) -> Result<()> {
         if self.lock.try_lock().is_err() {
             crate::run::say("waiting for another task that is fetching tools");
@@ -65,100 +65,100 @@ impl Tools {
         Ok(())
     }
 
-    /// Lets other tasks at the tools; for when this one is done fetching and goes on for long.
+    /// Unlocks the folder for other tasks, once this task needs no further tools.
     pub(crate) fn release(&self) -> Result<()> {
         Ok(self.lock.unlock()?)
     }
 
-    /// Executables: trunk, wasm-bindgen.
+    /// Returns the folder of executables: trunk, wasm-bindgen.
     pub(crate) fn bin(&self) -> PathBuf {
         self.dir.join("bin")
     }
 
-    /// What tasks remember between runs, such as the development key.
+    /// Returns the folder of state that tasks keep between runs, such as the development key.
     pub(crate) fn state(&self) -> PathBuf {
         self.dir.join("state")
     }
 
-    /// A compiler for wasm32.
+    /// Returns a compiler for wasm32.
     pub(crate) fn wasm_target(&self) -> Result<WasmTarget> {
         self.hold()?;
         wasm_target::ensure()
     }
 
-    /// trunk, in [`Tools::bin`].
+    /// Returns trunk, in [`Tools::bin`].
     pub(crate) fn trunk(&self) -> Result<PathBuf> {
         self.hold()?;
         trunk::ensure(self)
     }
 
-    /// wasm-bindgen of exactly the version that the clone's Cargo.lock holds, in [`Tools::bin`].
+    /// Returns wasm-bindgen of the exact version in Cargo.lock, in [`Tools::bin`].
     pub(crate) fn wasm_bindgen(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         wasm_bindgen::ensure(self, &project.locked_version("wasm-bindgen")?)
     }
 
-    /// wasm-opt.
+    /// Returns wasm-opt.
     pub(crate) fn wasm_opt(&self) -> Result<WasmOpt> {
         wasm_opt::ensure(self)
     }
 
-    /// Node.js for tests and wasm-opt.
+    /// Returns Node.js for tests and wasm-opt.
     pub(crate) fn node(&self) -> Result<Node> {
         self.hold()?;
         node::ensure(self)
     }
 
-    /// The npm packages that tests use: the folder that holds `node_modules`.
+    /// Returns the folder whose `node_modules` has the npm packages of the tests.
     pub(crate) fn javascript(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         javascript::ensure(self, project, "javascript", "tests/clients")
     }
 
-    /// The folder whose `node_modules` has Lighthouse.
+    /// Returns the folder whose `node_modules` has Lighthouse.
     pub(crate) fn lighthouse(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         javascript::ensure(self, project, "lighthouse", "tests/lighthouse")
     }
 
-    /// A Python with the packages that tests use.
+    /// Returns a Python with the packages of the tests.
     pub(crate) fn python(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         python::ensure(self, project, "python", "tests/clients/requirements.txt")
     }
 
-    /// A Python with what the scorer of page corpora imports.
+    /// Returns a Python with the packages of the corpus scorer.
     pub(crate) fn scorer(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         python::ensure(self, project, "scorer", "crates/content/score/requirements.txt")
     }
 
-    /// A Chromium, for the server and for page tests.
+    /// Returns a Chromium for the server and for tests.
     pub(crate) fn chromium(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
         chromium::ensure(self, project)
     }
 
-    /// Every Chromium of this machine, for tests; at least one.
+    /// Returns every installed Chromium for tests, at least one.
     pub(crate) fn chromiums(&self, project: &Project) -> Result<Vec<PathBuf>> {
         self.hold()?;
         chromium::all(self, project)
     }
 
-    /// Each Chromium that the distribution has.
+    /// Installs each Chromium of the distribution.
     pub(crate) fn install_chromiums(&self) -> Result<()> {
         self.hold()?;
         chromium::install_all();
         Ok(())
     }
 
-    /// bubblewrap, which keeps browser sessions apart.
+    /// Installs bubblewrap, which sandboxes browser sessions.
     pub(crate) fn bubblewrap(&self) -> Result<()> {
         self.hold()?;
         bubblewrap::ensure()
     }
 
-    /// Everything of the above.
+    /// Fetches all tools.
     pub(crate) fn ensure_all(&self, project: &Project) -> Result<()> {
         self.wasm_target()?;
         self.trunk()?;
@@ -177,20 +177,21 @@ impl Tools {
         self.dir.join(relative)
     }
 
-    /// Whether step `name` was finished before with the same `value`.
+    /// Returns whether step `name` was finished before with the same `value`.
     fn stamped(&self, name: &str, value: &str) -> bool {
         fs::read_to_string(self.stamp_file(name)).is_ok_and(|text| text == value)
     }
 
     fn stamp(&self, name: &str, value: &str) -> Result<()> {
-        fs::write(self.stamp_file(name), value).with_context(|| format!("stamp of {name}"))
+        fs::write(self.stamp_file(name), value).with_context(|| format!("cannot write the stamp of {name}"))
     }
 
     fn stamp_file(&self, name: &str) -> PathBuf {
         self.state().join(format!("{name}.stamp"))
     }
 
-    /// Makes sure that `bin/<name>` has `version`: the one there, one in PATH, a prebuilt one, or built from source.
+    /// Ensures that `bin/<name>` has `version`: the existing one, one in PATH, a prebuilt one, or one built from
+    /// source.
     fn executable(&self, wanted: &Executable<'_>) -> Result<PathBuf> {
         let Executable { name, version, .. } = wanted;
         let file = self.bin().join(name);
@@ -213,8 +214,8 @@ impl Tools {
         Ok(file)
     }
 
-    /// `cargo install` into this folder, with build files that are removed afterwards. The program is compiled for a
-    /// short build: it runs for seconds.
+    /// Runs `cargo install` into this folder and removes the build files. Optimisation is low: the programs run only
+    /// for seconds.
     fn cargo_install(&self, package: &str, version: &str, flags: &[&str]) -> Result<()> {
         let build = self.path(&format!("build-{package}"));
         let mut command: Command = crate::run::command("cargo");
@@ -226,7 +227,7 @@ impl Tools {
             .arg(&self.dir)
             .arg("--target-dir")
             .arg(&build);
-        // A caller's flags and wrappers are for the project's own builds.
+        // The user's flags are meant for builds of the project.
         command.env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET");
         command.envs(SHORT_BUILD);
         crate::run::run(&mut command)?;
@@ -235,11 +236,11 @@ impl Tools {
     }
 }
 
-/// A program that exists prebuilt and as a crate.
+/// Program that is available prebuilt and as a crate.
 struct Executable<'a> {
     name: &'a str,
     version: &'a str,
-    /// Archives (`.tar.gz`) that may hold it, best first.
+    /// URLs of archives (`.tar.gz`) that may contain it, best first.
     urls: &'a [String],
     from_source: &'a dyn Fn(&Tools) -> Result<()>,
 }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_folder_follows_the_most_special_variable() {
+    fn the_tools_folder_is_set_by_the_most_specific_variable() {
         check(
             &[
                 ("HARVESTMAN_TOOLS", "/t"),

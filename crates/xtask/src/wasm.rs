@@ -1,17 +1,17 @@
-//! Compiles for wasm32 all that runs there, and nothing else: the proof that these crates need no machine below them.
+//! `wasm`: compiles for wasm32 everything that runs there, which proves that these crates need no operating system.
 
 use anyhow::Result;
 
 use crate::{project::Project, run, tools::Tools};
 
-/// Each group is compiled by itself, so that no other crate switches features on for it.
+/// Groups that are compiled separately, so that no other crate enables features for them.
 const GROUPS: &[&[&str]] = &[
     &["harvestman-content"],
     &["harvestman-core", "harvestman-wasm"],
     &["harvestman-client", "harvestman-web"],
 ];
 
-/// An error if one of them does not compile.
+/// Compiles each group.
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     let target = tools.wasm_target()?;
     for group in GROUPS {

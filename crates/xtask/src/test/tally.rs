@@ -1,4 +1,4 @@
-//! Counts over several test programs.
+//! Totals over several test programs.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// What test programs reported, and which of them failed.
+/// Counts of passed and failed tests, and the programs that failed.
 #[derive(Default)]
 pub(super) struct Tally {
     passed: u64,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Runs `command` with its output passed on, counting what it reports.
+    /// Runs `command`, prints its output, and counts its test results.
     pub(super) fn add(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let mut child = command
             .stdout(Stdio::piped())
@@ -34,15 +34,18 @@ impl Tally {
         Ok(())
     }
 
-    /// Whether no test was run.
+    /// Returns whether no test was run.
     pub(super) fn is_empty(&self) -> bool {
         self.passed + self.failed == 0 && self.broken.is_empty()
     }
 
-    /// Prints the sum; an error that names the programs that failed.
+    /// Prints the totals.
+    ///
+    /// # Errors
+    /// Names the programs that failed.
     pub(super) fn finish(self) -> Result<()> {
         println!(
-            "test result: {} passed, {} failed in all",
+            "test result: {} passed, {} failed in total",
             self.passed, self.failed
         );
         if !self.broken.is_empty() {
@@ -71,7 +74,7 @@ mod tests {
     use super::Tally;
 
     #[test]
-    fn closing_lines_of_libtest_and_node_are_counted() {
+    fn summary_lines_of_libtest_and_node_are_counted() {
         let mut tally = Tally::default();
         for line in [
             "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",

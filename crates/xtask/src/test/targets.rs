@@ -1,4 +1,4 @@
-//! The test programs of the workspace: which of them can hold a test of a name, what they need, how they are built.
+//! Test programs of the workspace: selection by the name of a test, the variables that they read, and their build.
 
 use std::{
     collections::BTreeSet,
@@ -13,17 +13,17 @@ use serde_json::Value;
 use super::NATIVE;
 use crate::{fingerprint::files_under, project::Project, run};
 
-/// The binary that tests of the whole product start.
+/// Binary that tests of the whole product start.
 const SERVER: &str = "harvestman";
 
-/// A test program: the unit tests of a library or a binary, or a file of a package's `tests` folder.
+/// Test program: the unit tests of a library or a binary, or a file of a package's `tests` folder.
 pub(super) struct Target {
     package: String,
     name: String,
     kind: Kind,
-    /// The file that the program begins with.
+    /// Root source file of the program.
     root: PathBuf,
-    /// The package's folder, in which the program runs.
+    /// Folder of the package, which is the working folder of the program.
     folder: PathBuf,
     sources: Sources,
 }
@@ -38,21 +38,22 @@ enum Kind {
     Integration,
 }
 
-/// A test program that is built.
+/// Built test program.
 pub(super) struct Program<'a> {
     pub(super) target: &'a Target,
     pub(super) file: PathBuf,
 }
 
 impl Target {
-    /// All of the workspace that can hold a test whose name contains `filter`.
+    /// Finds the test programs that may contain a test whose name contains `filter`.
     pub(super) fn find(project: &Project, filter: Option<&str>) -> Result<Vec<Target>> {
         let metadata = run::output(
             project
                 .cargo()
                 .args(["metadata", "--format-version=1", "--no-deps"]),
         )?;
-        let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
+        let metadata: Value =
+            serde_json::from_str(&metadata).context("cargo metadata printed invalid JSON")?;
         let mut found = Vec::new();
         for package in items(&metadata["packages"]) {
             if NATIVE.contains(&text(&package["name"])) {
@@ -87,22 +88,23 @@ impl Target {
         })
     }
 
-    /// The package's folder.
+    /// Returns the folder of the package.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Whether the program reads the environment variable. These tasks name them all and read none in tests.
+    /// Returns whether the program reads the environment variable. This package mentions all of them but reads none
+    /// in its tests.
     pub(super) fn reads(&self, variable: &str) -> bool {
         self.package != env!("CARGO_PKG_NAME") && self.sources.mention(variable)
     }
 
-    /// Whether the program uses the crate that starts the server.
+    /// Returns whether the program uses the crate that starts the server.
     pub(super) fn starts_server(&self) -> bool {
         self.reads("harvestman_tests")
     }
 
-    /// The argument that makes cargo build the program; unit tests are chosen for all packages at once.
+    /// Returns the argument that makes cargo build the program; unit tests are selected for all packages at once.
     fn selection(&self) -> String {
         match self.kind {
             Kind::Library => "--lib".to_owned(),
@@ -111,7 +113,7 @@ impl Target {
         }
     }
 
-    /// Package and target.
+    /// Returns package and target for output.
     pub(super) fn title(&self) -> String {
         match self.kind {
             Kind::Integration => format!("{} --test {}", self.package, self.name),
@@ -120,8 +122,8 @@ impl Target {
     }
 }
 
-/// Builds the programs of `targets` and, with `server`, the server. Always for the whole workspace: its features are
-/// those of all packages, and no dependency is compiled for one package alone.
+/// Builds the programs of `targets` and, with `server`, the server. Always builds with the features of the whole
+/// workspace, so that no dependency is compiled again for a single package.
 pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) -> Result<Vec<Program<'a>>> {
     if server {
         run::run(project.cargo().arg("build").args(NATIVE).args(["--bin", SERVER]))?;
@@ -145,7 +147,7 @@ pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) 
     targets.iter().map(program).collect()
 }
 
-/// Runs a build; the first file of each test program in it, and the program.
+/// Runs a build and returns the root source file and the executable of each test program.
 fn artifacts(cargo: &mut Command) -> Result<Vec<(PathBuf, PathBuf)>> {
     let messages = run::output_of_build(cargo)?;
     let artifact = |line: &str| {
@@ -157,12 +159,12 @@ fn artifacts(cargo: &mut Command) -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(messages.lines().filter_map(artifact).collect())
 }
 
-/// The text of source files.
+/// Contents of source files.
 pub(super) struct Sources(Vec<(PathBuf, String)>);
 
 impl Sources {
-    /// What belongs to the test program that begins with `root`: its folder for a `lib.rs` or a `main.rs`, else the
-    /// file, the folder of its name, and for a program of a `tests` folder the files that it takes in by their path.
+    /// Reads the sources of the test program with the root file `root`: its folder for a `lib.rs` or `main.rs`, else
+    /// the file, the folder of the same name, and for integration tests the files that `#[path]` attributes name.
     fn of(root: &Path, kind: Kind) -> Result<Sources> {
         let folder = root.parent().context("a source file is in a folder")?;
         let stem = root.file_stem().unwrap_or_default();
@@ -190,12 +192,13 @@ impl Sources {
         Ok(Sources(files.into_iter().map(read).collect::<Result<_>>()?))
     }
 
-    /// Whether a file contains `word`.
+    /// Returns whether a file contains `word`.
     pub(super) fn mention(&self, word: &str) -> bool {
         self.0.iter().any(|(_, text)| text.contains(word))
     }
 
-    /// Whether a test whose path contains `filter` can be in these files: each part is in a file or in its name.
+    /// Returns whether a test whose path contains `filter` may be in these files: each part of it is in the text or
+    /// the name of a file.
     pub(super) fn can_hold(&self, filter: &str) -> bool {
         filter.split("::").all(|part| {
             let mut files = self.0.iter();
@@ -220,7 +223,7 @@ mod tests {
     use super::Sources;
 
     #[test]
-    fn a_program_can_hold_a_test_that_its_sources_and_their_names_make_up() {
+    fn a_program_may_contain_a_test_whose_path_is_in_its_sources_and_file_names() {
         let file = |name: &str, text: &str| (name.into(), text.to_owned());
         let sources = Sources(vec![
             file("src/lib.rs", "mod politeness;"),

@@ -1,4 +1,4 @@
-//! Who of us may depend on whom (docs/ARCHITECTURE.md, Direction). What is not listed is not allowed.
+//! Allowed dependencies between the crates of the project (docs/ARCHITECTURE.md, Direction).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{project::Project, run};
 
-/// Crate and the crates of ours it may name; all without the prefix of the package names.
+/// Each crate with the project's crates that it may depend on, without the prefix of the package names.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("content", &[]),
     ("core", &["content"]),
@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tests", &["core", "store"]),
 ];
 const PREFIX: &str = "harvestman-";
-/// Crates that may never appear in the builds of the pure ones, not even by way of others.
+/// Crates that must not have an impure dependency, direct or indirect.
 const PURE: &[&str] = &["content", "core"];
 const IMPURE: &[&str] = &[
     "tokio",
@@ -39,7 +39,7 @@ const IMPURE: &[&str] = &[
 pub(super) fn problems(metadata: &Value) -> Result<Vec<String>> {
     let packages = metadata["packages"]
         .as_array()
-        .context("cargo metadata lists packages")?;
+        .context("cargo metadata has no list of packages")?;
     let ours: BTreeMap<&str, &Value> = packages
         .iter()
         .filter(|package| package["source"].is_null())
@@ -49,7 +49,7 @@ pub(super) fn problems(metadata: &Value) -> Result<Vec<String>> {
     for (name, package) in &ours {
         let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| known == name) else {
             found.push(format!(
-                "{PREFIX}{name}: a new crate needs a place in docs/ARCHITECTURE.md and in xtask tidy"
+                "{PREFIX}{name}: a new crate must be added to docs/ARCHITECTURE.md and to xtask tidy"
             ));
             continue;
         };
@@ -72,8 +72,8 @@ fn dependencies<'a>(package: &'a Value, kinds: &[Value]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Impure crates that get into the build of a pure one. Asked of `cargo tree` crate by crate, since only there do the
-/// features that other crates switch on not count.
+/// Finds impure crates in the build of a pure one. Runs `cargo tree` per crate, because features that other crates
+/// enable must not count.
 pub(super) fn impurities(project: &Project) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for pure in PURE {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_reaches_upwards_or_has_no_place_is_named() {
+    fn a_forbidden_dependency_and_an_unknown_crate_are_reported() {
         let metadata = json!({
             "packages": [
                 package("harvestman-content", &[]),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_below_a_pure_crate_is_found_by_its_exact_name() {
+    fn an_impure_crate_is_found_by_its_exact_name() {
         let tree = "harvestman-core v0.1.0 (/a)\nurl v2.5.0\ntokio v1.0.0\nrandom v1.0.0 (*)";
         assert_eq!(impure(tree).collect::<Vec<_>>(), ["tokio"]);
     }

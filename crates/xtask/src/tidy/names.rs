@@ -1,19 +1,19 @@
-//! Names and sizes of files.
+//! Rules for names and sizes of files.
 
 use std::path::{Path, PathBuf};
 
 use crate::source::Source;
 
-/// Beyond this, two ideas share the file.
+/// Longest file; a longer one probably has two topics.
 const MAX_LINES: usize = 600;
-/// Names that say nothing about what is inside.
+/// Names that do not describe the contents.
 const EMPTY_NAMES: &[&str] = &["common", "helpers", "manager", "misc", "util", "utils"];
 
 pub(super) fn problems(files: &[PathBuf], sources: &[Source]) -> Vec<String> {
     let long = sources.iter().filter(|source| source.lines > MAX_LINES);
     let long = long.map(|source| {
         format!(
-            "{}: {} lines, at most {MAX_LINES} are one idea",
+            "{}: {} lines; the limit is {MAX_LINES}",
             source.path.display(),
             source.lines
         )
@@ -28,7 +28,7 @@ pub(super) fn problems(files: &[PathBuf], sources: &[Source]) -> Vec<String> {
 fn name_problem(file: &Path) -> Option<String> {
     if file.file_name()? == "mod.rs" {
         return Some(format!(
-            "{}: `foo.rs` beside `foo/`, never mod.rs",
+            "{}: use `foo.rs` beside `foo/` instead of mod.rs",
             file.display()
         ));
     }
@@ -37,7 +37,7 @@ fn name_problem(file: &Path) -> Option<String> {
         .filter_map(|part| Path::new(part).file_stem()?.to_str());
     let empty = parts.find(|part| EMPTY_NAMES.contains(part))?;
     Some(format!(
-        "{}: `{empty}` does not say what is inside",
+        "{}: the name `{empty}` does not describe the contents",
         file.display()
     ))
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_without_meaning_are_found_in_files_and_folders() {
+    fn vague_names_of_files_and_folders_are_found() {
         let problem = |path: &str| name_problem(Path::new(path)).is_some();
         assert!(problem("crates/core/src/utils.rs"));
         assert!(problem("web/src/common/button.rs"));

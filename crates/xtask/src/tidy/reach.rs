@@ -1,8 +1,8 @@
-//! What a crate may touch: the pure ones nothing of the machine, the others each their own part of it.
+//! APIs that a crate may use: the pure crates use none of the system, the others only those of their purpose.
 
 use crate::source::Source;
 
-/// Code that only some folders may contain.
+/// Rule that restricts an API to some folders.
 struct Reach {
     what: &'static str,
     words: &'static [&'static str],
@@ -10,15 +10,15 @@ struct Reach {
 }
 
 enum Only {
-    /// Nowhere in these folders.
+    /// Forbidden in these folders.
     NotIn(&'static [&'static str]),
-    /// In no folder but these.
+    /// Allowed only in these folders.
     In(&'static [&'static str]),
-    /// In no folder but these and those of tests, which play the world around.
+    /// Allowed only in these folders and in integration tests.
     InAndTests(&'static [&'static str]),
 }
 
-/// Pure crates: everything they need is handed to them as a value.
+/// Pure crates, which get everything as values.
 const PURE: &[&str] = &["crates/content/src", "crates/core/src"];
 
 const RULES: &[Reach] = &[
@@ -93,7 +93,7 @@ pub(super) fn problems(sources: &[Source]) -> Vec<String> {
                 let lines = source.lines_with(word);
                 found.extend(lines.into_iter().map(|line| {
                     format!(
-                        "{}:{line}: `{word}` ({}) is not for this crate",
+                        "{}:{line}: `{word}` ({}) is not allowed in this crate",
                         source.path.display(),
                         rule.what
                     )
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_the_machine_has_its_crate() {
+    fn each_api_is_allowed_only_in_its_crate() {
         let check = |path: &str, code: &str, expected: usize| {
             assert_eq!(problems(&[source(path, code)]).len(), expected, "{path}: {code}");
         };

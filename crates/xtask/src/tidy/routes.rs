@@ -1,5 +1,5 @@
-//! The server's route table against docs/ROUTES.md, both ways: method, path, and whether it is served. How a parameter
-//! is called makes no difference.
+//! Compares the server's route table with docs/ROUTES.md, in both directions: method, path and state. Names of path
+//! parameters do not matter.
 
 use std::{collections::BTreeSet, fmt, fs};
 
@@ -28,14 +28,14 @@ fn compare(docs: &str, served: &str, not_offered: &str) -> Vec<String> {
     let mut routed: BTreeSet<Route> = served.lines().filter_map(served_row).collect();
     routed.extend(not_offered_rows(not_offered));
     let only_documented = documented.difference(&routed);
-    let only_documented = only_documented.map(|route| format!("{DOCS}: not so in the route table: {route}"));
+    let only_documented = only_documented.map(|route| format!("{DOCS}: not in the route table: {route}"));
     let only_routed = routed.difference(&documented);
     only_documented
-        .chain(only_routed.map(|route| format!("{SERVED}: not so in {DOCS}: {route}")))
+        .chain(only_routed.map(|route| format!("{SERVED}: not in {DOCS}: {route}")))
         .collect()
 }
 
-/// A row of the form "| METHOD | `path` | state | what |".
+/// Parses a row of the form "| METHOD | `path` | state | what |".
 fn documented(line: &str) -> Option<Route> {
     let mut cells = line.split('|').skip(1).map(str::trim);
     let method = cells.next()?;
@@ -47,7 +47,7 @@ fn documented(line: &str) -> Option<Route> {
     Some(Route::new(method, path, state))
 }
 
-/// A row of the form `Access METHOD "path" => handler;`.
+/// Parses a row of the form `Access METHOD "path" => handler;`.
 fn served_row(line: &str) -> Option<Route> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
@@ -56,7 +56,7 @@ fn served_row(line: &str) -> Option<Route> {
     }
 }
 
-/// Rows of the form `("METHOD", "path"),` or `"path",`, in lists whose name says what they are.
+/// Parses rows of the form `("METHOD", "path"),` or `"path",`; the name of their list determines the state.
 fn not_offered_rows(code: &str) -> Vec<Route> {
     let mut list_state = None;
     let mut found = Vec::new();
@@ -119,18 +119,18 @@ mod tests {
                          const OLD_VERSIONS: &[&str] = &[\n    \"/v1/{*rest}\",\n];\nlet x = \"/other\";\n";
 
     #[test]
-    fn both_sides_agree_when_every_route_is_on_both() {
+    fn equal_tables_have_no_problems() {
         let table = "// Key GET here\n        Key GET \"/v2/crawl/{job}\" => crawl::status;\n";
         assert_eq!(compare(DOCS, table, LATER), Vec::<String>::new());
     }
 
     #[test]
-    fn a_route_on_one_side_is_named() {
+    fn a_route_in_only_one_table_is_reported() {
         let table = "Key POST \"/v2/crawl/{job}\" => crawl::status;\nKey POST \"/v2/map\" => map;";
         let found = compare(DOCS, table, LATER);
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(
-            found[0].contains("not so in the route table: GET /v2/crawl/{} is served"),
+            found[0].contains("not in the route table: GET /v2/crawl/{} is served"),
             "{found:?}"
         );
         assert!(found[1].contains("POST /v2/crawl/{} is served"), "{found:?}");

@@ -1,4 +1,4 @@
-//! Debian and Ubuntu packages, as the last resort for what no other registry has.
+//! Debian and Ubuntu packages, the last resort for tools that no other registry has.
 
 use std::{os::unix::fs::MetadataExt, process::Command};
 
@@ -6,14 +6,17 @@ use anyhow::{Context, Result, bail};
 
 use crate::run;
 
-/// Installs `packages`; `why` completes "... is needed to". Without apt or the right to use it, an error says what to do.
+/// Installs `packages`; `why` completes "... is needed to".
+///
+/// # Errors
+/// The message says what to install by hand if apt is missing or may not be used.
 pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
     let by_hand = format!(
-        "install by hand what is needed to {why} (Debian: apt-get install {})",
+        "install the packages that are needed to {why} (Debian: apt-get install {})",
         packages.join(" ")
     );
     if run::find_in_path("apt-get").is_none() {
-        bail!("no apt-get here: {by_hand}");
+        bail!("apt-get not found: {by_hand}");
     }
     run::say(&format!("apt-get install {} (to {why})", packages.join(" ")));
     let install = || {
@@ -23,7 +26,7 @@ pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
                 .args(packages),
         )
     };
-    // Lists may be missing (fresh images) or old; a partly failed update is no reason to stop.
+    // Package lists may be missing (fresh images) or old; a partly failed update may still be enough.
     install()
         .or_else(|_| {
             run::run(apt_get()?.arg("update")).ok();
@@ -32,13 +35,13 @@ pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
         .with_context(|| by_hand)
 }
 
-/// apt-get, as root by itself or by sudo; waits for another dpkg for a few minutes.
+/// Returns an apt-get command, with sudo unless this is root. It waits a few minutes for another dpkg.
 fn apt_get() -> Result<Command> {
     let root = std::fs::metadata("/proc/self")?.uid() == 0;
     let mut command = if root {
         run::command("env")
     } else {
-        run::find_in_path("sudo").context("not root, and no sudo here")?;
+        run::find_in_path("sudo").context("cannot install packages: not root, and sudo not found")?;
         let mut command = run::command("sudo");
         command.arg("env");
         command

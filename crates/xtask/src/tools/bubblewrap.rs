@@ -1,4 +1,4 @@
-//! bubblewrap: in PATH, or of the distribution. Nobody else has it prebuilt.
+//! bubblewrap: in PATH, or from the distribution, the only source of a prebuilt one.
 
 use anyhow::Result;
 
@@ -8,6 +8,6 @@ use crate::run;
 pub(super) fn ensure() -> Result<()> {
     match run::find_in_path("bwrap") {
         Some(_) => Ok(()),
-        None => apt::install(&["bubblewrap"], "keep browser sessions apart"),
+        None => apt::install(&["bubblewrap"], "sandbox browser sessions"),
     }
 }

@@ -1,4 +1,4 @@
-//! A Chromium that starts: named by `HARVESTMAN_CHROMIUM`, in PATH, Debian's, or Playwright's.
+//! A working Chromium: set in `HARVESTMAN_CHROMIUM`, in PATH, from Debian, or from Playwright.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,13 +14,13 @@ const NAMES: &[&str] = &[
     "google-chrome-stable",
     "google-chrome",
 ];
-/// A browser archive of about 100 MB.
+/// Time limit for the download of about 100 MB.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(600);
 
-/// Packages of distributions, best first: the small one has what pages need and nothing that a desktop needs.
+/// Packages of distributions, best first: the small one renders pages and has no desktop dependencies.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
-/// The Chromium that the server renders pages with.
+/// Returns the Chromium for rendering pages, and installs one if none is found.
 pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
     if let Some(named) = named() {
         return Ok(named);
@@ -36,12 +36,12 @@ pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
         }
     }
     download(tools, project).with_context(|| match by_apt {
-        Ok(()) => "no Chromium that starts: set HARVESTMAN_CHROMIUM to one".to_owned(),
-        Err(error) => format!("no Chromium ({error:#}): set HARVESTMAN_CHROMIUM to one"),
+        Ok(()) => "no working Chromium: set HARVESTMAN_CHROMIUM".to_owned(),
+        Err(error) => format!("no Chromium ({error:#}): set HARVESTMAN_CHROMIUM"),
     })
 }
 
-/// Each Chromium that tests run with: the named one, or all kinds that are there.
+/// Returns each Chromium for tests: the one in `HARVESTMAN_CHROMIUM`, or all that are installed.
 pub(super) fn all(tools: &Tools, project: &Project) -> Result<Vec<PathBuf>> {
     let first = ensure(tools, project)?;
     let others = match named() {
@@ -51,13 +51,13 @@ pub(super) fn all(tools: &Tools, project: &Project) -> Result<Vec<PathBuf>> {
     Ok([vec![first], others].concat())
 }
 
-/// Installs each Chromium that the distribution has a package of.
+/// Installs each Chromium package of the distribution.
 pub(super) fn install_all() {
     for package in PACKAGES
         .iter()
         .filter(|package| run::find_in_path(package).is_none())
     {
-        if let Err(error) = apt::install(&[package], "test with it") {
+        if let Err(error) = apt::install(&[package], "test with this Chromium") {
             run::say(&format!("no {package}: {error:#}"));
         }
     }
@@ -67,7 +67,8 @@ fn named() -> Option<PathBuf> {
     std::env::var_os("HARVESTMAN_CHROMIUM").map(PathBuf::from)
 }
 
-/// Only what really starts, once: a package may be a stub that asks for another installer, a name a link to another.
+/// Returns each working Chromium in PATH once: a package may be a stub for another installer, or one name a link to
+/// another.
 fn in_path() -> impl Iterator<Item = PathBuf> {
     let mut seen = Vec::new();
     NAMES
@@ -83,7 +84,7 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
 }
 
 fn download(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    run::say("downloading Chromium by Playwright");
+    run::say("downloading Chromium with Playwright");
     let cli = tools
         .javascript(project)?
         .join("node_modules/playwright-core/cli.js");
@@ -91,7 +92,7 @@ fn download(tools: &Tools, project: &Project) -> Result<PathBuf> {
     install.arg(cli).args(["install", "chromium-headless-shell"]);
     install.env("PLAYWRIGHT_BROWSERS_PATH", tools.path("chromium"));
     run::run_within(&mut install, DOWNLOAD_LIMIT)?;
-    downloaded(tools).context("it does not start here")
+    downloaded(tools).context("the downloaded Chromium does not start")
 }
 
 fn downloaded(tools: &Tools) -> Option<PathBuf> {

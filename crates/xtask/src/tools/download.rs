@@ -1,4 +1,4 @@
-//! Prebuilt programs: an archive is fetched with a time limit, and kept only if the program in it says its version.
+//! Downloads prebuilt programs with a time limit. A program is kept only if it runs and reports its version.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};
 
@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::{fingerprint::files_under, run};
 
-/// A machine that can reach the release host answers within this time; one that cannot must not wait long.
+/// Time limit for connecting, short so that a machine that cannot reach the host does not wait long.
 const CONNECT_SECONDS: &str = "8";
 const TOTAL_SECONDS: u64 = 120;
 
-/// Puts program `name` of `version` from the first good archive of `urls` at `file`.
+/// Writes the program `name` of `version` to `file`, from the first working archive of `urls`.
 pub(super) fn program(urls: &[String], name: &str, version: &str, file: &Path) -> Result<()> {
-    let mut last = anyhow::anyhow!("none exists for this machine");
+    let mut last = anyhow::anyhow!("no archive for this platform");
     for url in urls {
         match from_archive(url, name, version, file) {
             Ok(()) => return Ok(()),
@@ -28,18 +28,18 @@ fn from_archive(url: &str, name: &str, version: &str, file: &Path) -> Result<()>
         let program = files_under(&folder)?
             .into_iter()
             .find(|path| path.file_name().is_some_and(|found| found == name))
-            .with_context(|| format!("{url} holds no {name}"))?;
+            .with_context(|| format!("{url} does not contain {name}"))?;
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
         match run::version_of(&program) {
             Some(found) if found == version => Ok(fs::rename(&program, file)?),
-            found => bail!("{url} does not run here or has another version ({found:?})"),
+            found => bail!("the program from {url} does not run or has another version ({found:?})"),
         }
     });
     fs::remove_dir_all(&folder).ok();
     found
 }
 
-/// Downloads a `.tar.gz` and unpacks it into the new folder `into`.
+/// Downloads a `.tar.gz` and extracts it into the new folder `into`.
 pub(super) fn fetch(url: &str, into: &Path) -> Result<()> {
     run::say(&format!("downloading {url}"));
     fs::remove_dir_all(into).ok();

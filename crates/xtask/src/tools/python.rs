@@ -1,4 +1,4 @@
-//! Pythons of their own, each with exactly the packages that one file of requirements has.
+//! Python virtual environments, each with exactly the packages of one requirements file.
 
 use std::{fs, path::PathBuf};
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{Tools, apt};
 use crate::{fingerprint::Fingerprint, project::Project, run};
 
-/// The environment in the folder `name`, with what `requirements` (a file of the clone) lists.
+/// Returns the Python of the environment `name`, with the packages of `requirements` (a file of the clone).
 pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, requirements: &str) -> Result<PathBuf> {
     let folder = tools.path(name);
     let python = folder.join("bin/python");
@@ -16,7 +16,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, requirements:
     if python.exists() && tools.stamped(name, &wanted) {
         return Ok(python);
     }
-    run::say(&format!("a Python environment: {name}"));
+    run::say(&format!("creating the Python environment {name}"));
     let make = || {
         fs::remove_dir_all(&folder).ok();
         run::run(run::command("python3").args(["-m", "venv"]).arg(&folder))
@@ -25,7 +25,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, requirements:
         apt::install(&["python3", "python3-venv"], "run Python")?;
         make()
     })?;
-    // Everything is pinned, so nothing is to be resolved.
+    // All versions are pinned, so pip need not resolve dependencies.
     let mut pip = run::command(&python);
     pip.args([
         "-m",

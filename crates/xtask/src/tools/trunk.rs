@@ -1,4 +1,4 @@
-//! trunk, the console's bundler.
+//! trunk, the bundler of the console.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::{Executable, Tools};
 use crate::run;
 
-/// The version that the console's Trunk.toml is written for.
+/// Version that Trunk.toml is written for.
 pub(super) const VERSION: &str = "0.21.14";
 
 pub(super) fn ensure(tools: &Tools) -> Result<PathBuf> {
@@ -34,12 +34,12 @@ fn from_source(tools: &Tools) -> Result<()> {
     run::say(&format!(
         "building trunk {VERSION} from source (once; about 5 minutes on two cores)"
     ));
-    // Never without --locked: newer versions of its dependencies do not compile.
+    // --locked is required: trunk does not compile with newer versions of its dependencies.
     let flags = ["--locked", "--no-default-features", "--features", "rustls"];
     tools.cargo_install("trunk", VERSION, &flags).with_context(|| {
         format!(
-            "trunk {VERSION} builds only with the exact crates of its own lock file; if the registry in use does \
-             not have one of them, put a trunk {VERSION} into PATH"
+            "trunk {VERSION} builds only with the exact crates of its lock file; if the registry in use lacks one of \
+            them, add trunk {VERSION} to PATH"
         )
     })
 }

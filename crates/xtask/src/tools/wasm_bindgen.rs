@@ -1,4 +1,4 @@
-//! The wasm-bindgen program, which must have the very version of the wasm-bindgen crate.
+//! The wasm-bindgen program, in the exact version of the wasm-bindgen crate.
 
 use std::path::PathBuf;
 
@@ -30,12 +30,12 @@ fn from_source(tools: &Tools, version: &str) -> Result<()> {
     run::say(&format!(
         "building wasm-bindgen {version} from source (once; about 3 minutes on two cores)"
     ));
-    // Its lock file may name a crate version that the registry in use no longer or not yet has.
+    // Its lock file may contain a crate version that the registry in use does not have.
     tools
         .cargo_install("wasm-bindgen-cli", version, &["--locked"])
         .or_else(|error| {
-            run::say(&format!("{error:#}; trying again without its lock file"));
+            run::say(&format!("{error:#}; retrying without its lock file"));
             tools.cargo_install("wasm-bindgen-cli", version, &[])
         })
-        .with_context(|| format!("cannot build wasm-bindgen-cli {version}; one in PATH is used as well"))
+        .with_context(|| format!("cannot build wasm-bindgen-cli {version}; alternatively, add it to PATH"))
 }

@@ -1,4 +1,4 @@
-//! wasm-opt, from the npm package `binaryen`, which runs wherever Node.js does.
+//! wasm-opt from the npm package `binaryen`, which runs wherever Node.js does.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{Node, Tools};
 use crate::run;
 
 const VERSION: &str = "132.0.0";
-/// What the builds may use, named one by one: with all features the result does not load in Chromium.
+/// Enabled wasm features; with all features enabled the result does not load in Chromium.
 const FEATURES: &[&str] = &[
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
@@ -19,14 +19,14 @@ const FEATURES: &[&str] = &[
     "--enable-multivalue",
 ];
 
-/// wasm-opt and the Node.js that runs it.
+/// wasm-opt, with the Node.js that runs it.
 pub(crate) struct WasmOpt {
     node: Node,
     script: PathBuf,
 }
 
 impl WasmOpt {
-    /// Makes `wasm` smaller, in place.
+    /// Optimises `wasm` for size, in place.
     pub(crate) fn shrink(&self, wasm: &Path) -> Result<()> {
         let out = wasm.with_extension("wasm.opt");
         let mut command = self.node.command();
@@ -41,7 +41,7 @@ impl WasmOpt {
         std::fs::rename(&out, wasm).with_context(|| wasm.display().to_string())
     }
 
-    /// What the result depends on besides its input.
+    /// Returns the version of the binaryen package.
     pub(crate) fn version(&self) -> &'static str {
         VERSION
     }

@@ -1,5 +1,5 @@
-//! A Rust compiler that makes wasm32: rustup's target where its server can be reached, else Debian's rustc with std
-//! built from source.
+//! A Rust compiler for wasm32: rustup's target where its server can be reached, else Debian's rustc with std built
+//! from source.
 
 use std::{
     fs,
@@ -14,24 +14,24 @@ use super::{Tools, apt};
 use crate::{project::Project, run};
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// `rustup target add` needs seconds where it works at all.
+/// Time limit for `rustup target add`, which takes seconds if it works.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(60);
-/// Debian's folder of programs; its cargo and rustc must come from here, whatever PATH says.
+/// Folder of Debian's cargo and rustc, which are used from here even if PATH has others.
 const DEBIAN_BIN: &str = "/usr/bin";
 const DEBIAN_STD_SOURCE: &str = "/usr/lib/rustlib/src/rust/library/std";
 const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
 
-/// How wasm32 is compiled on this machine.
+/// Compiler for wasm32 on this machine.
 #[derive(Debug)]
 pub(crate) enum WasmTarget {
     /// The compiler in PATH has the target.
     Installed,
-    /// Debian's compiler, building std itself; linked by this program.
+    /// Debian's compiler, which builds std from source and uses this linker.
     Debian { linker: PathBuf },
 }
 
 impl WasmTarget {
-    /// The environment for `command`, which runs cargo or something that runs it, such as trunk.
+    /// Sets the environment of `command`, which runs cargo or a program that runs it, such as trunk.
     pub(crate) fn configure(&self, command: &mut Command, project: &Project, tools: &Tools) -> Result<()> {
         let bin = tools.bin();
         command
@@ -50,7 +50,7 @@ impl WasmTarget {
         Ok(())
     }
 
-    /// `cargo <action> --target wasm32-unknown-unknown`, configured.
+    /// Returns the configured command `cargo <action> --target wasm32-unknown-unknown`.
     pub(crate) fn cargo(&self, action: &str, project: &Project, tools: &Tools) -> Result<Command> {
         let program = match self {
             WasmTarget::Installed => PathBuf::from("cargo"),
@@ -77,14 +77,14 @@ pub(super) fn ensure() -> Result<WasmTarget> {
         );
         match added {
             Ok(()) if has_target() => return Ok(WasmTarget::Installed),
-            Ok(()) => run::say("the rustc in PATH is not the one that rustup extended"),
-            Err(error) => run::say(&format!("rustup cannot add the target here ({error:#})")),
+            Ok(()) => run::say("the rustc in PATH does not belong to the toolchain that rustup changed"),
+            Err(error) => run::say(&format!("rustup cannot add the target ({error:#})")),
         }
     }
     apt::install(DEBIAN_PACKAGES, "compile for wasm32")?;
     find().with_context(|| {
         format!(
-            "no compiler for wasm32: `rustup target add {TARGET}` or Debian's {}",
+            "no compiler for wasm32: run `rustup target add {TARGET}` or install Debian's {}",
             DEBIAN_PACKAGES.join(", ")
         )
     })
@@ -107,7 +107,7 @@ fn has_target() -> bool {
     folder.is_ok_and(|folder| fs::read_dir(folder.trim()).is_ok_and(|mut files| files.next().is_some()))
 }
 
-/// The newest `wasm-ld-<version>` in `bin`.
+/// Returns the newest `wasm-ld-<version>` in `bin`.
 fn linker(bin: &Path) -> Option<PathBuf> {
     let newest = fs::read_dir(bin)
         .ok()?
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_linker_is_taken() {
+    fn the_newest_linker_is_used() {
         let folder = std::env::temp_dir().join(format!("harvestman-linker-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         for name in ["wasm-ld-9", "wasm-ld-22", "wasm-ld-x", "ld-99"] {

@@ -142,10 +142,7 @@ async fn a_model_fills_the_rest_and_the_page_is_data_to_it() {
     let before = model.questions().len();
     let gone = desk.server.post("/v2/scrape", &request).await.ok()["data"].clone();
     assert_eq!(gone["metadata"]["creditsUsed"], 1);
-    assert!(
-        warning(&gone).contains("the target answered with an error"),
-        "{gone}"
-    );
+    assert!(warning(&gone).contains("the target returned an error"), "{gone}");
     assert_eq!(model.questions().len(), before);
 }
 
@@ -168,11 +165,11 @@ const WRONG: [(&str, Said, &str); 7] = [
         Said::RawCall("scrape", r#"{"url":"http://evil.test/"}"#),
         "not JSON",
     ),
-    ("a server fault", Said::Status(500, ""), "answered 500"),
+    ("a server fault", Said::Status(500, ""), "returned status 500"),
     (
         "a wrong key",
         Said::Status(401, r#"{"error":{"message":"who are you"}}"#),
-        "answered 401: who are you",
+        "returned status 401: who are you",
     ),
 ];
 

@@ -116,7 +116,7 @@ async fn without_a_model_plain_steps_are_carried_out() {
     assert_eq!(done.lines().next(), Some("type \"Ada\" into \"Name\""));
     // The same browser, and a step without anything to tell.
     let answer = desk.told("go to /imprint").await;
-    assert_eq!(answer["output"], "1 step carried out");
+    assert_eq!(answer["output"], "1 step completed");
     assert!(answer["result"].as_str().unwrap().contains("Who we are."));
     let answer = desk
         .told("1. go back\n2. what is the page title?\n3. give me the url")
@@ -129,7 +129,7 @@ async fn without_a_model_plain_steps_are_carried_out() {
     let error = answer["error"].as_str().unwrap();
     assert_eq!(
         error,
-        "step 2 (click \"Checkout\"): nothing on the page is called `Checkout`"
+        "step 2 (click \"Checkout\"): no element on the page is named `Checkout`"
     );
     assert_eq!(answer["output"], "12 €", "what was read before is told");
     assert!(answer["result"].as_str().unwrap().contains("Lamps"));
@@ -163,7 +163,7 @@ async fn plain_steps_do_what_a_hand_can_do() {
             "c",
         ),
         ("what is the weight?", "3 kg"),
-        ("scroll to Cellar", "1 step carried out"),
+        ("scroll to Cellar", "1 step completed"),
     ] {
         let answer = desk.told(prompt).await;
         assert_eq!(answer["output"], output, "{prompt}");
@@ -185,7 +185,7 @@ async fn plain_steps_do_what_a_hand_can_do() {
     let answer = desk.failed("tick Heating").await;
     let error = answer["error"].as_str().unwrap();
     assert!(
-        error.contains("nothing that can be ticked on the page is called `Heating`"),
+        error.contains("no checkbox on the page is named `Heating`"),
         "{error}"
     );
 }
@@ -268,19 +268,19 @@ type Answers = fn(&Question) -> Said;
 async fn a_model_may_be_wrong_in_many_ways() {
     // Each is wrong before it does the task.
     let wrong: [(Answers, &str); 7] = [
-        (|_| Said::RawCall("click", "{\"ref\": "), "no JSON"),
+        (|_| Said::RawCall("click", "{\"ref\": "), "not valid JSON"),
         (
             |_| Said::call("click", json!({ "ref": "e999" })),
             "not in the last snapshot",
         ),
-        (|_| Said::call("fly", json!({})), "no tool `fly`"),
+        (|_| Said::call("fly", json!({})), "unknown tool `fly`"),
         (
             |_| Said::call("open", json!({ "url": "file:///etc/passwd" })),
             "only http and https",
         ),
         (
             |_| Said::Text("First I will click the button."),
-            "Go on by calling a tool",
+            "Continue by calling a tool",
         ),
         (|_| Said::Status(429, "{}"), ""),
         (|_| Said::Status(500, "oops"), ""),
@@ -289,12 +289,12 @@ async fn a_model_may_be_wrong_in_many_ways() {
         let model = Model::start(move |question| match question.number {
             1 => mistake(question),
             // Words alone are answered without the page: it is looked at again.
-            2 if question.last().contains("Go on by calling a tool") => Said::call("snapshot", json!({})),
+            2 if question.last().contains("Continue by calling a tool") => Said::call("snapshot", json!({})),
             _ => {
                 let passed = question
                     .texts()
                     .iter()
-                    .any(|text| text.contains("Go on by calling a tool"));
+                    .any(|text| text.contains("Continue by calling a tool"));
                 orders(question, if passed { 2 } else { 1 })
             }
         })
@@ -325,7 +325,7 @@ async fn a_model_that_never_ends_is_stopped_after_25_steps() {
     let model = Model::start(|_| Said::call("scroll", json!({ "direction": "down" }))).await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.failed("Scroll").await;
-    assert_eq!(answer["error"], "the task was not done within 25 steps");
+    assert_eq!(answer["error"], "the task was not completed within 25 steps");
     assert_eq!(answer["stdout"].as_str().unwrap().lines().count(), 25);
     assert_eq!(model.questions().len(), 25);
     assert!(answer.get("output").is_none());
@@ -338,7 +338,10 @@ async fn a_model_that_fails_is_told_as_an_error_of_ours_only_when_nothing_has_ru
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.ask("Order a lamp").await;
     assert_eq!((answer.status, answer.code()), (502, "AGENT_ERROR"));
-    assert_eq!(answer.error(), "the language model answered 401: wrong key");
+    assert_eq!(
+        answer.error(),
+        "the language model returned status 401: wrong key"
+    );
     assert_eq!(model.questions().len(), 1, "a wrong key is not tried again");
 
     let model = Model::start(|question| match question.number {
@@ -348,7 +351,7 @@ async fn a_model_that_fails_is_told_as_an_error_of_ours_only_when_nothing_has_ru
     .await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.failed("Order a lamp").await;
-    assert_eq!(answer["error"], "the language model answered 500");
+    assert_eq!(answer["error"], "the language model returned status 500");
     assert!(answer["result"].as_str().unwrap().contains("Thanks"), "{answer}");
 }
 

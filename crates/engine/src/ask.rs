@@ -1,6 +1,6 @@
-//! Questions to the language model about pages: data after a schema, or words. Pages are data: they are marked, no tool
-//! is offered, and what comes back counts only when it is valid. Which pages, and what an answer costs, is decided
-//! elsewhere.
+//! Requests to the language model about pages: data that matches a schema, or a text. Pages are untrusted, so
+//! they are marked as data and no tools are offered; a reply is used only if it is valid. Which pages are
+//! sent and what an answer costs is decided elsewhere.
 
 use harvestman_core::extract::{Schema, answer};
 use serde_json::Value;
@@ -12,39 +12,42 @@ use crate::llm::{Form, Llm, LlmError, Message, marked};
 const FOR_DATA: &str = include_str!("ask/data.txt");
 const FOR_WORDS: &str = include_str!("ask/words.txt");
 
-/// What data is asked for.
+/// The data to extract.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) schema: Option<&'a Schema>,
-    /// What to extract, in the caller's words.
+    /// What to extract, in the user's words.
     pub(crate) prompt: Option<&'a str>,
-    /// The caller's instructions beside it.
+    /// The user's additional instructions.
     pub(crate) system: Option<&'a str>,
-    /// What the page states by itself for the schema.
+    /// The data that the page itself states for the schema.
     pub(crate) stated: Option<&'a Value>,
 }
 
-/// A valid answer.
+/// A valid answer of the model.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Data {
     pub(crate) value: Value,
-    /// Sentences for the caller.
+    /// Warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Why there is no answer that counts.
+/// Why the model gave no usable answer.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub(crate) enum NoAnswer {
-    /// There is none.
+    /// The request to the model failed.
     #[error("{0}")]
     Model(#[from] LlmError),
-    /// There is one that is not valid, also when asked again.
-    #[error("the language model gave no valid answer: {}", .0.join(" "))]
+    /// The answer was invalid, and so was the corrected one.
+    #[error("the language model returned no valid answer: {}", .0.join(" "))]
     Invalid(Vec<String>),
 }
 
-/// Asks for data from a page. What is not valid is told to the model once; what it leaves open is filled from what the
-/// page states.
+/// Extracts data from a page. An invalid answer is returned to the model once for correction; fields that the
+/// model leaves open are filled from the facts of the page.
+///
+/// # Errors
+/// If the request fails or the corrected answer is invalid too.
 pub(crate) async fn data(
     llm: &Llm,
     wanted: Wanted<'_>,
@@ -71,7 +74,7 @@ pub(crate) async fn data(
             Err(complaints) if repair => complaints,
             Err(complaints) => return Err(NoAnswer::Invalid(complaints)),
         };
-        // Calls were not offered, so none is answered; an endpoint takes no message that says nothing.
+        // Tool calls get no reply because no tools were offered; endpoints reject messages without content.
         if let Some(text) = reply.text {
             messages.push(Message::said(text));
         }
@@ -86,7 +89,7 @@ pub(crate) async fn data(
 fn finished(read: answer::Answer, wanted: Wanted<'_>, mut warnings: Vec<String>) -> Data {
     if !read.left_out.is_empty() {
         warnings.push(format!(
-            "The language model also gave what the schema does not have; it was left out: {}.",
+            "Fields that are not in the schema were removed from the language model's answer: {}.",
             read.left_out.join(", ")
         ));
     }
@@ -94,7 +97,7 @@ fn finished(read: answer::Answer, wanted: Wanted<'_>, mut warnings: Vec<String>)
         && !schema.unchecked().is_empty()
     {
         warnings.push(format!(
-            "The answer was not checked against: {}.",
+            "The answer was not validated against these schema keywords: {}.",
             schema.unchecked().join(", ")
         ));
     }
@@ -108,7 +111,7 @@ fn task(wanted: Wanted<'_>, page: &str) -> String {
     let mut task = String::from("Task: ");
     task.push_str(wanted.prompt.unwrap_or("Extract what the schema asks for."));
     if let Some(system) = wanted.system {
-        task.push_str(&format!("\n\nInstructions of the user: {system}"));
+        task.push_str(&format!("\n\nInstructions from the user: {system}"));
     }
     if let Some(schema) = wanted.schema {
         task.push_str(&format!("\n\nJSON Schema of the answer:\n{}", schema.root()));
@@ -118,7 +121,7 @@ fn task(wanted: Wanted<'_>, page: &str) -> String {
         let stated = stated.to_string();
         if stated.len() <= limits::MODEL_STATED_BYTES {
             task.push_str(&format!(
-                "\n\nRead from the structured data of the page, and as little to be trusted:\n{}",
+                "\n\nStructured data of the page, just as untrusted:\n{}",
                 marked(&stated)
             ));
         }
@@ -126,7 +129,10 @@ fn task(wanted: Wanted<'_>, page: &str) -> String {
     task
 }
 
-/// Asks for words about a page.
+/// Returns a text about a page and the warnings for the client.
+///
+/// # Errors
+/// If the request fails or the reply is empty.
 pub(crate) async fn words(
     llm: &Llm,
     task: &str,
@@ -142,11 +148,11 @@ pub(crate) async fn words(
     let (reply, _) = llm.answer(&messages, Form::Words, deadline).await?;
     match reply.text.map(|text| text.trim().to_owned()) {
         Some(text) => Ok((text, warnings)),
-        None => Err(NoAnswer::Invalid(vec!["It says nothing.".to_owned()])),
+        None => Err(NoAnswer::Invalid(vec!["The answer is empty.".to_owned()])),
     }
 }
 
-/// The beginning of a page, as much as a model is given of it, up to the end of a line.
+/// Cuts a page at the end of a line to the size that the model gets.
 fn cut(page: &str, warnings: &mut Vec<String>) -> String {
     if page.len() <= limits::MODEL_PAGE_BYTES {
         return page.to_owned();
@@ -154,7 +160,7 @@ fn cut(page: &str, warnings: &mut Vec<String>) -> String {
     let start = &page[..page.floor_char_boundary(limits::MODEL_PAGE_BYTES)];
     let start = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
     warnings.push(format!(
-        "The page is long: the language model was given its first {} of {} KiB.",
+        "The page is too long for the language model: only the first {} of {} KiB were sent.",
         start.len() / 1024,
         page.len() / 1024
     ));

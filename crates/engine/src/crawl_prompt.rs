@@ -1,5 +1,5 @@
-//! Crawl options from a description: by the language model, and by the core's rules where there is none or it fails.
-//! Whoever proposes, the core decides what is taken over; what a caller sets wins.
+//! Crawl options from a description: by the language model, or by the core's rules if there is no model or it
+//! fails. The core decides which proposed options are used; options that the client sets win.
 
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
@@ -13,10 +13,11 @@ use crate::llm::{Form, Llm, LlmError, Message};
 
 const BEHAVIOUR: &str = include_str!("crawl_prompt/options.txt");
 const NOT_TOGETHER: &str =
-    "The options that `prompt` led to do not go together with those of the request and were left out.";
+    "The options derived from `prompt` conflict with those of the request and were ignored.";
 
 impl Engine {
-    /// The options that a description means. Never fails: `warning` says what was not understood.
+    /// Returns the crawl options that a description asks for. Never fails: `warning` says what was not
+    /// understood.
     pub async fn crawl_params(&self, request: &ParamsPreviewRequest) -> ParamsPreview {
         let config = &self.inner.config;
         let by_rules = || ParamsPreview::of(request, config.enabled);
@@ -26,21 +27,23 @@ impl Engine {
         let why = match propose(llm, request).await {
             Ok(proposal) => match ParamsPreview::proposed(request, &proposal, config.enabled) {
                 Some(preview) => return preview,
-                None => "it proposed nothing that a crawl takes".to_owned(),
+                None => "it proposed no valid crawl option".to_owned(),
             },
             Err(error) => error.to_string(),
         };
-        tracing::warn!(%why, "a crawl prompt is read by rules");
+        tracing::warn!(%why, "cannot read a crawl prompt with the language model; using the built-in rules");
         let mut preview = by_rules();
         preview.warn(&format!(
-            "The prompt was read by the built-in rules, since the language model was of no use ({why})."
+            "The prompt was read by the built-in rules because the language model failed: {why}."
         ));
         preview
     }
 
-    /// Reads the body of a crawl; its `prompt` fills what the body leaves out. Also what the caller should know of that.
+    /// Parses the body of a crawl request and fills fields that it leaves out from its `prompt`. Also returns
+    /// the warning for the client, if any.
     ///
-    /// Errors: 400 with every problem in `details`.
+    /// # Errors
+    /// 400 with every problem in `details`.
     pub async fn read_crawl(&self, body: &[u8]) -> Result<(CrawlRequest, Option<String>), ApiError> {
         let request = CrawlRequest::from_json(body)?;
         let Some(prompt) = request.prompt.clone().filter(|prompt| !prompt.trim().is_empty()) else {
@@ -66,7 +69,7 @@ async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json
     let messages = [
         Message::System(BEHAVIOUR.to_owned()),
         Message::User(format!(
-            "Start address: {}\n<request>\n{}\n</request>",
+            "Start URL: {}\n<request>\n{}\n</request>",
             request.url.url, request.prompt
         )),
     ];

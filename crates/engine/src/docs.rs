@@ -1,5 +1,5 @@
-//! Questions to the documentation: its best passages as they are, or what a language model makes of them. A model says
-//! nothing that it does not cite; what it gets wrong, the passages make good.
+//! Questions about the documentation: answered with its best passages, or by a language model from these
+//! passages. The model's answer is used only if it cites them; otherwise the passages are returned.
 
 use harvestman_core::api::support::{DocsAnswer, Evidence, ModelUsage};
 use harvestman_core::docs::{self, Docs, Found};
@@ -13,7 +13,7 @@ use crate::{clock, limits};
 
 const BEHAVIOUR: &str = include_str!("docs/answer.txt");
 
-/// What the model answers.
+/// The model's answer.
 #[derive(Deserialize)]
 struct Answered {
     answer: String,
@@ -21,8 +21,8 @@ struct Answered {
 }
 
 impl Engine {
-    /// Answers a question from these pages, or says that they have nothing about it. `base` is this server's address as
-    /// the caller knows it. Never fails.
+    /// Answers a question from these pages, or says that they do not answer it. `base` is this server's URL
+    /// as the client sees it. Never fails.
     pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsAnswer {
         let since = Instant::now();
         let found = pages.search(question);
@@ -45,7 +45,7 @@ impl Engine {
     }
 }
 
-/// The model's answer; without one that can be used, what asking for it took.
+/// Returns the model's answer; if there is none to use, the tokens that the attempt used.
 async fn by_model(
     llm: &Llm,
     question: &str,
@@ -56,7 +56,7 @@ async fn by_model(
     let (value, usage) = match ask(llm, question, shown).await {
         Ok(JsonReply { value, usage }) => (value, usage),
         Err(error) => {
-            tracing::warn!(%error, "the documentation answers without the language model");
+            tracing::warn!(%error, "cannot answer a documentation question with the language model; returning passages");
             return Err(ModelUsage::default());
         }
     };
@@ -69,7 +69,7 @@ async fn by_model(
     let text = answered.answer.trim();
     match (text.is_empty(), cited.is_empty()) {
         (true, _) => Ok((docs::NO_MATCH.to_owned(), Vec::new(), usage)),
-        // An answer from elsewhere than the pages.
+        // Without a citation the answer does not come from the pages.
         (false, true) => Err(usage),
         (false, false) => Ok((text.to_owned(), docs::evidence(&cited, base), usage)),
     }

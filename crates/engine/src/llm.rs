@@ -1,9 +1,9 @@
 //! The operator's language model, behind any endpoint that speaks chat completions.
 //!
-//! [`Llm::chat`] sends one conversation and gives the model's next message: words, tool calls, or both;
-//! [`Llm::chat_json`] one that has the form of a JSON schema. Passing
-//! failures are repeated until the caller's deadline; what comes back is bounded and never trusted. Keys and
-//! conversations are never logged. What the model is asked, and what its calls lead to, is not known here.
+//! [`Llm::chat`] sends one conversation and returns the model's next message: text, tool calls, or both.
+//! [`Llm::chat_json`] returns a JSON object that should match a schema. Transient failures are retried until
+//! the deadline; replies are bounded in size and never trusted. Keys and conversations are never logged.
+//! Prompts, and the effects of tool calls, are defined elsewhere.
 
 mod json;
 mod marked;
@@ -22,18 +22,18 @@ use crate::answer::retry_after_ms;
 use crate::limits;
 use crate::works::Works;
 
-/// Where the model is.
+/// Connection settings of the model.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LlmConfig {
-    /// Base address of the protocol, such as `https://models.example/v1`.
+    /// Base URL of the API, such as `https://models.example/v1`.
     pub base_url: Url,
-    /// Sent as a bearer token.
+    /// API key, sent as a bearer token.
     pub api_key: Option<String>,
-    /// Name of the model.
+    /// Model name.
     pub model: String,
 }
 
-/// Keys are shown to nobody.
+/// Omits the API key.
 impl std::fmt::Debug for LlmConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LlmConfig")
@@ -43,7 +43,7 @@ impl std::fmt::Debug for LlmConfig {
     }
 }
 
-/// A client of one model; cheap to clone.
+/// A client of one model. Cheap to clone.
 #[derive(Clone)]
 pub struct Llm {
     shared: Arc<Shared>,
@@ -68,15 +68,15 @@ pub(crate) use marked::marked;
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Message {
-    /// What the model is told to be.
+    /// Instructions for the model.
     System(String),
-    /// What is asked of it.
+    /// The user's message.
     User(String),
-    /// What it said.
+    /// A reply of the model.
     Assistant(Reply),
-    /// What came of one of its calls.
+    /// The result of a tool call.
     Tool {
-        /// Id of the call.
+        /// Id of the tool call.
         id: String,
         /// The result.
         text: String,
@@ -84,7 +84,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Words of the model.
+    /// A reply that consists of text only.
     pub(crate) fn said(text: String) -> Self {
         Self::Assistant(Reply {
             text: Some(text),
@@ -98,7 +98,7 @@ impl Message {
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// JSON schema of its arguments.
+    /// JSON Schema of its arguments.
     pub(crate) parameters: Value,
 }
 
@@ -109,39 +109,39 @@ pub(crate) struct Reply {
     pub(crate) calls: Vec<ToolCall>,
 }
 
-/// A call that the model makes.
+/// A call of a tool by the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ToolCall {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// JSON as the model wrote it, which may be none.
+    /// JSON text as the model wrote it; may be invalid.
     pub(crate) arguments: String,
 }
 
-/// Why the model gave no answer.
+/// Why the model gave no reply.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum LlmError {
     /// The deadline passed.
-    #[error("the language model did not answer in the time given")]
+    #[error("the language model did not answer in time")]
     Timeout,
-    /// It cannot be reached.
-    #[error("the language model cannot be reached: {0}")]
+    /// The endpoint cannot be reached.
+    #[error("cannot reach the language model: {0}")]
     Unreachable(String),
-    /// It answered with an error.
-    #[error("the language model answered {status}{}", said(.message))]
+    /// The endpoint returned an error status.
+    #[error("the language model returned status {status}{}", said(.message))]
     Refused {
-        /// Status of the answer.
+        /// HTTP status.
         status: u16,
-        /// What it said; may be empty.
+        /// Error message of the endpoint; may be empty.
         message: String,
     },
-    /// Its answer is not one of the protocol.
-    #[error("the language model gave an answer that cannot be read: {0}")]
+    /// The response does not follow the protocol.
+    #[error("cannot read the language model's answer: {0}")]
     Unreadable(String),
 }
 
 impl LlmError {
-    /// Whether it is the model that does not work, not the caller who gave too little time or asked too much.
+    /// Returns whether the model is at fault, not a request with too short a deadline or too much content.
     fn is_its_own(&self) -> bool {
         let of_the_caller = matches!(
             self,
@@ -163,7 +163,8 @@ fn said(message: &str) -> String {
 }
 
 impl Llm {
-    /// A model behind `fetcher`, which must be allowed to reach it.
+    /// Creates a client that sends its requests through `fetcher`, which must be allowed to reach the
+    /// endpoint.
     pub fn new(fetcher: Fetcher, config: LlmConfig) -> Llm {
         let endpoint = endpoint(&config.base_url);
         Llm {
@@ -176,15 +177,15 @@ impl Llm {
         }
     }
 
-    /// Whether it answered when it was last asked.
+    /// Returns whether the last request succeeded.
     pub(crate) fn works(&self) -> bool {
         self.shared.works.get()
     }
 
-    /// The model's next message.
+    /// Sends a conversation and returns the model's next message.
     ///
     /// # Errors
-    /// Every [`LlmError`]; passing ones only after repeats.
+    /// Any [`LlmError`]; transient ones only after retries.
     pub(crate) async fn chat(
         &self,
         messages: &[Message],
@@ -195,7 +196,7 @@ impl Llm {
         self.converse(&body, deadline).await.map(|(reply, _)| reply)
     }
 
-    /// The answer to a request of the protocol, and what it used.
+    /// Sends a request, with retries, and returns the reply and the tokens used.
     async fn converse(&self, body: &Value, deadline: Instant) -> Result<(Reply, ModelUsage), LlmError> {
         let body = body.to_string();
         let mut pause = limits::LLM_RETRY;
@@ -215,7 +216,7 @@ impl Llm {
             if !failure.passing || last || Instant::now() + wait >= deadline {
                 return Err(failure.error);
             }
-            tracing::debug!(attempt, error = %failure.error, "the language model is asked again");
+            tracing::debug!(attempt, error = %failure.error, "retrying a request to the language model");
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(limits::LLM_RETRY_MAX);
         }
@@ -259,12 +260,12 @@ impl Llm {
     }
 }
 
-/// One attempt without an answer.
+/// A failed attempt.
 struct Failure {
     error: LlmError,
-    /// Whether another attempt may help.
+    /// Whether another attempt may succeed.
     passing: bool,
-    /// How long the endpoint wants to be left alone.
+    /// How long the endpoint asks clients to wait.
     wait: Option<Duration>,
 }
 
@@ -285,7 +286,7 @@ impl From<FetchError> for Failure {
     }
 }
 
-/// The address that conversations are sent to.
+/// Returns the URL that conversations are sent to.
 fn endpoint(base: &Url) -> Url {
     const PATH: &str = "/chat/completions";
     let mut endpoint = base.clone();

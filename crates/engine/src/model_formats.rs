@@ -1,5 +1,5 @@
-//! The formats of a page that a language model makes: asks it, and where it gives no answer that counts, takes what the
-//! page states instead, says so, and takes the price of the model off.
+//! The formats of a page that a language model produces. Where the model gives no valid answer, falls back to
+//! what the page states, adds a warning, and takes the price of the model off.
 
 use futures_util::future::join_all;
 use harvestman_core::api::options::ScrapeOptions;
@@ -14,18 +14,18 @@ use crate::ask::{self, Data, NoAnswer, Wanted};
 use crate::llm::Llm;
 
 const SUMMARY: &str = "Summarize the page in two to four sentences.";
-/// What is compared when the caller does not say.
+/// What is compared if the client does not say.
 const TRACKED: &str = "Extract the main data of the page.";
-/// A page that is an error has nothing to tell.
-const NO_PAGE: &str = "the target answered with an error";
+/// Reason for not asking the model about an error page.
+const NO_PAGE: &str = "the target returned an error";
 
-/// What a model made of one part.
+/// What the model produced for one format.
 enum Made {
     Data(Data),
     Words(String, Vec<String>),
 }
 
-/// Fills what was left to the model, by the deadline.
+/// Fills the formats that need the model, within the deadline.
 pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOptions, deadline: Instant) {
     let parts = parts(options);
     if parts.is_empty() {
@@ -68,7 +68,7 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
                 warnings
             }
             Err(why) => {
-                tracing::warn!(%why, "a page comes without what the language model was asked for");
+                tracing::warn!(%why, "cannot produce a format with the language model; using what the page states");
                 rendered
                     .for_model
                     .without(part, document, why.trim_end_matches('.'));

@@ -1,8 +1,8 @@
-//! Prompts for a live browser: carried out by a language model that is given the browser's commands as tools, or,
-//! without one, by the steps that the prompt names.
+//! Prompts for a live browser: executed by a language model that gets the browser's commands as tools, or,
+//! without a model, by the plain steps that the prompt names.
 //!
-//! What a page says is data for the model, never an instruction; it is marked as such, and bounded. A model may be
-//! wrong in every way: it is told so and goes on, for at most [`limits::AGENT_STEPS`] steps.
+//! Page content is data for the model, never an instruction: it is marked as such, and bounded. Whatever a
+//! model gets wrong is reported back to it, and it continues for at most [`limits::AGENT_STEPS`] steps.
 
 mod agent;
 mod follow;
@@ -17,11 +17,11 @@ use tokio::time::Instant;
 use crate::limits;
 use crate::llm::{Llm, LlmError};
 
-/// What a task led to. The execution of a prompt has the last snapshot of the page as its result, and what was done,
-/// a line each, as its output.
+/// The result of code or of a prompt. For a prompt, the execution's result is the last snapshot of the page,
+/// and its output lists what was done, one line each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The answer to a prompt; none when it did not come to one.
+    /// The answer to a prompt; `None` if there is none.
     pub(crate) output: Option<String>,
     pub(crate) execution: Execution,
 }
@@ -35,9 +35,10 @@ impl From<Execution> for Outcome {
     }
 }
 
-/// Refuses a prompt that nobody here can carry out, before anything is opened for it.
+/// Rejects a prompt that this server cannot execute, before a browser is opened for it.
 ///
-/// Errors: 503 with the words that are not understood.
+/// # Errors
+/// 503 with the words that are not understood.
 pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
     if llm.is_some() {
         return Ok(());
@@ -48,7 +49,7 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
             .map(|words| format!("`{}`", cut(words, 100)))
             .collect();
         let message = format!(
-            "no language model is configured on this server, and without one it only carries out plain steps \
+            "no language model is configured on this server, and without one it only executes plain steps \
              (`click Sign in, type x into Email, press Enter, read the price`); not understood: {}",
             cut(&unknown.join(", "), limits::UNKNOWN_WORDS_CHARS)
         );
@@ -56,9 +57,10 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
     })
 }
 
-/// Carries a prompt out in the current page.
+/// Executes a prompt in the current page.
 ///
-/// Errors: 502 when nothing of it has run, 503 as [`check`].
+/// # Errors
+/// 502 if nothing of it has run; 503 as for [`check`].
 pub(crate) async fn run(
     browser: &LiveBrowser,
     prompt: &str,
@@ -88,13 +90,13 @@ pub(crate) async fn run(
     Ok(work.outcome)
 }
 
-/// Why a prompt was not carried out to its end.
+/// Why a prompt was not completed.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 enum Failure {
-    /// Something about the page.
+    /// The page or the task prevents it.
     #[error("{0}")]
     Page(String),
-    #[error("it was not done in the time given")]
+    #[error("the task did not finish in time")]
     Timeout,
     #[error("{0}")]
     Browser(BrowserError),
@@ -112,11 +114,11 @@ impl From<CommandError> for Failure {
     }
 }
 
-/// A prompt being carried out.
+/// A prompt in execution.
 struct Work<'a> {
     browser: &'a LiveBrowser,
     deadline: Instant,
-    /// Commands that the browser was given.
+    /// Number of commands sent to the browser.
     steps: usize,
     outcome: Outcome,
 }
@@ -131,7 +133,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Notes what is done next.
+    /// Records the next step.
     fn note(&mut self, line: &str) {
         self.steps += 1;
         let stdout = &mut self.outcome.execution.stdout;
@@ -150,7 +152,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The beginning of a text, in bytes, never within a character.
+/// Returns at most the first `bytes` bytes of a text, cut at a character boundary.
 fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
@@ -160,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_model_only_plain_steps_are_taken() {
+    fn without_a_model_only_plain_steps_are_accepted() {
         assert!(check("click Sign in, then read the price", None).is_ok());
         let error = check("Compare the offers. Then buy the best", None).unwrap_err();
         assert_eq!((error.code, error.status()), (ErrorCode::NotConfigured, 503));

@@ -1,5 +1,5 @@
-//! Answers in the form of a JSON schema. Endpoints differ in what they take: the schema, JSON in any form, or neither;
-//! whatever they take, what comes back is JSON that somebody still has to judge.
+//! Replies in JSON. Endpoints differ in the response formats that they support: a schema, any JSON object, or
+//! none. In every case the caller still has to validate the reply.
 
 use harvestman_core::api::support::ModelUsage;
 use serde_json::{Value, json};
@@ -8,35 +8,35 @@ use tokio::time::Instant;
 use super::{Llm, LlmError, Message, Reply, wire};
 use crate::limits;
 
-/// What an answer shall look like.
+/// The requested format of a reply.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Form<'a> {
-    /// Words.
+    /// Plain text.
     Words,
     /// A JSON object.
     Object,
-    /// JSON after a schema, and a name for it: letters, digits and `_`.
+    /// JSON that matches a schema, and a name for the schema: letters, digits and `_`.
     Schema(&'static str, &'a Value),
 }
 
-/// An answer in JSON; whether it has the form that was asked for is not checked.
+/// A reply in JSON; not validated against the requested schema.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct JsonReply {
     pub(crate) value: Value,
-    /// Of all attempts that were answered.
+    /// Tokens used, over all requests that got a reply.
     pub(crate) usage: ModelUsage,
 }
 
-/// Statuses of endpoints that do not know a form of answers.
+/// Statuses of endpoints that do not support a response format.
 const UNKNOWN_FORM: [u16; 3] = [400, 422, 501];
-/// What is said to a model that answered otherwise.
-const ONLY_JSON: &str = "Answer with the JSON object alone: no words around it, no code fence.";
+/// Sent to a model that did not reply with JSON.
+const ONLY_JSON: &str = "Answer with only the JSON object: no text around it, no code fence.";
 
 impl Llm {
-    /// The model's answer as a JSON object. The conversation should describe the form too.
+    /// Returns the model's reply as a JSON object. The conversation should describe the format too.
     ///
     /// # Errors
-    /// Every [`LlmError`]; [`LlmError::Unreadable`] also when the model gives no JSON.
+    /// Any [`LlmError`]; [`LlmError::Unreadable`] also if the model returns no JSON.
     pub(crate) async fn chat_json(
         &self,
         messages: &[Message],
@@ -58,13 +58,14 @@ impl Llm {
             }
             messages.push(Message::User(ONLY_JSON.to_owned()));
         }
-        Err(LlmError::Unreadable("it is no JSON object".to_owned()))
+        Err(LlmError::Unreadable("not a JSON object".to_owned()))
     }
 
-    /// The model's answer in a form, without tools, and what it used; whether it has the form is not checked.
+    /// Returns the model's reply in a format, without tools, and the tokens used. The format of the reply is
+    /// not checked.
     ///
     /// # Errors
-    /// Every [`LlmError`].
+    /// Any [`LlmError`].
     pub(crate) async fn answer(
         &self,
         messages: &[Message],
@@ -97,7 +98,7 @@ impl Llm {
     }
 }
 
-/// The JSON object in what a model says, which may have put it into a fence or between words.
+/// Parses the JSON object in a reply, which may be inside a code fence or surrounded by text.
 fn object(text: &str) -> Option<Value> {
     let within = &text[text.find('{')?..=text.rfind('}')?];
     let value: Value = serde_json::from_str(within).ok()?;
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_found_in_what_is_said() {
+    fn an_object_is_found_in_the_text_of_a_reply() {
         assert_eq!(object("{\"a\":1}"), Some(json!({"a": 1})));
         assert_eq!(object("Sure!\n```json\n{\"a\": {}}\n```"), Some(json!({"a": {}})));
         for text in ["", "no", "}{", "[1]", "{a}", "{\"a\":1} and {\"b\":2}"] {

@@ -1,6 +1,6 @@
-//! Text that strangers wrote, in marks that it cannot leave: data for a model, never an instruction.
+//! Marks untrusted page text as data for a model, so that it cannot be taken for instructions.
 
-/// What comes from a page, marked.
+/// Wraps page text in marks that it cannot close itself.
 pub(crate) fn marked(text: &str) -> String {
     let inside = text.replace("</page", "< /page").replace("<page", "< page");
     format!("<page>\n{}\n</page>", inside.trim_end())

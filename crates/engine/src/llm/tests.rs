@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// An endpoint that gives these answers, one for each request, the last one for ever.
+/// An endpoint that returns these responses in order and then repeats the last one.
 struct Endpoint {
     llm: Llm,
     requests: Arc<Mutex<Vec<String>>>,
@@ -103,7 +103,7 @@ fn refused(status: u16, message: &str) -> LlmError {
 }
 
 #[tokio::test]
-async fn a_question_is_asked_with_the_key_and_answered() {
+async fn a_conversation_is_sent_with_the_api_key() {
     let endpoint = Endpoint::start(&[&yes()]).await;
     assert_eq!(endpoint.ask().await.unwrap().text.as_deref(), Some("yes"));
     let request = endpoint.requests.lock().unwrap()[0].clone();
@@ -125,7 +125,7 @@ async fn a_question_is_asked_with_the_key_and_answered() {
 }
 
 #[tokio::test]
-async fn passing_failures_are_repeated() {
+async fn transient_failures_are_retried() {
     for first in [
         http("429 Too Many Requests", "Retry-After: 0\r\n", "{}"),
         http("500 Oops", "", ""),
@@ -144,25 +144,28 @@ async fn passing_failures_are_repeated() {
 }
 
 #[tokio::test]
-async fn other_failures_are_told_at_once() {
+async fn other_failures_are_returned_at_once() {
     let wrong = http("401 Unauthorized", "", r#"{"error":{"message":"wrong key"}}"#);
     let endpoint = Endpoint::start(&[&wrong]).await;
     let error = endpoint.ask().await.unwrap_err();
     assert_eq!(error, refused(401, "wrong key"));
-    assert_eq!(error.to_string(), "the language model answered 401: wrong key");
+    assert_eq!(
+        error.to_string(),
+        "the language model returned status 401: wrong key"
+    );
     assert_eq!(endpoint.count(), 1);
-    // Nor is a redirect followed: the key is for this address.
+    // Redirects are not followed: the key is meant for this host only.
     let away = http("302 Found", "Location: http://127.0.0.1:1/\r\n", "");
     let endpoint = Endpoint::start(&[&away]).await;
     assert_eq!(endpoint.ask().await.unwrap_err(), refused(302, ""));
 }
 
 #[tokio::test]
-async fn repeats_have_an_end() {
+async fn retries_are_limited() {
     let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 0\r\n", "")]).await;
     assert_eq!(endpoint.ask().await.unwrap_err(), refused(429, ""));
     assert_eq!(endpoint.count(), limits::LLM_ATTEMPTS as usize);
-    // Nobody waits for longer than the time that is left.
+    // A wait beyond the deadline ends the retries.
     let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 19\r\n", "")]).await;
     let deadline = Instant::now() + Duration::from_secs(10);
     let asked = endpoint.llm.chat(&[], &[], deadline).await;
@@ -171,7 +174,7 @@ async fn repeats_have_an_end() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_silent_or_endless_is_left() {
+async fn a_silent_or_endless_endpoint_is_abandoned() {
     let endpoint = Endpoint::start(&["hang"]).await;
     let deadline = Instant::now() + Duration::from_millis(200);
     assert_eq!(
@@ -188,7 +191,7 @@ async fn an_endpoint_that_is_silent_or_endless_is_left() {
 }
 
 #[tokio::test]
-async fn json_is_asked_for_in_whatever_form_the_endpoint_knows() {
+async fn json_is_requested_in_a_format_that_the_endpoint_supports() {
     let no = http("400 Bad Request", "", r#"{"error":"unknown field"}"#);
     let says = |text: &str| {
         let usage = json!({"prompt_tokens": 5, "completion_tokens": 2});
@@ -224,7 +227,7 @@ async fn json_is_asked_for_in_whatever_form_the_endpoint_knows() {
 }
 
 #[test]
-fn the_address_is_made_from_the_base() {
+fn the_endpoint_is_derived_from_the_base_url() {
     for (base, expected) in [
         ("https://m.test/v1", "https://m.test/v1/chat/completions"),
         ("https://m.test/v1/", "https://m.test/v1/chat/completions"),

@@ -1,4 +1,4 @@
-//! The JSON of chat completions, written exactly and read leniently: endpoints differ.
+//! The JSON of chat completions: written strictly, read leniently because endpoints differ.
 
 use harvestman_core::api::support::ModelUsage;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Message, Reply, Tool, ToolCall};
 use crate::limits;
 
-/// The body of a request.
+/// Returns the body of a request.
 pub(super) fn request(model: &str, messages: &[Message], tools: &[Tool]) -> Value {
     let messages: Vec<Value> = messages.iter().map(message).collect();
     let mut body = json!({"model": model, "messages": messages});
@@ -53,7 +53,7 @@ struct Completion {
     usage: Option<Used>,
 }
 
-/// Tokens; endpoints leave out what they do not count.
+/// Token counts; endpoints omit the ones that they do not count.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Used {
@@ -89,7 +89,7 @@ struct Function {
     arguments: Value,
 }
 
-/// Reads an answer and what it used; the error says what is wrong with it.
+/// Parses a response into the reply and the tokens used. The error says what is wrong with the response.
 pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
     let completion: Completion = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let used = completion.usage.unwrap_or_default();
@@ -129,7 +129,7 @@ pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
     Ok((reply, usage))
 }
 
-/// A text, or the texts of a list of parts.
+/// Returns a text, or the joined texts of a list of parts.
 fn text(content: Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text,
@@ -139,7 +139,7 @@ fn text(content: Value) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// What an error answer says, cut short; empty when it says nothing that can be read.
+/// Returns the message of an error response, truncated; empty if there is none.
 pub(super) fn error_message(body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let said = [
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conversation_is_written_as_the_protocol_wants_it() {
+    fn a_conversation_is_written_as_the_protocol_requires() {
         let call = ToolCall {
             id: "c1".to_owned(),
             name: "click".to_owned(),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_in_every_usual_form() {
+    fn replies_are_read_in_every_common_form() {
         let read = |body: Value| reply(body.to_string().as_bytes()).map(|(reply, _)| reply);
         let text = |text: &str| {
             Ok(Reply {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_the_endpoint_says() {
+    fn errors_contain_the_message_of_the_endpoint() {
         assert_eq!(
             error_message(br#"{"error":{"message":"no such model"}}"#),
             "no such model"

@@ -1,4 +1,4 @@
-//! The loop of the agent: the page to the model, its calls to the browser, what came of them to the model.
+//! The agent loop: sends the page to the model, runs its tool calls in the browser, sends the results back.
 
 use harvestman_browser::commands::{Asked as Get, Command, CommandError};
 
@@ -8,19 +8,19 @@ use crate::limits;
 use crate::llm::{Llm, Message, Reply, ToolCall, marked};
 
 const BEHAVIOUR: &str = include_str!("agent.txt");
-/// What is said to a model that talks instead of acting.
+/// Sent to a model that replies without calling a tool.
 const USE_TOOLS: &str =
-    "Go on by calling a tool. When the task is done, or cannot be done, call `done` with the answer.";
+    "Continue by calling a tool. When the task is done, or cannot be done, call `done` with the answer.";
 
 /// A conversation about one prompt.
 struct Talk<'a, 'b> {
     work: &'a mut Work<'b>,
     messages: Vec<Message>,
-    /// The message that ends with the newest snapshot, and what it is without it.
+    /// Index of the message that ends with the newest snapshot, and its text without the snapshot.
     newest: Option<(usize, String)>,
 }
 
-/// Lets the model carry out the prompt.
+/// Lets the model execute the prompt.
 pub(super) async fn run(work: &mut Work<'_>, prompt: &str, llm: &Llm) -> Result<(), Failure> {
     let steps = limits::AGENT_STEPS.to_string();
     let mut talk = Talk {
@@ -38,7 +38,7 @@ pub(super) async fn run(work: &mut Work<'_>, prompt: &str, llm: &Llm) -> Result<
             .chat(&talk.messages, &tools, talk.work.deadline)
             .await
             .map_err(Failure::Model)?;
-        // An endpoint takes no message that says nothing.
+        // Endpoints reject messages without content.
         if reply != Reply::default() {
             talk.messages.push(Message::Assistant(reply.clone()));
         }
@@ -49,9 +49,9 @@ pub(super) async fn run(work: &mut Work<'_>, prompt: &str, llm: &Llm) -> Result<
                 talk.messages.push(Message::User(USE_TOOLS.to_owned()));
                 continue;
             }
-            // It will not use its tools: what it says is its answer.
+            // The model does not use its tools: take its text as the answer.
             let Reply { text: Some(text), .. } = reply else {
-                return Err(Failure::Page("the language model gave no answer".to_owned()));
+                return Err(Failure::Page("the language model returned no answer".to_owned()));
             };
             talk.work.outcome.output = Some(text);
             return Ok(());
@@ -62,18 +62,18 @@ pub(super) async fn run(work: &mut Work<'_>, prompt: &str, llm: &Llm) -> Result<
         }
     }
     Err(Failure::Page(format!(
-        "the task was not done within {} steps",
+        "the task was not completed within {} steps",
         limits::AGENT_STEPS
     )))
 }
 
 impl Talk<'_, '_> {
-    /// Carries out the calls of one reply; whether the model is done. Every call gets its answer.
+    /// Runs the calls of one reply and returns whether the model is done. Every call gets a result.
     async fn calls(&mut self, calls: &[ToolCall], steps: &mut usize) -> Result<bool, Failure> {
         let mut answers = Vec::with_capacity(calls.len());
         for call in calls {
             let result = match asked(call) {
-                _ if *steps >= limits::AGENT_STEPS => "not done: there are no steps left".to_owned(),
+                _ if *steps >= limits::AGENT_STEPS => "not executed: no steps left".to_owned(),
                 Err(why) => format!("error: {why}"),
                 Ok(Asked::Done(answer)) => {
                     self.work.outcome.output = Some(answer);
@@ -88,7 +88,8 @@ impl Talk<'_, '_> {
                 text: result,
             });
         }
-        // References change with a snapshot: only one, when all calls that were made with the old ones are done.
+        // References change with each snapshot, so take only one, after all calls that use the old
+        // references.
         let last = answers.pop();
         self.messages.append(&mut answers);
         if let Some(last) = last {
@@ -110,7 +111,7 @@ impl Talk<'_, '_> {
         }
     }
 
-    /// Adds a message with the page as it is now; the page in an earlier one is taken out.
+    /// Adds a message with a snapshot of the page; removes the snapshot from the earlier message.
     async fn say_with_page(&mut self, message: Message) -> Result<(), Failure> {
         let page = self.page().await?;
         if let Some((at, without)) = self.newest.take() {
@@ -127,7 +128,8 @@ impl Talk<'_, '_> {
         Ok(())
     }
 
-    /// The page for the model. A page that is too long in full is told by what takes input.
+    /// Returns the page for the model. If the full snapshot is too long, only elements that take input are
+    /// included.
     async fn page(&self) -> Result<String, Failure> {
         let Work {
             browser, deadline, ..
@@ -136,7 +138,7 @@ impl Talk<'_, '_> {
         let mut note = "";
         if snapshot.text.len() > limits::AGENT_PAGE_BYTES {
             snapshot = browser.snapshot(true, deadline).await?;
-            note = "(only what takes input: the page is long; use `read` for what it says)\n";
+            note = "(only elements that take input: the page is long; use `read` for its text)\n";
         }
         let whole = snapshot.text.len() <= limits::AGENT_PAGE_BYTES;
         let text = match whole {
@@ -148,9 +150,9 @@ impl Talk<'_, '_> {
         };
         let url = browser.command(&Command::Get(Get::Url), deadline).await?;
         let title = browser.command(&Command::Get(Get::Title), deadline).await?;
-        let rest = if whole { "" } else { "\n(the rest is left out)" };
+        let rest = if whole { "" } else { "\n(the rest is omitted)" };
         Ok(marked(&format!(
-            "{note}address: {}\ntitle: {}\n{text}{rest}",
+            "{note}URL: {}\ntitle: {}\n{text}{rest}",
             cut(&url, limits::AGENT_LINE_BYTES),
             cut(&title, limits::AGENT_LINE_BYTES)
         )))

@@ -1,4 +1,4 @@
-//! Plain steps, carried out one after the other: elements are found by their accessible names.
+//! Executes plain steps one after the other. Elements are found by their accessible names.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::tools::shown;
 use super::{Failure, Work};
 use crate::limits;
 
-/// Sends the form of the field that has the focus, or the first one, as Enter would.
+/// Submits the form of the focused field, or the first form, as Enter would.
 const SUBMIT: &str = "{
     const form = document.activeElement?.form ?? document.querySelector('form');
     if (!form) throw new Error('the page has no form');
     form.requestSubmit();
 }";
 
-/// Carries out steps until one fails.
+/// Executes steps until one fails.
 pub(super) async fn run(work: &mut Work<'_>, steps: &[Step]) -> Result<(), Failure> {
     let mut told: Vec<String> = Vec::new();
     let mut ended = Ok(());
@@ -38,7 +38,7 @@ pub(super) async fn run(work: &mut Work<'_>, steps: &[Step]) -> Result<(), Failu
     work.outcome.output = match (told.is_empty(), &ended) {
         (false, _) => Some(told.join("\n")),
         (true, Ok(())) => Some(format!(
-            "{} step{} carried out",
+            "{} step{} completed",
             steps.len(),
             if steps.len() == 1 { "" } else { "s" }
         )),
@@ -48,7 +48,7 @@ pub(super) async fn run(work: &mut Work<'_>, steps: &[Step]) -> Result<(), Failu
 }
 
 impl Work<'_> {
-    /// What the step tells.
+    /// Executes one step and returns the text that it reads, if any.
     async fn step(&mut self, step: &Step) -> Result<Option<String>, Failure> {
         if Instant::now() >= self.deadline {
             return Err(Failure::Timeout);
@@ -140,7 +140,7 @@ impl Work<'_> {
         }
     }
 
-    /// The search box; when nothing is called so, the first field.
+    /// Returns the search box; if no field is named so, the first field.
     async fn search_field(&self) -> Result<Target, Failure> {
         let field = |name: &str| Named {
             name: name.to_owned(),
@@ -159,7 +159,7 @@ impl Work<'_> {
             && let Some(found) = self.look(list, Use::Choose).await?
         {
             match self.does(Command::Act(found, choice.clone())).await {
-                // A list that the page has made itself is opened first.
+                // A custom list has to be opened first.
                 Err(Failure::Page(why)) if why.contains("click it") => {}
                 other => return other,
             }
@@ -208,7 +208,7 @@ impl Work<'_> {
         self.does(Command::Wait { until, timeout: None }).await
     }
 
-    /// The element that is meant; it may take [`limits::STEP_PATIENCE`] to appear.
+    /// Finds the element that a step names, waiting up to [`limits::STEP_PATIENCE`] for it to appear.
     async fn find(&self, named: &Named, purpose: Use) -> Result<Target, Failure> {
         let end = self.deadline.min(Instant::now() + limits::STEP_PATIENCE);
         loop {
@@ -220,7 +220,7 @@ impl Work<'_> {
             }
             tokio::time::sleep_until(end.min(Instant::now() + limits::STEP_POLL)).await;
         }
-        // What has no role of its own may still be clicked.
+        // An element without a role of its own may still be clickable.
         if matches!(purpose, Use::Click | Use::See) && !named.name.is_empty() {
             let shown = shown(&named.name);
             if self.does(Command::Get(Asked::Count(shown.clone()))).await? != "0" {
@@ -230,16 +230,16 @@ impl Work<'_> {
         let what = match purpose {
             Use::Write => "no field",
             Use::Choose => "no list",
-            Use::Tick => "nothing that can be ticked",
-            Use::Click | Use::See => "nothing",
+            Use::Tick => "no checkbox",
+            Use::Click | Use::See => "no element",
         };
         Err(Failure::Page(format!(
-            "{what} on the page is called `{}`",
+            "{what} on the page is named `{}`",
             named.name
         )))
     }
 
-    /// One look for an element by its accessible name.
+    /// Looks once for an element by its accessible name.
     async fn look(&self, named: &Named, purpose: Use) -> Result<Option<Target>, Failure> {
         let snapshot = self.browser.snapshot(false, self.deadline).await?;
         let elements = snapshot

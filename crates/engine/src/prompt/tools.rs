@@ -1,4 +1,4 @@
-//! The tools of the agent, and the browser command that each call stands for.
+//! The tools of the agent, and the browser commands that their calls stand for.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use serde_json::{Map, Value, json};
 use crate::limits;
 use crate::llm::{Tool, ToolCall};
 
-/// What a call asks for.
+/// A parsed tool call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Asked {
-    /// A command, and how it is noted.
+    /// Run a command; the text is its line in the log of the prompt.
     Do(Command, String),
-    /// The page once more.
+    /// Take a new snapshot.
     Look,
-    /// The end, with the answer.
+    /// Finish with this answer.
     Done(String),
 }
 
-/// All tools.
+/// Returns all tools.
 pub(super) fn tools() -> Vec<Tool> {
     let reference =
         || json!({"type": "string", "description": "Reference in the newest snapshot, such as e3"});
@@ -43,7 +43,7 @@ pub(super) fn tools() -> Vec<Tool> {
         ),
         tool(
             "fill",
-            "Replace what is written in a field.",
+            "Replace the text of a field.",
             json!({"ref": reference(), "text": text("The new text")}),
             &["ref", "text"],
         ),
@@ -76,39 +76,39 @@ pub(super) fn tools() -> Vec<Tool> {
         ),
         tool(
             "wait",
-            "Wait for a text to appear, or for a time.",
-            json!({"text": text("The text"), "milliseconds": {"type": "integer", "description": "The time, when no text is given"}}),
+            "Wait for a text to appear, or for a duration.",
+            json!({"text": text("The text"), "milliseconds": {"type": "integer", "description": "The duration, if no text is given"}}),
             &[],
         ),
         tool(
             "open",
-            "Go to an address.",
-            json!({"url": text("http or https address")}),
+            "Go to a URL.",
+            json!({"url": text("http or https URL")}),
             &["url"],
         ),
         tool("back", "Go back to the previous page.", json!({}), &[]),
         tool("snapshot", "Look at the page again.", json!({}), &[]),
         tool(
             "read",
-            "Read what the page says about something, or, without words, all its text.",
+            "Read what the page says about something, or all its text if `about` is missing.",
             json!({"about": text("What to look for, such as: price")}),
             &[],
         ),
         tool(
             "done",
-            "End with the answer for the user.",
+            "Finish with the answer for the user.",
             json!({"answer": text("The answer")}),
             &["answer"],
         ),
     ]
 }
 
-/// Reads a call; the error is for the model.
+/// Parses a tool call. The error is for the model.
 pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
     let arguments: Map<String, Value> = match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(arguments)) => arguments,
-        Ok(_) => return Err("the arguments are no JSON object".to_owned()),
-        Err(error) => return Err(format!("the arguments are no JSON: {error}")),
+        Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
+        Err(error) => return Err(format!("the arguments are not valid JSON: {error}")),
     };
     let arguments = Arguments(arguments);
     let act = |act: Act| -> Result<Command, String> { Ok(Command::Act(arguments.reference()?, act)) };
@@ -143,13 +143,16 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         "done" => return Ok(Asked::Done(arguments.text("answer")?)),
         other => {
             let known: Vec<&str> = tools().iter().map(|tool| tool.name).collect();
-            return Err(format!("there is no tool `{other}`, only {}", known.join(", ")));
+            return Err(format!(
+                "unknown tool `{other}`; available tools: {}",
+                known.join(", ")
+            ));
         }
     };
     Ok(Asked::Do(command, noted(call, &arguments)))
 }
 
-/// An element that shows a text.
+/// Finds an element that shows a text.
 pub(super) fn shown(text: &str) -> Find {
     Find {
         by: By::Text,
@@ -165,7 +168,7 @@ fn parsed(words: &[&str]) -> Result<Command, String> {
     Command::parse(&words)
 }
 
-/// How a call is noted: the tool and its values.
+/// Returns the log line of a call: the tool and its arguments.
 fn noted(call: &ToolCall, arguments: &Arguments) -> String {
     let values = arguments
         .0
@@ -174,7 +177,7 @@ fn noted(call: &ToolCall, arguments: &Arguments) -> String {
             ("ref", Value::String(reference)) => format!(" @{}", reference.trim_start_matches(['@'])),
             (_, value) => format!(" {value}"),
         });
-    // Objects of JSON have their fields in the order of the alphabet: the reference goes first.
+    // JSON object fields are sorted by name: put the reference first.
     let (references, others): (Vec<String>, Vec<String>) = values.partition(|value| value.starts_with(" @"));
     format!("{}{}{}", call.name, references.concat(), others.concat())
 }
@@ -197,7 +200,7 @@ impl Arguments {
         }
     }
 
-    /// `e3`, `@e3`, `ref=e3`, `[ref=e3]` or 3.
+    /// Parses a reference: `e3`, `@e3`, `ref=e3`, `[ref=e3]` or 3.
     fn reference(&self) -> Result<Target, String> {
         let given = self.text("ref")?;
         let bare = given.trim_matches(['[', ']', ' ', '@']);
@@ -206,7 +209,7 @@ impl Arguments {
         digits
             .parse()
             .map(Target::Reference)
-            .map_err(|_| format!("`{given}` is no reference; use one of the newest snapshot, such as e3"))
+            .map_err(|_| format!("invalid reference `{given}`; use one from the newest snapshot, such as e3"))
     }
 }
 
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_browser_commands() {
+    fn calls_become_browser_commands() {
         let third = || Target::Reference(3);
         for (name, arguments, command, note) in [
             (
@@ -309,16 +312,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_call_is_told_why() {
+    fn invalid_calls_are_rejected_with_a_reason() {
         for (name, arguments, why) in [
-            ("click", "{", "no JSON"),
-            ("click", "[]", "no JSON object"),
+            ("click", "{", "not valid JSON"),
+            ("click", "[]", "not a JSON object"),
             ("click", "{}", "`ref` is missing"),
-            ("click", r#"{"ref":"Send"}"#, "no reference"),
+            ("click", r#"{"ref":"Send"}"#, "invalid reference"),
             ("fill", r#"{"ref":"e1"}"#, "`text` is missing"),
             ("open", r#"{"url":"file:///etc/passwd"}"#, "only http and https"),
             ("scroll", r#"{"direction":"away"}"#, "up, down, left and right"),
-            ("explode", "{}", "no tool `explode`, only click, fill"),
+            (
+                "explode",
+                "{}",
+                "unknown tool `explode`; available tools: click, fill",
+            ),
             ("done", "{}", "`answer` is missing"),
         ] {
             let error = ask(name, arguments).unwrap_err();
@@ -330,7 +337,7 @@ mod tests {
     fn every_tool_is_known_and_described() {
         for tool in tools() {
             let error = ask(tool.name, "{}").err().unwrap_or_default();
-            assert!(!error.contains("no tool"), "{}", tool.name);
+            assert!(!error.contains("unknown tool"), "{}", tool.name);
             assert!(!tool.description.is_empty());
             for required in tool.parameters["required"].as_array().unwrap() {
                 assert!(!tool.parameters["properties"][required.as_str().unwrap()].is_null());

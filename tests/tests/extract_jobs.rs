@@ -228,7 +228,7 @@ async fn a_model_extracts_from_each_page_and_is_told_the_receiver() {
     assert!(
         model.questions()[0]
             .last()
-            .contains("Instructions of the user: Be brief.")
+            .contains("Instructions from the user: Be brief.")
     );
     let events = receiver.wait_for("extract.completed").await;
     let names: Vec<&str> = events.iter().map(|event| event.event()).collect();
@@ -290,7 +290,7 @@ async fn an_agent_reads_what_it_needs_and_nothing_else() {
     assert!(
         questions[3]
             .last()
-            .contains("neither given by the user nor shown"),
+            .contains("neither given by the user nor returned"),
         "{}",
         questions[3].last()
     );
@@ -370,9 +370,9 @@ async fn an_agent_keeps_to_its_addresses_and_credits() {
         questions[1]
             .texts()
             .iter()
-            .any(|text| text.contains("no tool `map`"))
+            .any(|text| text.contains("unknown tool `map`"))
     );
-    assert!(questions[1].last().contains("no tool `search`"));
+    assert!(questions[1].last().contains("unknown tool `search`"));
     assert!(!questions[0].json["tools"].to_string().contains("\"search\""));
     assert!(
         questions[4].last().contains("the credits are used up"),

@@ -1,6 +1,7 @@
-//! Runs of extract and agent: data from several pages. A run is a stored job under a lease like a crawl; what it found
-//! lies in memory until its end, which stores result, price and event at once. A run whose server stops begins anew on
-//! the next, mostly from the page cache, and fails when that has happened too often.
+//! Extract and agent jobs ("runs"): data from several pages. A run is a stored job under a lease, like a
+//! crawl. Its findings are held in memory until it ends; one transaction then stores result, credits and
+//! event. A run whose server stops starts over on the next server, mostly from the page cache, and fails
+//! after [`limits::RUN_ATTEMPTS`] attempts.
 
 mod agent;
 mod agent_tools;
@@ -22,20 +23,20 @@ use crate::driver::Stopped;
 use crate::engine::Inner;
 use crate::{clock, limits};
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Found {
-    /// The result; none: it failed.
+    /// The result; `None` if the run failed.
     data: Option<Value>,
-    /// What the agent says beside it.
+    /// The agent's answer in chat mode.
     message: Option<String>,
-    /// Why it failed.
+    /// Why the run failed.
     error: Option<String>,
-    /// For each property at the top the addresses it comes from.
+    /// The source URLs of each top-level property.
     sources: Option<Map<String, Value>>,
     warnings: Vec<String>,
     credits: u32,
-    /// Pages that were read.
+    /// Number of pages read.
     pages: u64,
 }
 
@@ -54,13 +55,13 @@ impl Found {
         }
     }
 
-    /// Says what is wrong with the result by the schema.
+    /// Adds a warning if the result does not match the schema.
     fn check(&mut self, schema: Option<&Schema>) {
         let (Some(schema), Some(data)) = (schema, &self.data) else {
             return;
         };
         let violations = schema.violations(data);
-        // Of one page it was told already.
+        // A run of one page already has the warning of that page.
         let told = self.pages == 1
             && self
                 .warnings
@@ -74,9 +75,9 @@ impl Found {
         }
     }
 
-    /// As it is stored and told.
+    /// Returns the outcome as it is stored and sent to webhooks.
     fn end(self, lease: &Lease) -> RunEnd {
-        // Nobody pays for nothing.
+        // A failed run costs nothing.
         let credits = if self.error.is_none() { self.credits } else { 0 };
         let warning = (!self.warnings.is_empty()).then(|| self.warnings.join(" "));
         let told = match (lease.kind, &self.error) {
@@ -104,7 +105,7 @@ impl Found {
     }
 }
 
-/// Runs a leased extract or agent until it has ended, the lease is lost, or `stop` is called.
+/// Runs a leased extract or agent until it has ended, the lease is lost, or `stop` is cancelled.
 pub(crate) async fn drive(
     inner: Arc<Inner>,
     lease: Lease,
@@ -113,7 +114,7 @@ pub(crate) async fn drive(
     let work = async {
         if lease.epoch > limits::RUN_ATTEMPTS {
             return Found::failed(
-                "the server stopped again and again while it worked on this; start it anew",
+                "the server stopped too often while it worked on this job; start the job again",
             );
         }
         let found = match lease.kind {
@@ -144,7 +145,7 @@ pub(crate) async fn drive(
     loop {
         match inner.store.finish_run(&lease, end.clone(), clock::now()).await {
             Err(error) if error.passing() => {
-                tracing::warn!(%error, "the end of a run has to wait");
+                tracing::warn!(%error, "cannot store the result of a run; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
             }
@@ -157,7 +158,7 @@ pub(crate) async fn drive(
     }
 }
 
-/// When a run has to come to its end.
+/// Returns the deadline of a run: its own timeout, at most [`limits::RUN_TIME`].
 fn deadline(timeout_ms: Option<u64>) -> tokio::time::Instant {
     let time = timeout_ms
         .map_or(limits::RUN_TIME, Duration::from_millis)

@@ -124,7 +124,7 @@ async fn pages_are_chosen_by_search_where_none_are_given() {
     let failed = extracted(&server, &extract).await;
     assert_eq!(failed["status"], "failed");
     assert!(
-        failed["error"].as_str().unwrap().contains("answered 403"),
+        failed["error"].as_str().unwrap().contains("returned status 403"),
         "{failed}"
     );
     let mut given = extract.clone();
@@ -134,7 +134,7 @@ async fn pages_are_chosen_by_search_where_none_are_given() {
         (&status["status"], &status["creditsUsed"]),
         (&json!("completed"), &json!(1))
     );
-    assert!(warning(&status).contains("answered 403"), "{status}");
+    assert!(warning(&status).contains("returned status 403"), "{status}");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn an_agent_searches_and_opens_what_was_found() {
     assert!(
         questions[1]
             .last()
-            .contains("neither given by the user nor shown")
+            .contains("neither given by the user nor returned")
     );
     let shown = questions[2].last();
     assert_eq!(shown, format!("<page>\n{cup} A find\nWhat it says.\n</page>"));

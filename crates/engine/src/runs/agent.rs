@@ -1,5 +1,6 @@
-//! One agent: a language model that finds and reads pages until it has what was asked for, within its credits and steps.
-//! Without a model the pages that were named, or else a search finds, are read as an extract would.
+//! One agent: a language model that finds and reads pages until it has the requested data, within its limits
+//! of credits and steps. Without a model, reads the given pages (or those that a search finds) like an
+//! extract.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,13 +30,14 @@ use crate::{clock, limits, search};
 
 const BEHAVIOUR: &str = include_str!("agent.txt");
 const USE_TOOLS: &str =
-    "Go on by calling a tool. When you have what the task asks for, call `done` with the result.";
-/// What takes the place of a page that was read long ago.
-const READ_BEFORE: &str = "(left out: you have read it)";
+    "Continue by calling a tool. When you have what the task asks for, call `done` with the result.";
+/// Replaces the text of a page that was read long ago.
+const READ_BEFORE: &str = "(omitted: you have already read this page)";
 
 /// Runs the agent of a lease.
 ///
-/// Errors: the model gave no result, or none of the pages could be read.
+/// # Errors
+/// If the model gives no result, or none of the pages can be read.
 pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<Found, ApiError> {
     let request = AgentRequest::from_json(lease.request.as_bytes())?;
     match inner.config.llm.clone() {
@@ -44,14 +46,14 @@ pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<Found, ApiE
     }
 }
 
-/// The extract that stands for an agent without a model.
+/// Returns the extract that replaces an agent if there is no model.
 fn without_model(request: &AgentRequest) -> ExtractRequest {
     let target = |url: &TargetUrl| ExtractTarget {
         url: url.clone(),
         whole_site: false,
     };
     let searches = request.urls.is_empty();
-    // A page costs one credit.
+    // Reading a page costs one credit.
     let search = match searches {
         true => billing::search(limits::EXTRACT_SEARCH_RESULTS),
         false => 0,
@@ -81,7 +83,7 @@ fn options(request: &AgentRequest) -> ScrapeOptions {
     }
 }
 
-/// An agent at work.
+/// A running agent.
 struct Agent<'a> {
     inner: &'a Arc<Inner>,
     lease: &'a Lease,
@@ -91,9 +93,9 @@ struct Agent<'a> {
     pages: Pages<'a>,
     deadline: Instant,
     messages: Vec<Message>,
-    /// Where pages stand among the messages, oldest first, with their size.
+    /// Index and size in bytes of the messages that contain a page, oldest first.
     shown: Vec<(usize, usize)>,
-    /// Addresses that the user gave or a tool showed.
+    /// URLs that the user gave or a tool returned.
     known: HashSet<UrlKey>,
     found: Found,
 }
@@ -147,7 +149,7 @@ impl<'a> Agent<'a> {
                 if self.is_chat() && !said.is_empty() {
                     return Ok(self.finished(Value::String(said)));
                 }
-                // Some models write the result instead of calling for the end.
+                // Some models write the result instead of calling `done`.
                 if let Ok(read) = answer::read(&said, self.schema.as_ref(), None) {
                     return Ok(self.finished(read.value));
                 }
@@ -161,16 +163,16 @@ impl<'a> Agent<'a> {
             for call in &reply.calls {
                 steps += 1;
                 let text = match asked(call, strict) {
-                    _ if steps > most => "not done: there are no steps left".to_owned(),
+                    _ if steps > most => "not executed: no steps left".to_owned(),
                     Err(why) => format!("error: {why}"),
                     Ok(Asked::Done(result)) => match self.checked(result) {
                         Ok(value) => return Ok(self.finished(value)),
                         Err(why) => {
                             invalid += 1;
                             if invalid > limits::RUN_REPAIRS {
-                                return Err(no_result(&format!("its result is not valid: {why}")));
+                                return Err(no_result(&format!("its result is invalid: {why}")));
                             }
-                            format!("error: the result is not valid: {why} Correct it and call `done` again.")
+                            format!("error: the result is invalid: {why} Correct it and call `done` again.")
                         }
                     },
                     Ok(action) => self.act(call, action).await?,
@@ -182,7 +184,7 @@ impl<'a> Agent<'a> {
                 self.forget_old_pages();
             }
         }
-        Err(no_result(&format!("it came to no result within {most} steps")))
+        Err(no_result(&format!("no result after {most} steps")))
     }
 
     fn task(&self) -> String {
@@ -202,12 +204,12 @@ impl<'a> Agent<'a> {
         task
     }
 
-    /// A result that counts, without what the schema does not have.
+    /// Returns a valid result, without fields that are not in the schema. The error is for the model.
     fn checked(&mut self, result: Value) -> Result<Value, String> {
         if self.is_chat() {
             return match result {
                 Value::String(text) if !text.trim().is_empty() => Ok(Value::String(text)),
-                _ => Err("`result` must be a text.".to_owned()),
+                _ => Err("`result` must be a string.".to_owned()),
             };
         }
         let read = answer::read(&result.to_string(), self.schema.as_ref(), None);
@@ -223,9 +225,10 @@ impl<'a> Agent<'a> {
         self.found
     }
 
-    /// Does what was asked for and says what came of it.
+    /// Runs a tool call and returns its result for the model.
     ///
-    /// Errors: the budget of the team is used up, or the store does not answer.
+    /// # Errors
+    /// If the team's budget is used up or the store fails.
     async fn act(&mut self, call: &ToolCall, action: Asked) -> Result<String, ApiError> {
         let (url, cost) = match &action {
             Asked::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
@@ -234,10 +237,10 @@ impl<'a> Agent<'a> {
             Asked::Done(_) => return Ok(String::new()),
         };
         if url.is_some_and(|url| !self.may_open(&url.url)) {
-            return Ok("error: this address was neither given by the user nor shown by a tool".to_owned());
+            return Ok("error: this URL was neither given by the user nor returned by a tool".to_owned());
         }
         if u64::from(self.found.credits) + cost > self.request.max_credits {
-            return Ok("not done: the credits are used up; call `done` with what you have".to_owned());
+            return Ok("not executed: the credits are used up; call `done` with what you have".to_owned());
         }
         let text = match action {
             Asked::Search(query) => self.search(query).await?,
@@ -257,8 +260,9 @@ impl<'a> Agent<'a> {
         Ok(text)
     }
 
-    /// Whether an address may be opened: given, shown, on a site of the user's, or, where the user named no site, the
-    /// top of one. An address that was made up could carry away what the agent has read.
+    /// Returns whether the agent may open a URL: one that was given or returned by a tool, one on a host that
+    /// the user gave, or, if the user gave no URL, the top page of any host. A URL made up by the model could
+    /// leak what the agent has read.
     fn may_open(&self, url: &Url) -> bool {
         if self.known.contains(&key(url)) {
             return true;
@@ -274,7 +278,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Whether the prompt names the host of an address.
+    /// Returns whether the prompt names the URL's host.
     fn is_named(&self, url: &Url) -> bool {
         match url.host() {
             Some(Host::Domain(host)) => self
@@ -313,7 +317,7 @@ impl<'a> Agent<'a> {
         let links = match tokio::time::timeout_at(self.deadline, mapping).await {
             Ok(Ok(links)) => links,
             Ok(Err(error)) => return format!("error: {}", error.message),
-            Err(_) => return "error: the time is over".to_owned(),
+            Err(_) => return "error: the time limit is reached".to_owned(),
         };
         self.found.credits = self.found.credits.saturating_add(MAP_CREDITS);
         let mut lines = Vec::with_capacity(links.len());
@@ -349,7 +353,7 @@ impl<'a> Agent<'a> {
         Ok(format!("{notes}\n{results}").trim_start().to_owned())
     }
 
-    /// Takes out the oldest pages when all of them together are more than a conversation bears.
+    /// Removes the oldest pages while all pages together exceed [`limits::RUN_TALK_BYTES`].
     fn forget_old_pages(&mut self) {
         let mut bytes: usize = self.shown.iter().map(|(_, bytes)| bytes).sum();
         while bytes > limits::RUN_TALK_BYTES && self.shown.len() > 1 {
@@ -362,12 +366,12 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// A page for the model: its text, then where it leads.
+/// Formats a page for the model: its text, then its links.
 fn shown(page: &Page) -> String {
     let markdown = page.document.markdown.as_deref().unwrap_or_default();
     let text = cut(markdown, limits::AGENT_PAGE_BYTES);
     let rest = if text.len() < markdown.len() {
-        "\n(the rest is left out)"
+        "\n(the rest is omitted)"
     } else {
         ""
     };
@@ -381,7 +385,7 @@ fn shown(page: &Page) -> String {
         .collect();
     let links = cut(&links.join("\n"), limits::AGENT_READ_BYTES).to_owned();
     marked(&format!(
-        "address: {}\nstatus: {status}\ntitle: {}\n\n{text}{rest}\n\nlinks:\n{links}",
+        "URL: {}\nstatus: {status}\ntitle: {}\n\n{text}{rest}\n\nlinks:\n{links}",
         page.url,
         cut(title, limits::AGENT_LINE_BYTES)
     ))
@@ -395,10 +399,10 @@ fn key(url: &Url) -> UrlKey {
     UrlKey::of(url, Identity::default())
 }
 
-/// The end of a run without a result.
+/// Returns the error of a run without a result.
 fn no_result(why: &(impl std::fmt::Display + ?Sized)) -> ApiError {
     ApiError::new(
         ErrorCode::AgentError,
-        format!("the language model gave no result: {why}"),
+        format!("the language model returned no result: {why}"),
     )
 }

@@ -1,5 +1,5 @@
-//! What an agent can do: search, read a page, list the pages of a site, and end with a result. Nothing that it can do changes
-//! anything anywhere.
+//! The tools of an agent: search, read a page, list the pages of a site, and finish with a result. All of
+//! them only read.
 
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::limits::MAX_SEARCH_QUERY_CHARS;
@@ -8,28 +8,29 @@ use serde_json::{Value, json};
 
 use crate::llm::{Tool, ToolCall};
 
-/// A call as it was understood.
+/// A parsed tool call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Asked {
-    /// Find pages by words, 1 to 500 characters.
+    /// Search for pages; 1 to 500 characters.
     Search(String),
     /// Read a page.
     Scrape(TargetUrl),
-    /// List the pages of a site, those about the words first.
+    /// List the pages of a site; those that match the words come first.
     Map(TargetUrl, Option<String>),
-    /// The end: data, or words in a conversation.
+    /// Finish with data, or with a text in chat mode.
     Done(Value),
 }
 
-/// The tools of a run. `schema`: of the result; none: any JSON, or words in a conversation.
+/// Returns the tools of a run. `schema` is that of the result; without one the result is any JSON, or a text
+/// in chat mode.
 pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Tool> {
-    let url = json!({"type": "string", "description": "Absolute address"});
+    let url = json!({"type": "string", "description": "Absolute URL"});
     let result = match (schema, chat) {
         (_, true) => {
             json!({"type": "string", "description": "The answer to the user, in the language of the task"})
         }
         (Some(schema), false) => schema.clone(),
-        (None, false) => json!({"description": "The data as JSON, with names that fit the task"}),
+        (None, false) => json!({"description": "The data as JSON, with field names that fit the task"}),
     };
     let mut tools = vec![Tool {
         name: "scrape",
@@ -39,19 +40,19 @@ pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Too
     if !strict {
         tools.push(Tool {
             name: "map",
-            description: "Lists pages of a site. With `search` those come first that have to do with it.",
+            description: "Lists pages of a site. With `search`, matching pages come first.",
             parameters: json!({"type": "object", "required": ["url"],
                 "properties": {"url": url, "search": {"type": "string"}}}),
         });
         tools.push(Tool {
             name: "search",
-            description: "Finds pages by words: their addresses, titles and descriptions.",
+            description: "Finds pages by words and returns their URLs, titles and descriptions.",
             parameters: json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}),
         });
     }
     tools.push(Tool {
         name: "done",
-        description: "Ends the task with its result.",
+        description: "Finishes the task with its result.",
         parameters: json!({"type": "object", "properties": {"result": result}, "required": ["result"]}),
     });
     tools
@@ -73,11 +74,14 @@ struct End {
     result: Value,
 }
 
-/// Reads a call. Errors: what is wrong with it, for the model.
+/// Parses a tool call.
+///
+/// # Errors
+/// What is wrong with the call, for the model.
 pub(super) fn asked(call: &ToolCall, strict: bool) -> Result<Asked, String> {
     fn read<'a, T: Deserialize<'a>>(call: &'a ToolCall) -> Result<T, String> {
         serde_json::from_str(&call.arguments)
-            .map_err(|error| format!("the arguments of `{}` cannot be read: {error}", call.name))
+            .map_err(|error| format!("invalid arguments of `{}`: {error}", call.name))
     }
     let place = || -> Result<(TargetUrl, Option<String>), String> {
         let place: Place = read(call)?;
@@ -88,13 +92,13 @@ pub(super) fn asked(call: &ToolCall, strict: bool) -> Result<Asked, String> {
         "scrape" => Ok(Asked::Scrape(place()?.0)),
         "map" if !strict => place().map(|(url, search)| Asked::Map(url, search)),
         "search" if !strict => match read::<Words>(call)?.query.trim() {
-            "" => Err("`query` has no words".to_owned()),
+            "" => Err("`query` is empty".to_owned()),
             query => Ok(Asked::Search(
                 query.chars().take(MAX_SEARCH_QUERY_CHARS).collect(),
             )),
         },
         "done" => Ok(Asked::Done(read::<End>(call)?.result)),
-        name => Err(format!("there is no tool `{name}`")),
+        name => Err(format!("unknown tool `{name}`")),
     }
 }
 
@@ -111,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_understood_or_told_what_is_wrong() {
+    fn calls_are_parsed_or_rejected_with_a_reason() {
         let scrape = asked(&call("scrape", r#"{"url":"https://a.test/x"}"#), true).unwrap();
         assert!(matches!(scrape, Asked::Scrape(url) if url.url.as_str() == "https://a.test/x"));
         let map = asked(&call("map", r#"{"url":"https://a.test","search":" "}"#), false).unwrap();
@@ -121,14 +125,14 @@ mod tests {
         let search = asked(&call("search", r#"{"query":" cups "}"#), false).unwrap();
         assert_eq!(search, Asked::Search("cups".to_owned()));
         let wordless = asked(&call("search", r#"{"query":" "}"#), false).unwrap_err();
-        assert!(wordless.contains("no words"), "{wordless}");
+        assert!(wordless.contains("is empty"), "{wordless}");
         for (name, arguments, why) in [
-            ("search", r#"{"query":"cups"}"#, "no tool `search`"),
-            ("map", r#"{"url":"https://a.test"}"#, "no tool `map`"),
+            ("search", r#"{"query":"cups"}"#, "unknown tool `search`"),
+            ("map", r#"{"url":"https://a.test"}"#, "unknown tool `map`"),
             ("scrape", r#"{"url":"file:///etc/passwd"}"#, "`url`"),
-            ("scrape", "{", "cannot be read"),
-            ("delete", "{}", "no tool"),
-            ("done", "{}", "cannot be read"),
+            ("scrape", "{", "invalid arguments"),
+            ("delete", "{}", "unknown tool"),
+            ("done", "{}", "invalid arguments"),
         ] {
             let wrong = asked(&call(name, arguments), true).unwrap_err();
             assert!(wrong.contains(why), "{wrong}");
@@ -136,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_run_has_no_way_to_other_pages() {
+    fn a_strict_run_has_no_tools_that_find_other_pages() {
         let names =
             |strict| -> Vec<&str> { tools(None, strict, false).iter().map(|tool| tool.name).collect() };
         assert_eq!(names(true), ["scrape", "done"]);

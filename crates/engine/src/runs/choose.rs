@@ -1,5 +1,5 @@
-//! Which pages a run reads: of a site those whose addresses and titles have most to do with what is asked for, of the web
-//! those that a search finds.
+//! Selects the pages that a run reads: the most relevant ones of a site by URL and title, and those that a
+//! web search finds.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::engine::Inner;
 use crate::limits;
 use crate::map::Mapping;
 
-/// The words by which pages are chosen: those of the prompt, else the names of the schema's properties.
+/// Returns the words by which pages of a site are ranked: the prompt, else the property names of the schema.
 pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
     if let Some(prompt) = prompt {
         return Some(prompt.to_owned());
@@ -34,7 +34,7 @@ pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -
     (!names.is_empty()).then(|| names.join(" "))
 }
 
-/// The words by which pages are searched for: the beginning of the prompt, else the title of the schema or what it names.
+/// Returns the query of a web search: the beginning of the prompt, else the schema's title or property names.
 pub(super) fn question(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
     let title = || schema?.get("title")?.as_str().map(str::to_owned);
     let text = match prompt {
@@ -46,7 +46,7 @@ pub(super) fn question(prompt: Option<&str>, schema: Option<&Map<String, Value>>
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// A search for pages that a run can open.
+/// Returns a search request whose results a run can open.
 pub(super) fn search(words: String, limit: u64, location: &Location) -> SearchRequest {
     SearchRequest {
         limit,
@@ -56,9 +56,10 @@ pub(super) fn search(words: String, limit: u64, location: &Location) -> SearchRe
     }
 }
 
-/// Pages at and below a target, best first, at most `limit`.
+/// Returns pages at and below a target, most relevant first, at most `limit`.
 ///
-/// Errors: as a map.
+/// # Errors
+/// As for a map.
 pub(super) async fn below(
     inner: &Arc<Inner>,
     lease: &Lease,
@@ -67,7 +68,7 @@ pub(super) async fn below(
     limit: u64,
     deadline: Instant,
 ) -> Result<Vec<Url>, ApiError> {
-    // What stands before `/*` is the top; with a slash behind it few sites know it.
+    // The part before `/*` is the top page; few sites serve it with a trailing slash.
     let top =
         TargetUrl::parse(target.url.given().trim_end_matches('/')).unwrap_or_else(|_| target.url.clone());
     let map = MapRequest {
@@ -88,7 +89,7 @@ pub(super) async fn below(
     Ok(within(&top.url, links, limit))
 }
 
-/// The links at or below an address.
+/// Returns the links at or below a URL; the URL itself if there are none.
 fn within(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
     let path = top.path().trim_end_matches('/');
     let is_below = |url: &Url| {
@@ -104,7 +105,7 @@ fn within(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
     chosen
 }
 
-/// The links to other hosts that have a word of the query in them, best first.
+/// Returns the links to other hosts whose URL contains a word of the query, most relevant first.
 pub(super) fn external(page: &Url, links: &[Url], query: &str) -> Vec<Url> {
     let words: Vec<String> = query
         .split(|c: char| !c.is_alphanumeric())
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_below_an_address_are_chosen_and_others_are_not() {
+    fn only_pages_below_the_url_are_chosen() {
         let top = Url::parse("https://a.test/docs/").unwrap();
         let links = |urls: &[&str]| -> Vec<MapLink> {
             urls.iter()
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn links_elsewhere_need_a_word_of_the_question() {
+    fn external_links_must_contain_a_word_of_the_query() {
         let page = Url::parse("https://a.test/").unwrap();
         let links: Vec<Url> = [
             "https://b.test/about",
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_web_is_asked_by_the_prompt_or_what_the_schema_is_about() {
+    fn the_web_search_uses_the_prompt_or_the_schema() {
         let named = json!({"properties": {"price": {}, "name": {}}});
         let titled = json!({"title": "Cups", "properties": {"price": {}}});
         let ask = |prompt, schema: &Value| question(prompt, schema.as_object());
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_asked_by_the_names_of_its_properties() {
+    fn pages_are_ranked_by_the_property_names_of_the_schema() {
         let schema = json!({"properties": {"price": {}, "title": {}}});
         assert_eq!(query(None, schema.as_object()).as_deref(), Some("price title"));
         assert_eq!(query(Some("x"), schema.as_object()).as_deref(), Some("x"));

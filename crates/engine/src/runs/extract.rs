@@ -1,5 +1,5 @@
-//! One extract: its pages are read a few at a time, each gives what it has for the schema, the results are joined in
-//! the order of the request.
+//! One extract: reads its pages a few at a time, extracts what each has for the schema, and merges the
+//! results in the order of the request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::{Found, choose, deadline};
 use crate::engine::Inner;
 use crate::{limits, search};
 
-/// An extract that is under way.
+/// A running extract.
 struct Extract<'a> {
     inner: &'a Arc<Inner>,
     lease: &'a Lease,
@@ -35,13 +35,14 @@ struct Extract<'a> {
 
 /// Runs the extract of a lease.
 ///
-/// Errors: none of its pages could be read.
+/// # Errors
+/// If none of its pages can be read.
 pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<Found, ApiError> {
     let request = ExtractRequest::from_json(lease.request.as_bytes())?;
     of_request(inner, lease, request).await
 }
 
-/// The same for a request that another run stands for.
+/// Like [`run`], for a request that is not the lease's own.
 pub(super) async fn of_request(
     inner: &Arc<Inner>,
     lease: &Lease,
@@ -65,12 +66,13 @@ impl Extract<'_> {
             .is_some_and(|limit| limit > limits::EXTRACT_PAGES_MAX)
         {
             let most = limits::EXTRACT_PAGES_MAX;
-            self.found
-                .warn(format!("At most {most} pages are read for one extract."));
+            self.found.warn(format!(
+                "`limit` was reduced to {most}, the maximum number of pages of one extract."
+            ));
         }
         let schema = self.request.schema.clone().map(Schema::new);
         let mut urls = self.targets().await?;
-        // One page has to give everything, of several each a part.
+        // A single page must have every required field; each of several pages may have a part.
         let part = match (&schema, urls.len()) {
             (Some(schema), 2..) => Some(schema.relaxed()),
             (Some(schema), _) if self.request.allow_external_links => Some(schema.relaxed()),
@@ -94,7 +96,7 @@ impl Extract<'_> {
             .min(limits::EXTRACT_PAGES_MAX)
     }
 
-    /// The pages to read, best first. A site that cannot be looked at gives its top page.
+    /// Returns the pages to read, most relevant first. If a site cannot be mapped, its top page is read.
     async fn targets(&mut self) -> Result<VecDeque<TargetUrl>, ApiError> {
         let mut urls: VecDeque<TargetUrl> = VecDeque::new();
         let (sites, pages): (Vec<_>, Vec<_>) =
@@ -105,8 +107,7 @@ impl Extract<'_> {
         for site in sites {
             let room = self.limit().saturating_sub(urls.len() as u64);
             if room == 0 {
-                self.found
-                    .warn("Not every site was looked at: `limit` was reached.");
+                self.found.warn("Some sites were skipped: `limit` was reached.");
                 break;
             }
             let below =
@@ -116,7 +117,7 @@ impl Extract<'_> {
                 Ok(found) => found.into_iter().for_each(|url| add(&mut urls, url.into())),
                 Err(error) => {
                     self.found.warn(format!(
-                        "The pages of {} could not be listed: {}",
+                        "Cannot list the pages of {}: {}",
                         site.url.url, error.message
                     ));
                     add(&mut urls, site.url);
@@ -130,7 +131,7 @@ impl Extract<'_> {
             let why = self.found.warnings.join(" ");
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("there is no page to extract from; give `urls`. {why}")
+                format!("no page to extract from; set `urls`. {why}")
                     .trim_end()
                     .to_owned(),
             ));
@@ -139,16 +140,17 @@ impl Extract<'_> {
         Ok(urls)
     }
 
-    /// Adds the first pages that a search finds, as far as there is room.
+    /// Adds the first search results, up to the page limit.
     async fn search(&mut self, urls: &mut VecDeque<TargetUrl>) {
         let request = &self.request;
         let Some(words) = choose::question(request.prompt.as_deref(), request.schema.as_ref()) else {
             self.found
-                .warn("Nothing was searched for: neither `prompt` nor `schema` has words for it.");
+                .warn("The web search was skipped: neither `prompt` nor `schema` contains a search term.");
             return;
         };
         if self.limit() <= urls.len() as u64 {
-            self.found.warn("Nothing was searched for: `limit` was reached.");
+            self.found
+                .warn("The web search was skipped: `limit` was reached.");
             return;
         }
         let search = SearchRequest {
@@ -173,17 +175,17 @@ impl Extract<'_> {
             }
             Err(error) => self
                 .found
-                .warn(format!("Pages could not be searched for: {}.", error.message)),
+                .warn(format!("The web search failed: {}.", error.message)),
         }
     }
 
-    /// How each page is read: by the request's options, for the data alone.
+    /// Returns the options for each page: those of the request, with only the JSON format.
     fn options(&self, schema: Option<Map<String, Value>>) -> ScrapeOptions {
         let request = &self.request;
         let prompt = match (&request.prompt, &request.system_prompt) {
             (prompt, Some(system)) => {
                 let prompt = prompt.as_deref().unwrap_or("Extract what the schema asks for.");
-                Some(format!("{prompt}\n\nInstructions of the user: {system}"))
+                Some(format!("{prompt}\n\nInstructions from the user: {system}"))
             }
             (prompt, None) => prompt.clone(),
         };
@@ -193,7 +195,7 @@ impl Extract<'_> {
         }
     }
 
-    /// Reads the pages, a few at a time; results in the order of the addresses.
+    /// Reads the pages, a few at a time. Returns the results in the order of the URLs.
     async fn read(
         &mut self,
         urls: &mut VecDeque<TargetUrl>,
@@ -239,14 +241,15 @@ impl Extract<'_> {
                 }
                 Err(error) => {
                     self.found
-                        .warn(format!("{} could not be read: {}", url.url, error.message));
+                        .warn(format!("Cannot read {}: {}", url.url, error.message));
                     failure.get_or_insert(error);
                 }
             }
         }
         drop(reading);
         if !urls.is_empty() {
-            self.found.warn("Not every page was read: the time was over.");
+            self.found
+                .warn("Some pages were not read: the timeout was reached.");
         }
         match failure {
             Some(error) if results.is_empty() => return Err(error),
@@ -257,7 +260,7 @@ impl Extract<'_> {
         Ok(results.into_iter().map(|(_, url, value)| (url, value)).collect())
     }
 
-    /// Counts a page and gives its data.
+    /// Adds the page to the totals and returns its data.
     fn take(&mut self, page: Page) -> Value {
         let credits = match self.inner.config.llm {
             Some(_) => page.credits,
@@ -266,7 +269,7 @@ impl Extract<'_> {
         self.found.credits = self.found.credits.saturating_add(credits);
         self.found.pages += 1;
         if let Some(status) = page.document.metadata.status_code.filter(|status| *status >= 400) {
-            self.found.warn(format!("{} answered {status}.", page.url));
+            self.found.warn(format!("{} returned status {status}.", page.url));
             return Value::Null;
         }
         if let Some(warning) = page.document.warning {

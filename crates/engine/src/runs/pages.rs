@@ -1,4 +1,5 @@
-//! The pages of a run: each in a slot of the team, within its budget, through the same scraper as any other.
+//! Reads the pages of a run: each in a slot of the team, within its budget, through the same scraper as any
+//! other page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::scraper::{ScrapeFailure, Scraped, Target};
 use crate::slots::Asker;
 use crate::turn::Turn;
 
-/// Reads pages for one run.
+/// Reads the pages of one run.
 pub(super) struct Pages<'a> {
     inner: &'a Arc<Inner>,
     lease: &'a Lease,
@@ -28,12 +29,12 @@ pub(super) struct Pages<'a> {
     jar: CookieJar,
 }
 
-/// A page as it was read.
+/// A page that a run has read.
 pub(super) struct Page {
     pub(super) document: Document,
-    /// Where it led in the end.
+    /// Final URL, after redirects.
     pub(super) url: Url,
-    /// Every link on it.
+    /// All links of the page.
     pub(super) links: Vec<Url>,
     pub(super) credits: u32,
 }
@@ -48,9 +49,10 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// One page, by its own timeout and the run's deadline.
+    /// Reads one page, within its own timeout and the run's deadline.
     ///
-    /// Errors: as a scrape; 402 when the budget is used up.
+    /// # Errors
+    /// As for a scrape; 402 if the budget is used up.
     pub(super) async fn read(
         &self,
         url: &TargetUrl,

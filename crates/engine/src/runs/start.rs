@@ -1,4 +1,4 @@
-//! The engine's verbs for extract and agent: start one; read and cancel go straight to the store.
+//! Starts extracts and agents.
 
 use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::error::{ApiError, ErrorCode};
@@ -14,9 +14,10 @@ use crate::engine::{Engine, key_reused, subscribed, unavailable};
 use crate::new_job::new_job;
 
 impl Engine {
-    /// Stores an extract and starts it; the answer comes after it is stored.
+    /// Stores an extract and starts it. Returns once it is stored.
     ///
-    /// Errors: 400, 402, 403, 503 for what only a language model can do where there is none.
+    /// # Errors
+    /// 400, 402, 403; 503 if the request needs a language model and there is none.
     pub async fn start_extract(
         &self,
         who: &Principal,
@@ -30,7 +31,7 @@ impl Engine {
         if request.urls.is_empty() && !request.enable_web_search {
             return Err(ApiError::new(
                 ErrorCode::NotConfigured,
-                "without `urls` pages are only found with `enableWebSearch`",
+                "no pages to extract from: set `urls`, or `enableWebSearch` to find pages",
             ));
         }
         if !request.scrape_options.lockdown {
@@ -49,9 +50,10 @@ impl Engine {
         self.start_run(who, job, idempotency).await
     }
 
-    /// Stores an agent and starts it; the answer comes after it is stored.
+    /// Stores an agent and starts it. Returns once it is stored.
     ///
-    /// Errors: as [`Engine::start_extract`].
+    /// # Errors
+    /// As for [`Engine::start_extract`].
     pub async fn start_agent(
         &self,
         who: &Principal,
@@ -63,7 +65,7 @@ impl Engine {
         if request.thread_id.is_some() {
             return Err(ApiError::new(
                 ErrorCode::NotSupported,
-                "this server does not keep conversations; leave `threadId` out",
+                "this server does not store conversations; omit `threadId`",
             ));
         }
         let has_pages = !request.urls.is_empty() || !request.strict_constrain_to_urls;
@@ -89,8 +91,8 @@ impl Engine {
         }
         Err(ApiError::new(
             ErrorCode::NotConfigured,
-            "no language model is configured on this server; without one a `schema` is needed, which is filled from what \
-             the pages state",
+            "no language model is configured on this server; without one a `schema` is required, which is filled from \
+             what the pages state",
         ))
     }
 
@@ -117,7 +119,7 @@ impl Engine {
     }
 }
 
-/// What activity shows as target.
+/// Returns the target that the activity list shows.
 fn target(first: Option<&Url>) -> &str {
     first.map_or("", Url::as_str)
 }

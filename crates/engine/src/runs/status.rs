@@ -1,4 +1,4 @@
-//! Runs as their callers see them: state, result, list, cancel.
+//! Status, result, list and cancellation of extracts and agents.
 
 use harvestman_core::api::agent::{
     AgentAnswer, AgentEntry, AgentEntryOptions, AgentRequest, AgentSettings, AgentStatus, Agents, AgentsQuery,
@@ -15,13 +15,14 @@ use serde_json::Value;
 use crate::engine::{Engine, no_job, unavailable};
 use crate::{clock, limits};
 
-/// What a cancelled agent failed of.
+/// Error text of a cancelled agent.
 const CANCELLED: &str = "cancelled";
 
 impl Engine {
-    /// State and result of an extract or an agent of the team.
+    /// Returns status and result of an extract or agent of the team.
     ///
-    /// Errors: 404; 503 when the store does not answer.
+    /// # Errors
+    /// 404; 503 if the store fails.
     pub async fn extract_status(&self, who: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
         let run = self.read_run(who, id).await?;
         let mut result = parts(&run);
@@ -45,9 +46,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// State and result of an agent of the team.
+    /// Returns status and result of an agent of the team.
     ///
-    /// Errors: as [`Engine::extract_status`].
+    /// # Errors
+    /// As for [`Engine::extract_status`].
     pub async fn agent_status(&self, who: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
         let run = self.read_run(who, id).await?;
         if run.kind != JobKind::Agent {
@@ -72,9 +74,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Agents of the team, newest first. `base` as for a crawl.
+    /// Lists the agents of the team, newest first. For `base` see [`Engine::start_crawl`].
     ///
-    /// Errors: 503 when the store does not answer.
+    /// # Errors
+    /// 503 if the store fails.
     pub async fn agents(&self, who: &Principal, query: AgentsQuery, base: &str) -> Result<Agents, ApiError> {
         let limit = u32::try_from(AGENTS_PER_PAGE).unwrap_or(u32::MAX);
         let runs = self
@@ -100,7 +103,8 @@ impl Engine {
 
     /// Cancels an agent of the team.
     ///
-    /// Errors: 404, 409 when it has ended.
+    /// # Errors
+    /// 404; 409 if it has ended.
     pub async fn cancel_agent(&self, who: &Principal, id: JobId) -> Result<(), ApiError> {
         if self.read_run(who, id).await?.kind != JobKind::Agent {
             return Err(no_job());
@@ -115,7 +119,7 @@ impl Engine {
         run.map_err(|error| unavailable(&error))?.ok_or_else(no_job)
     }
 
-    /// The result of a run without data retention is deleted once it was told.
+    /// Deletes the result of a run without data retention once it was returned.
     async fn told(&self, run: &RunRow) -> Result<(), ApiError> {
         if run.zero_data_retention && run.result.is_some() {
             let forgotten = self.inner.store.forget_told(run.id, 0, 1).await;
@@ -129,7 +133,7 @@ fn ended(run: &RunRow) -> bool {
     run.status != JobStatus::Scraping
 }
 
-/// A run that has not ended expires so long after its end.
+/// Returns when a run expires; for a running one, when it would expire if it ended now.
 fn expires_at(run: &RunRow) -> Timestamp {
     let soonest = clock::now() + std::time::Duration::from_millis(limits::RETENTION_MS);
     run.expires_at.unwrap_or(soonest)

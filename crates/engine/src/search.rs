@@ -1,5 +1,5 @@
-//! Searches: results of the operator's search provider, or of the pages that the team has kept, and their documents when
-//! they shall be scraped. Which results fit is decided by the core.
+//! Searches: results of the operator's search provider, or of the pages that the team has cached, and their
+//! documents if the request asks for scraping. The core decides which results match.
 
 mod brave;
 mod own_pages;
@@ -36,7 +36,7 @@ use crate::new_job::new_job;
 use provider::{Ask, Hit, SearchError};
 pub use provider::{Search, SearchConfig, SearchProvider};
 
-/// One search.
+/// One search in progress.
 struct Searching<'e> {
     inner: &'e Inner,
     team: TeamId,
@@ -48,15 +48,16 @@ struct Searching<'e> {
 
 /// Pages that a search found for another job, which pays for them.
 pub(crate) struct PagesFound {
-    /// Best first.
+    /// Most relevant first.
     pub(crate) pages: Vec<WebResult>,
     pub(crate) warnings: Vec<String>,
     pub(crate) credits: u32,
 }
 
-/// Searches for pages within another job of the team.
+/// Searches for pages on behalf of another job of the team.
 ///
-/// Errors: 402, 408, 503 when the provider does not answer.
+/// # Errors
+/// 402, 408; 503 if the provider fails.
 pub(crate) async fn pages(
     inner: &Inner,
     team: TeamId,
@@ -77,11 +78,12 @@ pub(crate) async fn pages(
 }
 
 impl Engine {
-    /// Searches the web, or the team's own pages where no provider is configured, and scrapes what was found when the
-    /// request says so. `base` is this server's address as the caller knows it, for links in documents.
+    /// Searches the web, or the team's cached pages if no provider is configured, and scrapes the results if
+    /// requested. `base` is this server's URL as the client sees it, for links in documents.
     ///
-    /// Errors: 402, 408 when nothing was found in time, 501 for categories that are not offered, 503 when the provider
-    /// does not answer, or there is none for what is asked.
+    /// # Errors
+    /// 402; 408 if nothing was found in time; 501 for unsupported categories; 503 if the provider fails or
+    /// the request needs a provider and none is configured.
     pub async fn search(
         &self,
         who: &Principal,
@@ -124,7 +126,7 @@ impl<'e> Searching<'e> {
         }
     }
 
-    /// The answer, and what the search alone costs.
+    /// Returns the response and the credits of the search itself.
     async fn answer(
         mut self,
         engine: &Engine,
@@ -169,7 +171,7 @@ impl<'e> Searching<'e> {
                 Err(error) => failures.push(error),
             }
         }
-        // With a part of the sources the caller is better off than without any.
+        // Results of some of the sources are better than an error.
         if let Some(error) = failures.first()
             && failures.len() == self.request.sources.len()
         {
@@ -187,7 +189,7 @@ impl<'e> Searching<'e> {
         Ok(results)
     }
 
-    /// Results of one source, as many as were asked for, each once.
+    /// Returns the requested number of results of one source, without duplicates.
     async fn hits(&self, search: &Search, source: &Source) -> Result<Vec<Hit>, SearchError> {
         let request = self.request;
         let tbs = source.tbs.as_ref().or(request.tbs.as_ref());
@@ -220,7 +222,8 @@ impl<'e> Searching<'e> {
         Ok(hits)
     }
 
-    /// Whether a result belongs: domains and categories, and an address that can be scraped when that is wanted.
+    /// Returns whether a result passes the domain and category filters, and is a valid URL if the request
+    /// requires it.
     fn fits(&self, hit: &Hit) -> bool {
         match Url::parse(&hit.url) {
             Ok(url) if TargetUrl::parse(&hit.url).is_ok() => self.filter.allows(&url, None),
@@ -273,7 +276,8 @@ impl<'e> Searching<'e> {
         category.map(|category| category.to_string())
     }
 
-    /// Scrapes pages and news as far as there is time; what cannot be had stays as it was found. Their credits.
+    /// Scrapes web and news results within the timeout and returns the credits. Results that cannot be
+    /// scraped stay as found.
     async fn scrape(
         &mut self,
         results: &mut SearchResults,
@@ -318,13 +322,13 @@ impl<'e> Searching<'e> {
     }
 }
 
-/// The text that describes a result.
+/// The description of a result.
 enum Place<'r> {
     Web(&'r mut String),
     News(&'r mut String),
 }
 
-/// The page behind a result.
+/// Scrapes the page of a result.
 async fn document(
     engine: &Engine,
     who: &Principal,
@@ -340,24 +344,20 @@ async fn document(
     match engine.scrape(who, scrape, base).await {
         Ok(document) => Some(document),
         Err(error) => {
-            tracing::debug!(
-                url,
-                code = error.code.as_str(),
-                "a search result could not be scraped"
-            );
+            tracing::debug!(url, code = error.code.as_str(), "cannot scrape a search result");
             None
         }
     }
 }
 
-/// Results of all sources.
+/// Returns the number of results of all sources.
 fn count(results: &SearchResults) -> usize {
     results.web.as_ref().map_or(0, Vec::len)
         + results.news.as_ref().map_or(0, Vec::len)
         + results.images.as_ref().map_or(0, Vec::len)
 }
 
-/// What a search costs without the pages scraped for it.
+/// Returns the credits of a search, without the pages scraped for it.
 fn price(results: &SearchResults) -> u32 {
     u32::try_from(billing::search(count(results) as u64)).unwrap_or(u32::MAX)
 }
@@ -365,6 +365,6 @@ fn price(results: &SearchResults) -> u32 {
 fn too_slow() -> ApiError {
     ApiError::new(
         ErrorCode::SearchTimeout,
-        "the search was not done within `timeout`; allow more time, or ask for fewer results",
+        "the search did not finish within `timeout`; allow more time, or request fewer results",
     )
 }

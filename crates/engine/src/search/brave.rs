@@ -9,7 +9,7 @@ use url::Url;
 
 use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
 
-/// Results of a page; pictures come on one.
+/// Maximum results per page; image results have only one page.
 const WEB_SIZE: usize = 20;
 const NEWS_SIZE: usize = 50;
 const IMAGES_SIZE: usize = 100;
@@ -97,7 +97,8 @@ impl Protocol for Brave {
     }
 }
 
-/// The time in Brave's terms: the shortest range that covers it, or two days.
+/// Returns the time filter in Brave's syntax: the shortest range that covers it, at least a day, or two
+/// dates.
 fn freshness(window: &Window) -> Option<String> {
     let range = match (window.recent, &window.days) {
         (Some((Recent::Hour, ..=24) | (Recent::Day, 1)), _) => "pd",

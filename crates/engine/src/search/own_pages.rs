@@ -1,4 +1,4 @@
-//! Results from the pages that the team has kept: what a server without a provider answers.
+//! Search results from the pages that the team has cached, for servers without a search provider.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Searching<'_> {
         Ok(())
     }
 
-    /// What a kept page says about the query, from its bytes as they were fetched.
+    /// Returns the passage of a cached page that matches the query.
     async fn passage(&self, page: &Candidate) -> Option<String> {
         let is_page = page
             .content_type

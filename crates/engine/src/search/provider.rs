@@ -1,5 +1,5 @@
-//! Search providers of the operator: one client, several protocols. A protocol says what to send and reads what comes
-//! back; it never connects. Keys and queries are never logged.
+//! Search providers of the operator: one client, several protocols. A protocol builds requests and parses
+//! responses; it never connects. Keys and queries are never logged.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use crate::answer::retry_after_ms;
 use crate::limits;
 use crate::works::Works;
 
-/// Which protocol a provider speaks.
+/// The protocol of a search provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchProvider {
     /// A SearXNG instance with JSON output.
     Searxng,
-    /// Google's results by Serper, or what speaks like it.
+    /// Google's results from Serper, or a compatible API.
     Serper,
-    /// Brave Search, or what speaks like it.
+    /// Brave Search, or a compatible API.
     Brave,
 }
 
-/// Where the provider is.
+/// Connection settings of the search provider.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SearchConfig {
-    /// What it speaks.
+    /// Protocol of the provider.
     pub provider: SearchProvider,
-    /// Its base address.
+    /// Base URL.
     pub url: Url,
-    /// Sent as the protocol wants it.
+    /// API key, sent in the way that the protocol defines.
     pub api_key: Option<String>,
 }
 
-/// Keys are shown to nobody.
+/// Omits the API key.
 impl Debug for SearchConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SearchConfig")
@@ -52,7 +52,7 @@ impl Debug for SearchConfig {
     }
 }
 
-/// A client of one provider; cheap to clone.
+/// A client of one provider. Cheap to clone.
 #[derive(Clone)]
 pub struct Search {
     fetcher: Fetcher,
@@ -66,15 +66,15 @@ impl Debug for Search {
     }
 }
 
-/// What is asked of a provider.
+/// A query to a provider.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Ask {
     pub(super) kind: SourceKind,
-    /// In the notation of search engines, domains included.
+    /// Query in search engine syntax, including domain filters.
     pub(super) query: String,
-    /// Results wanted.
+    /// Number of results wanted.
     pub(super) count: usize,
-    /// The time filter as it was given, and as it was read.
+    /// The time filter as given; `window` is its parsed form.
     pub(super) tbs: Option<String>,
     pub(super) window: Window,
     pub(super) country: String,
@@ -83,7 +83,7 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    /// The query with the place in it, for protocols without a field for that.
+    /// Returns the query with the location appended, for protocols without a field for it.
     pub(super) fn query_with_place(&self) -> String {
         match &self.location {
             Some(place) => format!("{} {place}", self.query),
@@ -92,21 +92,21 @@ impl Ask {
     }
 }
 
-/// A result in whatever protocol.
+/// A search result, independent of the protocol.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Hit {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) description: String,
-    /// As the provider writes it.
+    /// The date as the provider writes it.
     pub(super) date: Option<String>,
     pub(super) image_url: Option<String>,
-    /// Width and height in pixels; 0 where unknown.
+    /// Width and height in pixels; 0 if unknown.
     pub(super) image_size: (u64, u64),
 }
 
 impl Hit {
-    /// Two hits of the same address, and for pictures of the same picture, are one.
+    /// Returns a key that is equal for duplicates: same URL and, for images, same image.
     pub(super) fn identity(&self) -> String {
         let exact = Identity {
             ignore_query: false,
@@ -116,7 +116,7 @@ impl Hit {
         format!("{address} {}", self.image_url.as_deref().unwrap_or_default())
     }
 
-    /// `2026-01-31`, where the date is written so.
+    /// Returns the day as `2026-01-31`, if the date has that format.
     pub(super) fn day(&self) -> Option<&str> {
         let day = self.date.as_deref()?.get(..10)?;
         let is_day = day.bytes().enumerate().all(|(at, byte)| match at {
@@ -127,33 +127,34 @@ impl Hit {
     }
 }
 
-/// How a provider is spoken to.
+/// The protocol of a search provider.
 pub(super) trait Protocol: Send + Sync {
-    /// The request for one page of results, from 0 on.
+    /// Returns the request for one page of results, counted from 0.
     fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest;
 
-    /// The results of an answer; the error says what is wrong with it.
+    /// Parses the results of a response. The error says what is wrong with it.
     fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String>;
 
-    /// Results that one page has, at most.
+    /// Returns the maximum number of results per page.
     fn page_size(&self, kind: SourceKind) -> usize;
 }
 
-/// Why a provider gave no results.
+/// Why a provider returned no results.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum SearchError {
     #[error("the search provider did not answer in time")]
     Timeout,
-    #[error("the search provider cannot be reached: {0}")]
+    #[error("cannot reach the search provider: {0}")]
     Unreachable(String),
-    #[error("the search provider answered {0}")]
+    #[error("the search provider returned status {0}")]
     Refused(u16),
-    #[error("the search provider gave an answer that cannot be read: {0}")]
+    #[error("cannot read the search provider's response: {0}")]
     Unreadable(String),
 }
 
 impl Search {
-    /// A provider behind `fetcher`, which must be allowed to reach it.
+    /// Creates a client that sends its requests through `fetcher`, which must be allowed to reach the
+    /// provider.
     pub fn new(fetcher: Fetcher, config: SearchConfig) -> Search {
         let protocol: Arc<dyn Protocol> = match config.provider {
             SearchProvider::Searxng => Arc::new(Searxng::new(config)),
@@ -167,18 +168,19 @@ impl Search {
         }
     }
 
-    /// Whether it answered when it was last asked.
+    /// Returns whether the last request succeeded.
     pub(crate) fn works(&self) -> bool {
         self.works.get()
     }
 
-    /// Pages of results that are asked for at most; some more than are needed, since results may be left out.
+    /// Returns the maximum number of result pages to request; a few more than needed, because results may be
+    /// filtered.
     pub(super) fn pages(&self, ask: &Ask) -> usize {
         let needed = ask.count.div_ceil(self.protocol.page_size(ask.kind).max(1));
         (needed + limits::SEARCH_SPARE_PAGES).min(limits::SEARCH_PAGES)
     }
 
-    /// One page of results. A provider that wants a short pause gets it, once.
+    /// Returns one page of results. Retries once if the provider asks for a short wait.
     pub(super) async fn ask(
         &self,
         ask: &Ask,
@@ -186,7 +188,7 @@ impl Search {
         deadline: Instant,
     ) -> Result<Vec<Hit>, SearchError> {
         let hits = self.attempt(ask, page, deadline).await;
-        // A caller may have given it too little time.
+        // A timeout may be the client's fault, so it says nothing about the provider.
         if hits != Err(SearchError::Timeout) {
             self.works.note(hits.is_ok());
         }
@@ -230,7 +232,7 @@ impl Search {
     }
 }
 
-/// A text of an answer, without markup.
+/// Returns a text without markup.
 pub(super) fn text(value: &Value) -> String {
     let mut out = String::new();
     let mut in_tag = false;
@@ -245,16 +247,16 @@ pub(super) fn text(value: &Value) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text that may be missing.
+/// Returns a text, if it is present and not empty.
 pub(super) fn maybe(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The list below this name.
+/// Returns the list in this field; empty if the field is missing.
 pub(super) fn list<'v>(answer: &'v Value, name: &str) -> Result<&'v [Value], String> {
     match &answer[name] {
         Value::Array(list) => Ok(list),
         Value::Null if answer.is_object() => Ok(&[]),
-        _ => Err(format!("`{name}` is no list")),
+        _ => Err(format!("`{name}` is not a list")),
     }
 }

@@ -1,5 +1,5 @@
-//! SearXNG: `GET /search?format=json`. Time filters are words there, places are none; what is missing is made up for by
-//! the caller of this.
+//! SearXNG: `GET /search?format=json`. It has named time ranges only and no locations; [`super::Searching`]
+//! filters by exact dates, and the location becomes part of the query.
 
 use harvestman_core::api::location::Location;
 use harvestman_core::api::search::SourceKind;
@@ -11,7 +11,7 @@ use url::Url;
 
 use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
 
-/// Results of a page, about: an instance puts together what its engines give.
+/// Approximate results per page: an instance merges the results of its engines.
 const PAGE_SIZE: usize = 10;
 
 pub(super) struct Searxng {
@@ -54,7 +54,7 @@ impl Protocol for Searxng {
             if let Some(safe) = ask.safe {
                 query.append_pair("safesearch", if safe { "2" } else { "0" });
             }
-            // The country that everybody has who names none is no wish for its language.
+            // The default country says nothing about the language that the user wants.
             if ask.country != Location::default().country {
                 let location = Location {
                     country: ask.country.clone(),
@@ -99,7 +99,7 @@ impl Protocol for Searxng {
     }
 }
 
-/// The shortest range that covers what was asked.
+/// Returns the shortest named range that covers the time filter.
 fn range((unit, count): (Recent, u64)) -> &'static str {
     match (unit, count) {
         (Recent::Hour, ..=24) | (Recent::Day, 1) => "day",
@@ -109,7 +109,7 @@ fn range((unit, count): (Recent, u64)) -> &'static str {
     }
 }
 
-/// `640x480`, `640 × 480`
+/// Parses an image size such as `640x480` or `640 × 480`.
 fn size(text: &str) -> (u64, u64) {
     let mut numbers = text
         .split(|c: char| !c.is_ascii_digit())

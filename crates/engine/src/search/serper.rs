@@ -1,4 +1,4 @@
-//! Serper: `POST /search`, `/news`, `/images` with JSON, Google's results in Google's terms.
+//! Serper: `POST /search`, `/news`, `/images` with JSON; Google's results with Google's parameters.
 
 use harvestman_core::api::search::SourceKind;
 use harvestman_fetch::FetchRequest;
@@ -8,7 +8,7 @@ use url::Url;
 
 use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
 
-/// Results of a page that cost one query.
+/// Results per page that Serper charges as one query.
 const PAGE_SIZE: usize = 10;
 
 pub(super) struct Serper {

@@ -1,6 +1,7 @@
-//! Browser profiles: loaded before a browser is used, kept when it is done, written by one at a time.
+//! Browser profiles: loaded before a browser is used, saved when it is closed, written by one owner at a
+//! time.
 //!
-//! Who writes is known in memory alone: a server that ends, however it ends, leaves no profile locked.
+//! Writers are tracked only in memory: a server that exits, however it exits, leaves no profile locked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,11 +19,11 @@ use crate::browser_pages::Taken;
 use crate::engine::{Inner, unavailable};
 use crate::{clock, limits};
 
-/// Who writes to which profile. Cheap to clone.
+/// The writers of each profile. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profiles(Arc<Mutex<HashMap<(TeamId, String), Writers>>>);
 
-/// A session, a scrape, or the pages of one job, which share what they write.
+/// The writers of one profile: a session, a scrape, or the pages of one job, which share what they write.
 #[derive(Debug)]
 struct Writers {
     owner: JobId,
@@ -34,13 +35,13 @@ struct Writers {
 pub(crate) struct OpenProfile {
     team: TeamId,
     name: String,
-    /// As it was loaded.
+    /// The state as it was loaded.
     pub(crate) storage: Storage,
-    /// None for one that is only read.
+    /// `None` if the profile is read-only.
     writer: Option<Writer>,
 }
 
-/// The right to write; given back when dropped.
+/// The right to write; released on drop.
 #[derive(Debug)]
 struct Writer {
     profiles: Profiles,
@@ -48,9 +49,10 @@ struct Writer {
 }
 
 impl Profiles {
-    /// Loads a profile, empty when it is new, for the session or job `owner`.
+    /// Loads a profile (empty if it is new) for the session or job `owner`.
     ///
-    /// Errors: 409 while another owner writes to it.
+    /// # Errors
+    /// 409 while another owner writes to it.
     pub(crate) async fn open(
         &self,
         store: &Store,
@@ -66,7 +68,9 @@ impl Profiles {
         let kept = kept.map_err(|error| unavailable(&error))?;
         let storage = kept.and_then(|state| {
             serde_json::from_str(&state)
-                .inspect_err(|error| tracing::warn!(%error, "a profile cannot be read and begins anew"))
+                .inspect_err(
+                    |error| tracing::warn!(%error, "cannot read a profile; starting with an empty one"),
+                )
                 .ok()
         });
         Ok(OpenProfile {
@@ -98,7 +102,10 @@ impl Profiles {
 }
 
 impl Inner {
-    /// The profile that the options name, opened for the session or job `owner`. Errors: see [`Profiles::open`].
+    /// Opens the profile named in the options, if any, for the session or job `owner`.
+    ///
+    /// # Errors
+    /// See [`Profiles::open`].
     pub(crate) async fn open_profile(
         &self,
         team: TeamId,
@@ -116,7 +123,7 @@ impl Inner {
     }
 }
 
-/// Keeps what the browser took for a profile, which is given back.
+/// Saves the browser storage to the profile, if there is one, and closes the profile.
 pub(crate) async fn keep(
     inner: &Inner,
     profile: Option<OpenProfile>,
@@ -129,14 +136,15 @@ pub(crate) async fn keep(
 }
 
 impl OpenProfile {
-    /// Whether changes are kept.
+    /// Returns whether changes are saved.
     pub(crate) fn saves(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Keeps the state of a browser, unless the profile is only read.
+    /// Saves the state of a browser, unless the profile is read-only.
     ///
-    /// Errors: a store that does not take it.
+    /// # Errors
+    /// If the store fails.
     pub(crate) async fn keep(&self, store: &Store, storage: Storage) -> Result<(), ApiError> {
         if !self.saves() {
             return Ok(());
@@ -161,7 +169,8 @@ impl Drop for Writer {
     }
 }
 
-/// As JSON text of [`limits::PROFILE_BYTES`] at most: the largest origins are left out, at last all but cookies.
+/// Returns the storage as JSON text of at most [`limits::PROFILE_BYTES`]: drops the largest origins first,
+/// and cookies last.
 fn bounded(mut storage: Storage) -> String {
     loop {
         let state = serde_json::to_string(&storage).unwrap_or_default();
@@ -175,7 +184,9 @@ fn bounded(mut storage: Storage) -> String {
         let largest = storage.origins.iter().max_by_key(|(_, kept)| size(kept));
         match largest.map(|(origin, _)| origin.clone()) {
             Some(origin) => {
-                tracing::warn!("the storage of an origin is too large for a profile and is left out");
+                tracing::warn!(
+                    "dropping the largest origin from a profile: the storage exceeds the size limit"
+                );
                 storage.origins.remove(&origin);
             }
             None => storage.cookies.clear(),
@@ -202,7 +213,7 @@ mod tests {
         profiles.write(team, "bank", other).unwrap();
         profiles.write(other_team, "shop", other).unwrap();
         drop(first);
-        assert!(busy().is_some(), "its owner still writes");
+        assert!(busy().is_some(), "its owner is still writing");
         drop(second);
         assert_eq!(busy(), None);
         assert!(profiles.writers().is_empty());

@@ -1,7 +1,7 @@
-//! Browser sessions: opened by the first interact of a scrape or for themselves, used, listed, ended.
+//! Browser sessions: opened by the first interact call of a scrape or on their own, used, listed, ended.
 //!
-//! A session lives in memory; the store knows that it lives, and charges it when it ends. How a browser does what is
-//! asked of it is not known here.
+//! A session lives in memory; the store records that it exists and charges it when it ends. How the browser
+//! executes code and prompts is defined elsewhere.
 
 mod ending;
 mod live;
@@ -37,50 +37,50 @@ use registry::Registry;
 
 pub(crate) use ending::run;
 
-/// A session as whoever has one of its tokens reaches it.
+/// Access to a session through one of its tokens.
 #[derive(Clone)]
 pub struct SessionDoor {
     /// The browser.
     pub browser: LiveBrowser,
     /// What the token allows.
     pub access: DoorAccess,
-    /// Cancelled when the session is over.
+    /// Cancelled when the session ends.
     pub ended: CancellationToken,
 }
 
-/// A session as who looks after sessions wants to see it.
+/// A session as the console lists it.
 #[derive(Clone, Debug)]
 pub struct SessionOverview {
-    /// What every caller is told of it.
+    /// The public description of the session.
     pub session: BrowserSession,
-    /// The scrape that it continues.
+    /// The scrape that the session continues.
     pub scrape: Option<ScrapeId>,
-    /// Address of that scrape.
+    /// URL of that scrape.
     pub url: Option<String>,
-    /// When it ended; none while it lives.
+    /// When the session ended; `None` while it is active.
     pub ended_at: Option<Timestamp>,
-    /// When it ends unless something happens in it before; none when it is over.
+    /// When the session ends if it is not used before; `None` once it has ended.
     pub ends_at: Option<Timestamp>,
-    /// When it ends at the latest.
+    /// When the session ends at the latest.
     pub expires_at: Timestamp,
-    /// What it cost, so far.
+    /// Credits used so far.
     pub credits: u64,
 }
 
-/// What a token of a session allows.
+/// What a session token allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DoorAccess {
-    /// See the browser.
+    /// View the browser.
     View,
-    /// See it, and give it input.
+    /// View the browser and send input to it.
     Control,
-    /// Speak its debugging protocol.
+    /// Use the Chrome DevTools Protocol.
     Cdp,
 }
 
 /// The sessions of this server.
 pub(crate) struct Sessions {
-    /// `None` where there is no browser.
+    /// `None` if no browser is configured.
     browsers: Option<LiveBrowsers>,
     registry: Registry,
 }
@@ -93,20 +93,24 @@ impl Sessions {
         }
     }
 
-    /// Errors: 503 where there is no browser.
+    /// Returns the browsers of sessions.
+    ///
+    /// # Errors
+    /// 503 if no browser is configured.
     fn browsers(&self) -> Result<&LiveBrowsers, ApiError> {
         self.browsers.as_ref().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotConfigured,
-                "browser sessions need a browser, and none is configured on this server",
+                "browser sessions need a browser, but none is configured on this server",
             )
         })
     }
 }
 
 impl Engine {
-    /// Runs code or a prompt in the browser of a scraped page; the first call opens it and does the scrape again.
-    /// `base` is this server's address as the caller knows it. The work goes on when the caller hangs up.
+    /// Runs code or a prompt in the browser of a scraped page. The first call opens the browser and repeats
+    /// the scrape. `base` is this server's URL as the client sees it. The work continues if the client
+    /// disconnects.
     pub async fn interact(
         &self,
         who: &Principal,
@@ -125,7 +129,8 @@ impl Engine {
 
     /// Ends the browser session of a scrape.
     ///
-    /// Errors: 403 for another team's, 404 when there is none, also when it has ended.
+    /// # Errors
+    /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn stop_interaction(
         &self,
         who: &Principal,
@@ -148,7 +153,7 @@ impl Engine {
         self.end(who, found).await
     }
 
-    /// Opens a browser that belongs to no scrape.
+    /// Opens a browser that does not continue a scrape.
     pub async fn open_browser(
         &self,
         who: &Principal,
@@ -158,7 +163,7 @@ impl Engine {
         let (inner, who) = (self.inner.clone(), who.clone());
         let (tell, told) = oneshot::channel();
         let opening = async move {
-            // Nobody can end what nobody was told of.
+            // If the client has disconnected, it never learns the id and could not end the session.
             if let Err(Ok(session)) = tell.send(inner.open_own(&who, request).await) {
                 inner.end_later(session.id);
             }
@@ -176,7 +181,7 @@ impl Engine {
         })
     }
 
-    /// Sessions of the team within the last day, newest first.
+    /// Lists the sessions of the team within the last day, newest first.
     pub async fn browser_sessions(
         &self,
         who: &Principal,
@@ -194,7 +199,8 @@ impl Engine {
         })
     }
 
-    /// The newest sessions of the team within the last day, at most this many, with what they cost and when they end.
+    /// Lists the newest sessions of the team within the last day, at most `most`, with their credits and end
+    /// times.
     pub async fn session_overviews(
         &self,
         who: &Principal,
@@ -254,9 +260,11 @@ impl Engine {
         }
     }
 
-    /// Runs code in a session of the team. The work goes on when the caller hangs up.
+    /// Runs code in a session of the team. The work continues if the client disconnects.
     ///
-    /// Errors: 403 for another team's, 404 for an unknown one, 410 for one that has ended; then as [`Engine::interact`].
+    /// # Errors
+    /// 403 for another team's session, 404 for an unknown one, 410 for one that has ended; otherwise as for
+    /// [`Engine::interact`].
     pub async fn execute(
         &self,
         who: &Principal,
@@ -276,7 +284,8 @@ impl Engine {
 
     /// Ends a session of the team.
     ///
-    /// Errors: 403 for another team's, 404 when there is none, also when it has ended.
+    /// # Errors
+    /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn end_browser(&self, who: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
         let found = self
             .inner
@@ -304,7 +313,7 @@ impl Engine {
         })
     }
 
-    /// The session that this token opens; none when it opens nothing, or nothing any more.
+    /// Returns the session that a token gives access to; `None` if there is no such session any more.
     pub fn session_by_token(&self, token: &str) -> Option<SessionDoor> {
         let (session, access) = self.inner.sessions.registry.by_token(token)?;
         Some(SessionDoor {
@@ -316,7 +325,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// A session of the team that lives.
+    /// Returns an active session of the team.
     async fn living(&self, who: &Principal, id: SessionId) -> Result<Arc<LiveSession>, ApiError> {
         let live = self.sessions.registry.get(id);
         let team = match &live {
@@ -338,7 +347,7 @@ impl Inner {
         }
     }
 
-    /// Runs a task in a session, when it is its turn.
+    /// Runs a task in a session, after the calls before it.
     async fn execute(
         self: &Arc<Self>,
         session: &Arc<LiveSession>,
@@ -348,7 +357,7 @@ impl Inner {
     ) -> Result<ExecuteAnswer, ApiError> {
         let ran = session.run(task, timeout, self.config.llm.as_ref()).await;
         if session.browser.has_ended() {
-            // Whoever ends it, the next caller hears that it is over.
+            // The browser died during this call: end the session, so that the next call gets 410.
             self.end_later(session.id);
         }
         let Outcome { output, execution } = match ran {
@@ -371,17 +380,13 @@ impl Inner {
             killed: Some(execution.killed),
             error: match success {
                 true => None,
-                false => Some(
-                    execution
-                        .error
-                        .unwrap_or_else(|| "the code did not succeed".to_owned()),
-                ),
+                false => Some(execution.error.unwrap_or_else(|| "the code failed".to_owned())),
             },
         })
     }
 }
 
-/// Runs to its end, whoever waits for it.
+/// Runs work to its end even if the caller stops waiting.
 async fn detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {

@@ -1,5 +1,6 @@
-//! How sessions end: by a call, when their time or their team's budget is over, with their browser, or with the server. Each ends once: who
-//! takes it out of the registry ends it. The store charges it once, whoever asks.
+//! Ends sessions: on request, when their time or their team's budget is used up, with their browser, or with
+//! the server. A session ends once: only the task that removes it from the registry ends it, and the store
+//! charges it once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::engine::{Inner, unavailable};
 use crate::profiles::OpenProfile;
 use crate::{clock, limits};
 
-/// Ends sessions whose time is over, and notes the use of the others, until `stop`.
+/// Ends expired sessions, and stores when the others were last used, until `stop` is cancelled.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     let mut noted = Instant::now();
     loop {
@@ -31,7 +32,7 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
             inner.end_later(session.id);
         }
         for id in inner.sessions.registry.owed() {
-            // It stays owed when the store does not take it.
+            // If the store fails again, the end stays unsettled.
             let _later = inner.settle_owed(id).await;
         }
         if noted.elapsed() >= limits::SESSION_NOTE && !live.is_empty() {
@@ -41,14 +42,14 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
                 .map(|session| (session.id, session.last_activity()))
                 .collect();
             if let Err(error) = inner.store.touch_sessions(&uses).await {
-                tracing::warn!(%error, "the use of browser sessions could not be noted");
+                tracing::warn!(%error, "cannot store when browser sessions were last used");
             }
         }
     }
 }
 
 impl Inner {
-    /// The sessions that are over, and the others.
+    /// Returns the sessions that are over, and the others.
     fn looked_through(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
         let now = clock::now();
         let all = self.sessions.registry.all();
@@ -61,9 +62,10 @@ impl Inner {
         })
     }
 
-    /// Ends a session; `None` when it was ended before.
+    /// Ends a session. Returns `None` if it had already ended.
     ///
-    /// Errors: 503 when the store does not take it now. It does later.
+    /// # Errors
+    /// 503 if the store fails; the end is stored later.
     pub(super) async fn end_session(&self, id: SessionId) -> Result<Option<SessionRow>, ApiError> {
         let settled = match self.sessions.registry.remove(id) {
             Some(session) => self.finish(session).await,
@@ -72,23 +74,23 @@ impl Inner {
         settled.map_err(|error| unavailable(&error))
     }
 
-    /// Ends a session without anyone waiting for it.
+    /// Ends a session in the background.
     pub(super) fn end_later(self: &Arc<Self>, id: SessionId) {
         if let Some(session) = self.sessions.registry.remove(id) {
             let inner = self.clone();
             tokio::spawn(async move {
-                // What the store does not take is owed, and was logged by whoever asked.
+                // The end stays unsettled and is stored later.
                 if let Err(error) = inner.finish(session).await {
-                    tracing::warn!(%error, session.id = %id, "the end of a browser session is not stored yet");
+                    tracing::warn!(%error, session.id = %id, "cannot store the end of a browser session; retrying");
                 }
             });
         }
     }
 
-    /// Ends a session that is in no registry any more: saves its profile, ends its browser, charges it.
+    /// Ends a session that was removed from the registry: saves its profile, closes its browser, charges it.
     pub(super) async fn finish(&self, session: Arc<LiveSession>) -> Result<Option<SessionRow>, StoreError> {
         let last_activity = session.last_activity();
-        // Nobody is charged for the time that nobody looked.
+        // The time between expiry and the poll that notices it is not charged.
         let end = End {
             last_activity,
             at: clock::now().min(session.lifetime.ends_at(session.created, last_activity)),
@@ -118,17 +120,19 @@ impl Inner {
         match timeout(limits::PROFILE_SAVE_TIME, session.browser.storage()).await {
             Ok(Ok(storage)) => {
                 if let Err(error) = profile.keep(&self.store, storage).await {
-                    tracing::warn!(%error, session.id = %session.id, "a profile could not be saved");
+                    tracing::warn!(%error, session.id = %session.id, "cannot save a profile");
                 }
             }
             Ok(Err(error)) => {
-                tracing::warn!(%error, session.id = %session.id, "a profile could not be read from its browser");
+                tracing::warn!(%error, session.id = %session.id, "cannot read a profile from its browser");
             }
-            Err(_) => tracing::warn!(session.id = %session.id, "a browser did not tell its profile in time"),
+            Err(_) => {
+                tracing::warn!(session.id = %session.id, "a browser did not return its profile in time")
+            }
         }
     }
 
-    /// Tells the store of an end, which is owed when the store does not take it.
+    /// Stores the end of a session; keeps it as unsettled if the store fails.
     async fn settle(&self, id: SessionId, end: End) -> Result<Option<SessionRow>, StoreError> {
         let ended = self.store.end_session(id, end.last_activity, end.at).await;
         if ended.is_err() {
@@ -137,7 +141,7 @@ impl Inner {
         ended
     }
 
-    /// Tells the store of an end that is owed; `None` when none is.
+    /// Stores an unsettled end again; `None` if there is none.
     async fn settle_owed(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         match self.sessions.registry.take_owed(id) {
             Some(end) => self.settle(id, end).await,
@@ -145,7 +149,7 @@ impl Inner {
         }
     }
 
-    /// Ends all sessions with the server; what takes longer is charged at the next start.
+    /// Ends all sessions at shutdown. Those that take too long are charged at the next start.
     pub(crate) async fn end_sessions(&self) {
         let registry = &self.sessions.registry;
         registry.close();
@@ -154,7 +158,7 @@ impl Inner {
             .into_iter()
             .map(|session| self.end_session(session.id));
         if timeout(limits::SESSIONS_STOP, join_all(all)).await.is_err() {
-            tracing::warn!("not every browser session ended in time");
+            tracing::warn!("some browser sessions did not end in time");
         }
         if let Some(browsers) = &self.sessions.browsers {
             browsers.stop().await;

@@ -1,4 +1,4 @@
-//! One session: its browser, its secrets, and whose turn it is to use it.
+//! One session: its browser, its tokens, and the queue of calls that use it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use crate::profiles::OpenProfile;
 use crate::prompt::{self, Outcome};
 use crate::{clock, limits};
 
-/// A session while it lives.
+/// An active session.
 pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) team: TeamId,
@@ -31,12 +31,12 @@ pub(crate) struct LiveSession {
     pub(crate) tokens: Tokens,
     pub(crate) ended: CancellationToken,
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// Calls that have the turn or wait for it.
+    /// Number of calls that run or wait.
     calls: AtomicUsize,
     held: Mutex<Option<Held>>,
 }
 
-/// What a session has until it ends.
+/// What a session owns until it ends.
 pub(crate) struct Held {
     pub(crate) profile: Option<OpenProfile>,
     pub(crate) reserved: Reserved,
@@ -66,14 +66,14 @@ impl LiveSession {
         }
     }
 
-    /// When it was last used, by the wall clock.
+    /// Returns when the session was last used, as wall-clock time.
     pub(crate) fn last_activity(&self) -> Timestamp {
         let idle = self.browser.last_used().elapsed().as_millis();
         let idle = u64::try_from(idle).unwrap_or(u64::MAX);
         Timestamp(clock::now().0.saturating_sub(idle)).max(self.created)
     }
 
-    /// Whether it is over at `now`. While a call has the turn it is never idle.
+    /// Returns whether the session is over at `now`. A session with a running or waiting call is never idle.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         if self.calls.load(Ordering::Relaxed) > 0 {
             self.browser.touch();
@@ -82,14 +82,15 @@ impl LiveSession {
         now >= end || self.browser.has_ended()
     }
 
-    /// What it has; nothing for who comes second.
+    /// Takes what the session owns; `None` on the second call.
     pub(crate) fn take_held(&self) -> Option<Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Waits until nobody else uses the browser; calls come in the order in which they were made.
+    /// Waits for exclusive use of the browser; calls run in the order of arrival.
     ///
-    /// Errors: 410 when it ends meanwhile, 429 when too many wait.
+    /// # Errors
+    /// 410 if the session ends meanwhile, 429 if too many calls wait.
     pub(crate) async fn turn(self: &Arc<Self>) -> Result<Turn, Refusal> {
         let call = Call(self.clone());
         if self.calls.fetch_add(1, Ordering::Relaxed) >= limits::CALLS_PER_SESSION {
@@ -102,10 +103,11 @@ impl LiveSession {
         }
     }
 
-    /// Runs a task when it is its turn.
+    /// Runs a task, after the calls before it.
     ///
-    /// Errors: 410 when the session ends meanwhile, 429 when too many wait, 502 when the browser failed before
-    /// anything ran, 503 for what is not configured.
+    /// # Errors
+    /// 410 if the session ends meanwhile, 429 if too many calls wait, 502 if the browser fails before
+    /// anything has run, 503 for what is not configured.
     pub(crate) async fn run(
         self: &Arc<Self>,
         task: Task,
@@ -132,13 +134,13 @@ impl LiveSession {
     }
 }
 
-/// The one who may use the browser.
+/// Exclusive use of the browser.
 pub(crate) struct Turn {
     _turn: OwnedMutexGuard<()>,
     _call: Call,
 }
 
-/// A call that has the turn or waits for it.
+/// A call that runs or waits.
 struct Call(Arc<LiveSession>);
 
 impl Drop for Call {
@@ -147,9 +149,10 @@ impl Drop for Call {
     }
 }
 
-/// Refuses what this server cannot run, before a browser is opened for it.
+/// Rejects a task that this server cannot run, before a browser is opened for it.
 ///
-/// Errors: 503.
+/// # Errors
+/// 503.
 pub(crate) async fn check_task(
     browsers: &LiveBrowsers,
     task: &Task,
@@ -161,7 +164,7 @@ pub(crate) async fn check_task(
     }
 }
 
-/// A browser that failed before anything was run in it (contract section 2: 502 only then).
+/// Converts the error of a browser that failed before anything has run (contract section 2: 502 only then).
 pub(crate) fn nothing_ran(error: BrowserError) -> ApiError {
     match error {
         BrowserError::NotConfigured(_) => error.into(),

@@ -1,5 +1,5 @@
-//! How sessions begin: the browser is opened, its profile loaded, its scrape done again; then the store hears of it.
-//! What fails before leaves no session.
+//! Opens sessions: starts the browser, loads its profile, repeats the scrape, then stores the session. A
+//! failure before that leaves no session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,19 +20,19 @@ use super::replay::Replay;
 use crate::engine::{Inner, fault, stopping, unavailable};
 use crate::{clock, limits};
 
-/// A session to be opened.
+/// Parameters of a new session.
 struct Plan<'a> {
     kind: JobKind,
     lifetime: Lifetime,
     options: &'a ScrapeOptions,
-    /// The scrape to be done again.
+    /// The scrape to repeat.
     scrape: Option<(ScrapeId, &'a Replay)>,
     stream_web_view: bool,
     caller: &'a Caller,
 }
 
 impl Inner {
-    /// The session that continues a scrape; the first call opens it.
+    /// Returns the session that continues a scrape; the first call opens it.
     pub(super) async fn session_of(
         self: &Arc<Self>,
         who: &Principal,
@@ -80,7 +80,7 @@ impl Inner {
         .await
     }
 
-    /// Makes a session of the team continue a scrape. Its browser stays the visitor that it was.
+    /// Lets an existing session of the team continue a scrape. Its browser keeps its own options.
     async fn take_over(
         self: &Arc<Self>,
         who: &Principal,
@@ -104,7 +104,7 @@ impl Inner {
         Ok(session)
     }
 
-    /// Opens a browser for itself.
+    /// Opens a session that does not continue a scrape.
     pub(super) async fn open_own(
         self: &Arc<Self>,
         who: &Principal,
@@ -160,7 +160,7 @@ impl Inner {
         self.begin(who, &plan, Arc::new(session)).await
     }
 
-    /// The session lives from here on, in the store and for callers.
+    /// Stores the session and adds it to the registry.
     async fn begin(
         self: &Arc<Self>,
         who: &Principal,
@@ -193,7 +193,7 @@ impl Inner {
             session.browser.end().await;
             return Err(unavailable(&error));
         }
-        tracing::info!(session.id = %session.id, team.id = %who.team, "browser session began");
+        tracing::info!(session.id = %session.id, team.id = %who.team, "browser session started");
         if !self.sessions.registry.add(session.clone(), begun.scrape) {
             let ended = self.finish(session).await;
             return Err(ended.map_or_else(|error| unavailable(&error), |_| stopping()));
@@ -202,7 +202,7 @@ impl Inner {
     }
 }
 
-/// A session as a caller of the right team gets it.
+/// Returns the session if it belongs to the principal's team.
 fn owned(who: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
     match session.team == who.team {
         true => Ok(session),
@@ -210,9 +210,10 @@ fn owned(who: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>,
     }
 }
 
-/// Does a scrape again.
+/// Repeats a scrape.
 ///
-/// Errors: 409 when the page does not let it be done, 502 when the browser fails.
+/// # Errors
+/// 409 if the page cannot be scraped again, 502 if the browser fails.
 async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
     let deadline = Instant::now() + Duration::from_millis(replay.options.timeout);
     let mut gone = browser.replay(&replay.url, &replay.options, deadline).await;
@@ -229,7 +230,7 @@ async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
     })
 }
 
-/// 128 random bits for each door.
+/// Creates the session's tokens, 128 random bits each.
 fn new_tokens(views: bool) -> Result<Tokens, ApiError> {
     let token = || {
         let mut bytes = [0; 16];

@@ -1,4 +1,4 @@
-//! Which sessions live here: by id, by scrape and by token, and how many each team has.
+//! The active sessions of this server: by id, by scrape and by token, and their number per team.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,7 +12,7 @@ use super::live::LiveSession;
 use crate::limits;
 use crate::plans::Plans;
 
-/// All living sessions.
+/// All active sessions.
 pub(crate) struct Registry {
     plans: Plans,
     state: Arc<Mutex<State>>,
@@ -23,12 +23,12 @@ struct State {
     sessions: HashMap<SessionId, Arc<LiveSession>>,
     of_scrapes: HashMap<ScrapeId, SessionId>,
     tokens: HashMap<String, (SessionId, DoorAccess)>,
-    /// Browsers that each team has or is about to have.
+    /// Number of browsers per team, including those being opened.
     places: HashMap<TeamId, usize>,
     first_calls: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
-    /// Ends that the store has not taken yet.
+    /// Ends that are not stored yet.
     unsettled: HashMap<SessionId, End>,
-    /// No session is taken in any more.
+    /// No session is added any more.
     closed: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct End {
     pub(crate) at: Timestamp,
 }
 
-/// Room for one browser of a team; given back when dropped.
+/// Permit for one browser of a team; released on drop.
 pub(crate) struct Place {
     state: Arc<Mutex<State>>,
     team: TeamId,
@@ -57,7 +57,10 @@ impl Registry {
         locked(&self.state)
     }
 
-    /// Room for a browser. Errors: 429 when the team has as many as it may.
+    /// Returns a permit for a browser.
+    ///
+    /// # Errors
+    /// 429 if the team or the server has reached its limit.
     pub(crate) fn place(&self, team: TeamId) -> Result<Place, Refusal> {
         let mut state = self.state();
         let of_all: usize = state.places.values().sum();
@@ -76,7 +79,7 @@ impl Registry {
         })
     }
 
-    /// Held by whoever may open the session of a scrape.
+    /// Returns the lock that serializes opening the session of a scrape.
     pub(crate) fn first_call(&self, scrape: ScrapeId) -> Arc<tokio::sync::Mutex<()>> {
         let mut state = self.state();
         state.first_calls.retain(|_, call| call.strong_count() > 0);
@@ -88,7 +91,7 @@ impl Registry {
         call
     }
 
-    /// Takes a session in; false when the server stops.
+    /// Adds a session; returns false during shutdown.
     pub(crate) fn add(&self, session: Arc<LiveSession>, scrape: Option<ScrapeId>) -> bool {
         let mut state = self.state();
         if state.closed {
@@ -107,12 +110,12 @@ impl Registry {
         true
     }
 
-    /// Whether the session continues a scrape already.
+    /// Returns whether the session already continues a scrape.
     pub(crate) fn continues_one(&self, id: SessionId) -> bool {
         self.state().of_scrapes.values().any(|of| *of == id)
     }
 
-    /// The session continues this scrape from now on.
+    /// Records that the session continues this scrape.
     pub(crate) fn bind(&self, id: SessionId, scrape: ScrapeId) {
         self.state().of_scrapes.insert(scrape, id);
     }
@@ -138,7 +141,7 @@ impl Registry {
         self.state().sessions.values().cloned().collect()
     }
 
-    /// Takes a session out with all that leads to it, for whoever ends it.
+    /// Removes a session and all its keys.
     pub(crate) fn remove(&self, id: SessionId) -> Option<Arc<LiveSession>> {
         let mut state = self.state();
         let session = state.sessions.remove(&id)?;
@@ -147,22 +150,22 @@ impl Registry {
         Some(session)
     }
 
-    /// Takes in no more sessions.
+    /// Stops adding sessions.
     pub(crate) fn close(&self) {
         self.state().closed = true;
     }
 
-    /// The store does not know this end yet.
+    /// Records an end that the store could not take.
     pub(crate) fn owe(&self, id: SessionId, end: End) {
         self.state().unsettled.insert(id, end);
     }
 
-    /// An end that the store does not know yet, for whoever tells it.
+    /// Takes an end that is not stored yet, to store it.
     pub(crate) fn take_owed(&self, id: SessionId) -> Option<End> {
         self.state().unsettled.remove(&id)
     }
 
-    /// Sessions whose end the store does not know yet.
+    /// Returns the sessions whose end is not stored yet.
     pub(crate) fn owed(&self) -> Vec<SessionId> {
         self.state().unsettled.keys().copied().collect()
     }
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_team_has_no_more_browsers_than_it_may() {
+    fn a_team_has_no_more_browsers_than_its_limit() {
         let registry = with_places(2);
         let (team, other) = (TeamId(fresh_id()), TeamId(fresh_id()));
         let first = registry.place(team).ok();
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn first_calls_of_a_scrape_come_one_after_the_other() {
+    async fn first_calls_of_a_scrape_are_serialized() {
         let registry = with_places(1);
         let scrape = ScrapeId(fresh_id());
         let call = registry.first_call(scrape);
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(
             registry.state().first_calls.len(),
             1,
-            "nothing is left of done ones"
+            "finished calls leave no entry"
         );
     }
 }

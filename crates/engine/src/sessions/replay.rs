@@ -1,4 +1,4 @@
-//! What a scrape asked for, read from where it is stored, so that it can be done again.
+//! Reads the request of a stored scrape, so that it can be repeated.
 
 use harvestman_core::api::batch::StoredBatch;
 use harvestman_core::api::crawl::CrawlRequest;
@@ -12,11 +12,11 @@ use url::Url;
 
 use crate::engine::fault;
 
-/// A page to be gone to again.
+/// A scrape to repeat.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
     pub(crate) url: Url,
-    /// Where to try it when `url` cannot be opened: an address given without a scheme.
+    /// URL to try if `url` cannot be opened, for a URL given without a scheme.
     pub(crate) fallback: Option<Url>,
     pub(crate) options: ScrapeOptions,
 }
@@ -24,7 +24,8 @@ pub(crate) struct Replay {
 impl Replay {
     /// Reads a scrape of the caller's team.
     ///
-    /// Errors: 409 when it cannot be done again.
+    /// # Errors
+    /// 409 if it cannot be repeated.
     pub(crate) fn of(origin: &ScrapeOrigin, now: Timestamp) -> Result<Replay, ApiError> {
         if origin.zero_data_retention {
             return Err(Refusal::zero_data_retention().into());
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_done_again_as_its_job_asked() {
+    fn a_page_is_repeated_with_the_options_of_its_job() {
         let scrape = r#"{"url":"site.test/a","waitFor":7,"headers":{"x":"1"}}"#;
         let replay = Replay::of(
             &origin(JobKind::Scrape, "https://site.test/a", scrape),
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_is_not_done_again() {
+    fn a_scrape_that_is_not_stored_cannot_be_repeated() {
         let page = origin(
             JobKind::Scrape,
             "https://site.test/",

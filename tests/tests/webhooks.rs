@@ -266,7 +266,7 @@ async fn a_receiver_that_fails_at_first_gets_every_event_again_with_the_same_byt
         let attempts = event["attempts"].as_array().unwrap();
         let statuses: Vec<&Value> = attempts.iter().map(|attempt| &attempt["status"]).collect();
         assert_eq!(statuses, [503, 204]);
-        assert_eq!(attempts[0]["error"], "the receiver answered 503");
+        assert_eq!(attempts[0]["error"], "the receiver returned status 503");
         assert_eq!(attempts[1]["error"], Value::Null);
         assert!(attempts[0]["at"].as_str() < attempts[1]["at"].as_str());
     }

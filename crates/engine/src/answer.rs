@@ -1,4 +1,4 @@
-//! What a site said to one request, fetched now or kept since earlier.
+//! The response to one request to a site: fetched now, or read from the page cache.
 
 use std::time::SystemTime;
 
@@ -8,20 +8,20 @@ use harvestman_fetch::{FetchError, FetchResponse};
 use http::HeaderMap;
 use url::Url;
 
-/// The answer of a site, as far as it is looked at.
+/// The parts of a site's response that scraping needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// Where it came from, after redirects.
+    /// Final URL, after redirects.
     pub(crate) url: Url,
     pub(crate) status: u16,
-    /// Value of `Content-Type`.
+    /// Value of the `Content-Type` header.
     pub(crate) content_type: Option<String>,
     pub(crate) body: Bytes,
-    /// How long the site wants to be left alone.
+    /// Milliseconds that the site asks clients to wait (`Retry-After`).
     pub(crate) retry_after_ms: Option<u64>,
-    /// When it was fetched, if it comes from the cache.
+    /// When the response was fetched, if it comes from the cache.
     pub(crate) kept_since: Option<Timestamp>,
-    /// Why the body is not whole, if it is not.
+    /// Why the body is incomplete, if it is.
     pub(crate) incomplete: Option<FetchError>,
 }
 
@@ -39,8 +39,8 @@ impl From<FetchResponse> for Answer {
     }
 }
 
-/// `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which is measured from the answer's own
-/// `Date` where it has one, so that a wrong clock does not matter.
+/// Returns the wait of a `Retry-After` header (RFC 9110 section 10.2.3) in milliseconds. A date is measured
+/// from the response's own `Date` header, if any, so that a wrong clock on either side does not matter.
 pub(crate) fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let value = text("retry-after")?;

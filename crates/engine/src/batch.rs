@@ -1,4 +1,4 @@
-//! The engine's verbs for batch scrapes: start one, add pages to one.
+//! Batch scrapes: starts one, or adds pages to one.
 
 use harvestman_core::api::batch::{BatchScrapeRequest, StoredBatch};
 use harvestman_core::api::error::{ApiError, ErrorCode};
@@ -13,9 +13,9 @@ use crate::engine::{Engine, key_reused, no_job, subscribed, unavailable};
 use crate::new_job::new_job;
 
 impl Engine {
-    /// Stores a batch scrape and starts it, or adds its pages to the batch that it names; the answer
-    /// comes after the pages are stored. Whether an address may be fetched at all is found out page by
-    /// page, and told in the errors of the job.
+    /// Stores a batch scrape and starts it, or adds its pages to the batch named by `appendToId`. Returns the
+    /// job id once the pages are stored. Whether a URL may be fetched is checked page by page and reported in
+    /// the job's errors.
     pub async fn start_batch(
         &self,
         who: &Principal,
@@ -47,7 +47,7 @@ impl Engine {
         let Some(first) = pages.first().map(|page| page.url.clone()) else {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "`urls` holds no valid address",
+                "`urls` contains no valid URL",
             ));
         };
         let count = pages.len();
@@ -113,11 +113,11 @@ impl Engine {
             Added::Reused => Err(key_reused()),
             Added::Cancelled => Err(ApiError::new(
                 ErrorCode::Conflict,
-                "the batch was cancelled and takes no more pages; start a new one",
+                "the batch was cancelled and accepts no more pages; start a new batch",
             )),
             Added::Full => Err(ApiError::new(
                 ErrorCode::Conflict,
-                "the batch has as many pages as one may have; start a new one",
+                "the batch has reached the maximum number of pages; start a new batch",
             )),
             Added::NotFound => Err(no_job()),
         }

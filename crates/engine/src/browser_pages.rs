@@ -1,5 +1,5 @@
-//! Pages by the browser: behind its own proxy with the address guard, answered like a plain fetch; and the browsers of
-//! sessions, each behind a proxy of its own.
+//! Pages fetched with the browser, behind a proxy that guards addresses, returned like a plain HTTP response;
+//! and the browsers of sessions, each behind a proxy of its own.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,62 +20,62 @@ use crate::profiles::OpenProfile;
 use crate::scraper::ScrapeFailure;
 use crate::works::Works;
 
-/// Renders pages; cheap to clone.
+/// Renders pages in the browser. Cheap to clone.
 #[derive(Clone)]
 pub struct BrowserPages {
     browser: Browser,
     live: LiveBrowsers,
     egress: Arc<Egress>,
-    /// Whether the program starts.
+    /// Whether the browser program starts.
     works: Works,
 }
 
-/// What browsers are made with.
+/// Settings of the browsers.
 #[derive(Clone, Debug)]
 pub struct BrowserSettings {
-    /// Chromium or its headless shell.
+    /// Path of Chromium or its headless shell.
     pub program: PathBuf,
-    /// Folder of the profiles of its processes.
+    /// Folder for the profiles of browser processes.
     pub folder: PathBuf,
-    /// Our name in its user agent.
+    /// Product name added to the browser's user agent.
     pub agent: String,
-    /// Pages of scrapes open at once.
+    /// Number of scraped pages open at once.
     pub pages: usize,
-    /// The program that is started within a sandbox first: the server's.
+    /// Program that starts first within a sandbox: the server's own.
     pub init: PathBuf,
-    /// Node.js for the code of sessions.
+    /// Node.js that runs the code of sessions.
     pub node: Option<PathBuf>,
-    /// `node_modules` folders in which playwright-core is looked for before Node.js's own.
+    /// `node_modules` folders searched for playwright-core before Node.js's own.
     pub node_modules: Vec<PathBuf>,
-    /// A Python with playwright for the code of sessions.
+    /// Python with playwright that runs the code of sessions.
     pub python: Option<PathBuf>,
-    /// Run code even where there is no sandbox.
+    /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
 }
 
-/// What the browser took beside the page itself.
+/// What the browser captured besides the HTML.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) screenshot: Option<Picture>,
-    /// Of the actions, when there were any.
+    /// Results of the actions, if the request has any.
     pub(crate) steps: Option<Steps>,
-    /// For a profile that is written.
+    /// Storage to save, if the request writes to a profile.
     pub(crate) storage: Option<Storage>,
 }
 
-/// A page as the browser has it.
+/// A page as the browser rendered it.
 #[derive(Debug)]
 pub(crate) struct BrowserPage {
-    /// `None` for what is no HTML, which a browser only shows.
+    /// `None` if the resource is not HTML: the browser only displays such a resource.
     pub(crate) answer: Option<Answer>,
     pub(crate) taken: Taken,
 }
 
 impl BrowserPages {
-    /// Opens the proxy; the browsers themselves are started when they are needed.
+    /// Starts the proxy. Browsers are started when they are first needed.
     ///
     /// # Errors
-    /// When the proxy cannot listen.
+    /// If the proxy cannot listen.
     pub async fn start(fetcher: Fetcher, settings: BrowserSettings) -> io::Result<BrowserPages> {
         let BrowserSettings {
             program,
@@ -109,7 +109,7 @@ impl BrowserPages {
             egress: Arc::new(move |listener| match Egress::on(listener, fetcher.clone()) {
                 Ok(egress) => Box::new(egress),
                 Err(error) => {
-                    tracing::error!(%error, "a browser has no network");
+                    tracing::error!(%error, "cannot start the proxy of a session's browser; the browser has no network");
                     Box::new(())
                 }
             }),
@@ -122,12 +122,12 @@ impl BrowserPages {
         })
     }
 
-    /// The browsers of sessions.
+    /// Returns the browsers of sessions.
     pub(crate) fn live(&self) -> &LiveBrowsers {
         &self.live
     }
 
-    /// Whether its program starts, as far as pages have tried.
+    /// Returns whether the browser program starts, judged by the pages rendered so far.
     pub(crate) fn works(&self) -> bool {
         self.works.get()
     }
@@ -177,7 +177,8 @@ impl BrowserPages {
         })
     }
 
-    /// The proxy knows better than the browser why a host could not be reached, and why an action finds nothing there.
+    /// Converts a browser error. The proxy knows better than the browser why a host is unreachable, which can
+    /// also be the reason that an action finds no element.
     fn failure(&self, url: &Url, error: BrowserError) -> ScrapeFailure {
         if matches!(
             error,

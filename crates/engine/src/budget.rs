@@ -1,7 +1,6 @@
-//! Credits that a team may still use this month, where the operator has set a budget (contract section
-//! 18). A page is paid for in advance with one credit, so that pages in flight never exceed the budget by
-//! more than what they cost beyond it. The store's ledger is the truth; this is its copy in memory, with
-//! what is not committed yet.
+//! Credits that a team may still use this month, if the operator has set a budget (contract section 18). Each
+//! page reserves one credit in advance, so pages in flight exceed the budget only by what they cost beyond
+//! one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed yet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,13 +27,13 @@ pub(crate) struct Budget {
 struct Account {
     month: Month,
     spent: u64,
-    /// Pages in flight.
+    /// Number of pages in flight.
     open: u64,
-    /// When `spent` was last as it is in the store, or changed.
+    /// When `spent` was last read from the store or changed.
     at: Instant,
 }
 
-/// One credit, until it is known what was used.
+/// One reserved credit; released on drop, replaced by the real cost in `spend`.
 #[derive(Debug)]
 pub(crate) struct Reserved(Option<(Budget, TeamId)>);
 
@@ -44,7 +43,10 @@ impl Budget {
         Self { plans, accounts }
     }
 
-    /// Takes a credit. Errors: 402 when there is none left.
+    /// Reserves a credit.
+    ///
+    /// # Errors
+    /// 402 if no credit is left.
     pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<Reserved, ApiError> {
         let Some(most) = self.plans.of(team).credit_budget else {
             return Ok(Reserved(None));
@@ -72,7 +74,7 @@ impl Budget {
             Some(account) if account.spent + account.open < most => account.open += 1,
             _ => {
                 let message = format!(
-                    "the credits of this month are used up (the team has {most}); wait for the next month, or ask the operator for more"
+                    "the team has used its {most} credits of this month; wait for the next month, or ask the operator for a larger budget"
                 );
                 return Err(ApiError::new(ErrorCode::InsufficientCredits, message));
             }
@@ -80,12 +82,15 @@ impl Budget {
         Ok(Reserved(Some((self.clone(), team))))
     }
 
-    /// Errors: 402 when no credit is left.
+    /// Checks that at least one credit is left.
+    ///
+    /// # Errors
+    /// 402 if no credit is left.
     pub(crate) async fn check(&self, store: &Store, team: TeamId) -> Result<(), ApiError> {
         self.reserve(store, team).await.map(drop)
     }
 
-    /// Whether a team that spends `running` more, as it does now, is beyond its budget.
+    /// Returns whether the team exceeds its budget when the `running` credits of a session are added.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
         self.plans.of(team).credit_budget.is_some_and(|most| {
             let accounts = self.accounts();
@@ -96,8 +101,9 @@ impl Budget {
         })
     }
 
-    /// Whether the store has to be asked: it was not this month, or what seems used up may not have been
-    /// charged in the end (a job was cancelled, a page led to a known one).
+    /// Returns whether `spent` has to be read from the store: the account is of another month, or the budget
+    /// seems used up although some pages may never be charged (a job was cancelled, a page redirected to a
+    /// known one).
     fn is_stale(&self, most: u64, team: TeamId, month: Month) -> bool {
         self.accounts().get(&team).is_none_or(|account| {
             let quiet = account.open == 0 && account.at.elapsed() > limits::BUDGET_QUIET;
@@ -111,7 +117,7 @@ impl Budget {
 }
 
 impl Reserved {
-    /// The page cost this much.
+    /// Replaces the reservation by the credits that the page cost.
     pub(crate) fn spend(self, credits: u32) {
         if let Some((budget, team)) = &self.0
             && let Some(account) = budget.accounts().get_mut(team)

@@ -1,5 +1,5 @@
-//! Who waits for news of a job: status requests at its end, live sockets. News are only hints; the
-//! store is the truth.
+//! Notifications that a job changed, for status requests that wait at its end and for live sockets. They are
+//! only hints; the store is the truth.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Wakes everybody who waits for the job.
+    /// Wakes everyone who waits for the job.
     pub(crate) fn announce(&self, job: JobId) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(notify) = waiting.get(&job) {
@@ -22,8 +22,8 @@ impl Changes {
         }
     }
 
-    /// A place to wait at. Make the future of `notified()` before looking at the store, so that no
-    /// news fall between the look and the wait.
+    /// Returns a notifier for the job. Create the `notified()` future before reading the store, so that a
+    /// change between the read and the wait is not missed.
     pub(crate) fn listen(&self, job: JobId) -> Arc<Notify> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, notify| Arc::strong_count(notify) > 1);
@@ -38,13 +38,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn news_wake_all_who_wait_for_that_job_and_nobody_else() {
+    async fn a_change_wakes_all_waiters_of_that_job_and_no_others() {
         let changes = Changes::default();
         let [one, other] = [1, 2].map(|number| JobId(Uuid::from_u128(number)));
         let (first, second, stranger) = (changes.listen(one), changes.listen(one), changes.listen(other));
         let (first, second, stranger) = (first.notified(), second.notified(), stranger.notified());
         tokio::pin!(first, second, stranger);
-        // Registered before the news, as a look at the store lies between.
+        // Registered before the announcement, because a read of the store lies in between.
         assert!(!first.as_mut().enable() && !second.as_mut().enable() && !stranger.as_mut().enable());
         changes.announce(one);
         first.await;
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_nobody_waits_at_are_forgotten() {
+    fn notifiers_without_waiters_are_removed() {
         let changes = Changes::default();
         for number in 0..100 {
             drop(changes.listen(JobId(Uuid::from_u128(number))));

@@ -1,4 +1,4 @@
-//! The two things the core never does itself: asking for the time and drawing random ids.
+//! Time and random ids: the two inputs that the core never reads itself.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,24 +6,24 @@ use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::fresh_id;
 
-/// Wall-clock time, for what is stored and shown.
+/// Returns wall-clock time, for what is stored and shown.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A new job id; ids made later sort later.
+/// Returns a new job id. Ids created later sort later.
 pub fn new_job_id() -> JobId {
     JobId(fresh_id())
 }
 
-/// A new scrape id.
+/// Returns a new scrape id.
 pub(crate) fn new_scrape_id() -> ScrapeId {
     ScrapeId(fresh_id())
 }
 
-/// Time that only goes forward, as [`Timestamp`]s: anchored once to the wall clock, then carried on
-/// by the monotonic clock. Crawls are paced by it, so that a jump of the wall clock moves nothing.
+/// Monotonic time as [`Timestamp`]s: read once from the wall clock, then advanced by the monotonic clock. It
+/// paces crawls, so that a jump of the wall clock has no effect on them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticker {
     started: tokio::time::Instant,
@@ -42,7 +42,7 @@ impl Ticker {
         self.anchor + self.started.elapsed()
     }
 
-    /// The instant at which [`Ticker::now`] reaches `time`.
+    /// Returns the instant at which [`Ticker::now`] reaches `time`.
     pub(crate) fn instant(&self, time: Timestamp) -> tokio::time::Instant {
         self.started + std::time::Duration::from_millis(time.millis_since(self.anchor))
     }

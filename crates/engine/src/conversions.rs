@@ -1,11 +1,11 @@
-//! Permits for conversions, which keep a core busy each: as many as there are cores, whatever is in flight.
+//! Permits for conversions. Each conversion keeps a core busy, so there is one permit per core.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The permits of this process. Cheap to clone.
+/// The conversion permits of this process. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversions {
     permits: Arc<Semaphore>,
@@ -13,7 +13,7 @@ pub(crate) struct Conversions {
     cores: usize,
 }
 
-/// A page that waits, for as long as it does.
+/// Counts a page as waiting until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Conversions {
@@ -26,7 +26,7 @@ impl Conversions {
         }
     }
 
-    /// A permit for one conversion.
+    /// Waits for a permit for one conversion.
     pub(crate) async fn permit(&self) -> OwnedSemaphorePermit {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
@@ -34,12 +34,12 @@ impl Conversions {
         permit.expect("the semaphore is never closed")
     }
 
-    /// Pages that wait for a permit.
+    /// Returns the number of pages that wait for a permit.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Whether conversions keep pages waiting, more than for a moment: as many wait as are converted.
+    /// Returns whether conversions are a bottleneck: at least as many pages wait as can be converted at once.
     pub(crate) fn is_behind(&self) -> bool {
         self.waiting() >= self.cores
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_more_are_converted_than_there_are_cores_and_who_waits_is_counted() {
+    async fn conversions_are_limited_to_the_cores_and_waiting_pages_are_counted() {
         let conversions = Conversions::new(1);
         let held = conversions.permit().await;
         assert_eq!((conversions.waiting(), conversions.is_behind()), (0, false));

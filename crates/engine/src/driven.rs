@@ -1,6 +1,5 @@
-//! Words from outside on their way to the drivers of this node: a job was cancelled, pages were added
-//! to it. The store decides both; this only spares a driver the requests it would make, or the wait it
-//! would have, until its next commit tells it so.
+//! Signals (cancelled, pages added) for this node's drivers. The store decides both; a signal only spares a
+//! driver the requests it would make, or the time it would wait, until its next commit reports the change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,39 +10,39 @@ use harvestman_store::Lease;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The jobs that are driven here.
+/// Signals by job, for the jobs that this node drives.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
     jobs: Mutex<HashMap<JobId, (u64, Words)>>,
 }
 
-/// What a driver listens to.
+/// The signals of one job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
-    /// Cancelled when the job is.
+    /// Cancelled when the job is cancelled.
     pub(crate) cancelled: CancellationToken,
-    /// Pages were added.
+    /// Notified when pages were added.
     pub(crate) added: Arc<Notify>,
-    /// What the driver says itself: why no further page starts.
+    /// Why no further page starts; set by the driver.
     limiter: Arc<Mutex<Option<Limiter>>>,
 }
 
 impl Words {
-    /// Notes why no further page of the job starts now.
+    /// Sets the reason why no further page of the job starts now.
     pub(crate) fn set_limiter(&self, limiter: Option<Limiter>) {
         *self.limiter.lock().unwrap_or_else(PoisonError::into_inner) = limiter;
     }
 }
 
 impl Driven {
-    /// What to listen to; ask before the job is loaded.
+    /// Registers a driver and returns its signals. Call this before loading the job.
     pub(crate) fn watch(&self, lease: &Lease) -> Words {
         let words = Words::default();
         self.lock().insert(lease.job, (lease.epoch, words.clone()));
         words
     }
 
-    /// The job is not driven here any more under this lease.
+    /// Removes the driver that holds this lease.
     pub(crate) fn forget(&self, lease: &Lease) {
         let mut jobs = self.lock();
         if jobs
@@ -54,21 +53,22 @@ impl Driven {
         }
     }
 
-    /// Tells the driver of the job, if it is here, that it is cancelled.
+    /// Signals to the job's driver, if it runs here, that the job is cancelled.
     pub(crate) fn cancel(&self, job: JobId) {
         if let Some((_, words)) = self.lock().remove(&job) {
             words.cancelled.cancel();
         }
     }
 
-    /// Tells the driver of the job, if it is here, that pages were added.
+    /// Signals to the job's driver, if it runs here, that pages were added.
     pub(crate) fn add(&self, job: JobId) {
         if let Some((_, words)) = self.lock().get(&job) {
             words.added.notify_one();
         }
     }
 
-    /// Why no further page of the job starts now; none when nothing keeps it, or it is not driven here.
+    /// Returns why no further page of the job starts now; `None` if nothing limits it or it is not driven
+    /// here.
     pub(crate) fn limiter(&self, job: JobId) -> Option<Limiter> {
         let jobs = self.lock();
         let (_, words) = jobs.get(&job)?;

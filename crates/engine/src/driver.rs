@@ -1,5 +1,5 @@
-//! The loop of one crawl: what the core asks for is done, what happened is handed back. It decides
-//! nothing. Everything it starts ends with it.
+//! The loop of one crawl: does what the core asks for and reports the results back. It decides nothing. Every
+//! task it starts ends with it.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -40,11 +40,11 @@ use crate::{files, limits, profiles, tracking};
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stopped {
-    /// The job is over.
+    /// The job has ended.
     Ended,
-    /// Another owner has the shard.
+    /// Another node owns the shard.
     LeaseLost,
-    /// The server stops; the shard was given back.
+    /// The server is shutting down; the shard was released.
     GivenBack,
 }
 
@@ -62,19 +62,19 @@ pub(crate) struct Driver {
     ticker: Ticker,
 }
 
-/// The moving parts of a run; made anew when the owner has to reload.
+/// The mutable state of a run; rebuilt when the owner reloads the job.
 struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<Committed, CommitError>>>,
-    /// The slot for the next page, of each kind: asked for, then there.
+    /// The slot for the next page, of each kind: first requested, then held.
     plain: NextSlot,
     browser: NextSlot,
-    /// What pages say while they are worked on.
+    /// Events from pages that are being scraped.
     news: (mpsc::Sender<News>, mpsc::Receiver<News>),
-    /// Pages that wait for the browser, and where their slots go.
+    /// Pages that wait for a browser slot, and the channels that deliver their slots.
     waiting: HashMap<UrlKey, oneshot::Sender<(Slot, Queued)>>,
-    /// Sites of which it is known whether they are at private addresses.
+    /// Sites whose host was already resolved to find out whether it is private.
     located: HashSet<String>,
 }
 
@@ -146,7 +146,7 @@ impl Driver {
         self.lease.job
     }
 
-    /// Drives the crawl until it ends, the lease is lost, or `stop` is called.
+    /// Drives the crawl until it ends, the lease is lost, or `stop` is cancelled.
     pub(crate) async fn run(self, stop: CancellationToken, words: &Words) -> Result<Stopped, StoreError> {
         let mut run = self.load().await?;
         let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
@@ -176,11 +176,11 @@ impl Driver {
                 }
                 Step::Committed(Err(CommitError::LeaseLost)) => return Ok(Stopped::LeaseLost),
                 Step::Committed(Err(CommitError::Repeated(mut repeated))) => {
-                    tracing::info!("the answer to a commit was lost; going on from what is stored");
+                    tracing::info!("the response to a commit was lost; continuing from the stored state");
                     if repeated.state == JobState::Ended {
                         return Ok(Stopped::Ended);
                     }
-                    // No owner was lost, so no page is to blame.
+                    // The owner is still the same, so no page caused a crash.
                     repeated.snapshot.progress.begun.clear();
                     run = self.restore(repeated.snapshot)?;
                 }
@@ -228,7 +228,7 @@ impl Driver {
         run.crawl.handle(self.ticker.now(), Input::SlotTaken(kind));
     }
 
-    /// A page said something while it is worked on.
+    /// Forwards an event of a page to the core.
     fn heard(&self, run: &mut Run, news: News) {
         let input = match news {
             News::WantsBrowser { key, bytes, granted } => {
@@ -241,7 +241,7 @@ impl Driver {
         run.crawl.handle(self.ticker.now(), input);
     }
 
-    /// Starts what the core asks for; true when there is nothing more to do.
+    /// Starts what the core asks for. Returns true when the job has ended.
     fn start(&self, run: &mut Run, output: Output) -> bool {
         let span = tracing::Span::current();
         match output {
@@ -282,7 +282,7 @@ impl Driver {
             Output::Render(key) => {
                 let slot = run.browser.slot.take();
                 if let Some((granted, slot)) = run.waiting.remove(&key).zip(slot) {
-                    // The page may have ended meanwhile; then the slot is free again.
+                    // The page may have ended meanwhile; the slot is released again in that case.
                     let _ = granted.send(slot);
                 }
             }
@@ -291,7 +291,7 @@ impl Driver {
                     .next_slot(kind)
                     .slot
                     .take()
-                    .expect("the core starts a page in the slot that it was told of");
+                    .expect("the core starts a page only in a slot that it was given");
                 let turn = Turn::of_job(self.inner.slots.clone(), task.key, run.news.0.clone(), slot);
                 if task.attempt > 1 {
                     self.inner.slots.counters().retried();
@@ -382,21 +382,22 @@ impl Driver {
         false
     }
 
-    /// Finds out, before the first page of a site is fetched, whether the site is at a private address.
+    /// Resolves the host before the first page of a site is fetched, to find out whether the site is at a
+    /// private address.
     fn locating(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
         let is_new = !self.options.cache_only() && run.located.insert(site_of(&task.url));
         let fetcher = self.inner.scraper.fetcher().clone();
         let (url, news) = (task.url.clone(), run.news.0.clone());
         async move {
             if is_new && fetcher.is_private(&url).await {
-                // A driver that ended drops its pages.
+                // The receiver is gone once the driver has ended.
                 let _ = news.send(News::PrivateHost(HostKey::of(&url))).await;
             }
         }
     }
 
-    /// At shutdown: the last commit is awaited, pages in flight are dropped (the next owner fetches
-    /// them again), the shard is free at once.
+    /// Shuts down: waits for the last commit, drops pages in flight (the next owner fetches them again) and
+    /// releases the shard at once.
     async fn give_back(&self, run: Run) -> Result<Stopped, StoreError> {
         let Run {
             mut tasks, commit, ..
@@ -444,11 +445,11 @@ async fn next_step(
             run.commit = None;
             Step::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
         }
-        // What a page took is counted before it ends.
+        // Polled before finished tasks, so that a page's times are counted before the page ends.
         Some(news) = news.recv() => Step::News(news),
         Some(result) = tasks.join_next() => match result {
             Ok(input) => Step::Done(input),
-            // A task that panicked is a bug; the shard is taken over anew and the page fetched again.
+            // A panic in a task is a bug; the shard is leased again and the page fetched again.
             Err(panic) => Step::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
         },
         slot = plain.await_slot() => Step::Slot(slot),
@@ -459,9 +460,9 @@ async fn next_step(
     }
 }
 
-/// A bug met by one page costs that page.
+/// Returns the outcome of a page whose task panicked: the page fails, the job goes on.
 fn panicked(id: ScrapeId) -> PageOutcome {
-    let message = "the server failed on this page; its log says where".to_owned();
+    let message = "internal error while processing this page; see the server log".to_owned();
     PageOutcome::Failed(FetchFailure {
         id,
         code: ErrorCode::Unknown,
@@ -470,8 +471,8 @@ fn panicked(id: ScrapeId) -> PageOutcome {
     })
 }
 
-/// Commits a batch, again and again while the store cannot take it (busy, disk full): nothing is
-/// lost, and nothing new is fetched meanwhile beyond what is in flight.
+/// Commits a batch; retries while the store is unavailable (busy, disk full). Nothing is lost, and meanwhile
+/// nothing new is fetched beyond what is in flight.
 async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<Committed, CommitError> {
     let mut pause = limits::COMMIT_RETRY;
     loop {
@@ -481,7 +482,7 @@ async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<Committ
             .await
         {
             Err(CommitError::Store(error)) if error.passing() => {
-                tracing::warn!(crawl.id = %lease.job, %error, "a commit has to wait");
+                tracing::warn!(crawl.id = %lease.job, %error, "cannot commit a batch; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
             }

@@ -1,4 +1,5 @@
-//! The engine's verbs: start and cancel a crawl, scrape a page, wait for news, stop.
+//! The engine's public operations: starts and cancels crawls, scrapes pages, maps sites, waits for changes,
+//! shuts down.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,45 +46,45 @@ use crate::single::SingleScrape;
 use crate::slots::Slots;
 use crate::{clock, expiry, limits, scheduler, webhooks};
 
-/// What the operator decides.
+/// Settings made by the operator.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Product token for robots.txt.
+    /// Product token matched against robots.txt groups.
     pub robots_agent: String,
-    /// What each team may do.
+    /// Limits of each team.
     pub plans: Plans,
-    /// The language model; none: prompts are plain steps, data is what pages state.
+    /// The language model. Without one, prompts are read as plain steps and data comes from what pages state.
     pub llm: Option<Llm>,
-    /// The search provider; none: searches look through the team's own pages.
+    /// The search provider. Without one, searches use the team's own cached pages.
     pub search: Option<Search>,
-    /// Options that need the operator's consent.
+    /// Options that only the operator can enable.
     pub enabled: Enabled,
-    /// Pages that are converted at once.
+    /// Number of pages converted at once.
     pub cores: usize,
-    /// Pages of all teams in the browser at once.
+    /// Number of browser pages open at once, over all teams.
     pub browser_pages: usize,
-    /// Secret that signs webhooks; none leaves the signature out.
+    /// Secret that signs webhooks; `None` omits the signature.
     pub webhook_secret: Option<String>,
-    /// Pauses before the second, third, ... attempt of a delivery.
+    /// Pauses before the second, third, ... attempt of a webhook delivery.
     pub webhook_retries: Vec<Duration>,
     /// Further header names that carry the signature.
     pub webhook_signature_aliases: Vec<String>,
-    /// Program that reads files when it is called with [`crate::READ_FILE_COMMAND`].
+    /// Program that reads files when called with [`crate::READ_FILE_COMMAND`].
     pub file_reader: PathBuf,
 }
 
-/// A file that a caller sent, to be converted like a page.
+/// An uploaded file, converted like a page.
 #[derive(Clone, Debug)]
 pub struct UploadedFile {
-    /// Its name.
+    /// File name.
     pub name: String,
-    /// The content type that the caller gave.
+    /// Content type that the client sent.
     pub content_type: Option<String>,
-    /// The bytes.
+    /// File contents.
     pub body: Bytes,
 }
 
-/// Runs jobs. Cheap to clone; stop it with [`Engine::shutdown`].
+/// Runs jobs. Cheap to clone; stopped by [`Engine::shutdown`].
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
@@ -97,13 +98,13 @@ pub(crate) struct Inner {
     pub(crate) budget: Budget,
     pub(crate) sessions: Sessions,
     pub(crate) profiles: Profiles,
-    /// Places for maps, which hold many addresses in memory.
+    /// Permits for maps, which hold many URLs in memory.
     pub(crate) maps: Arc<Semaphore>,
-    /// Places for sitemaps being read.
+    /// Permits for reading sitemaps.
     pub(crate) sitemaps: Arc<Semaphore>,
     pub(crate) changes: Changes,
     pub(crate) driven: Driven,
-    /// This process among others on the same store.
+    /// Identifies this process among others that use the same store.
     pub(crate) node: String,
     pub(crate) new_work: Notify,
     pub(crate) outbox: Notify,
@@ -112,7 +113,7 @@ pub(crate) struct Inner {
 }
 
 impl Engine {
-    /// Starts the loops that drive stored jobs; crawls that were running go on by themselves.
+    /// Starts the loops that drive stored jobs. Jobs that were running continue.
     pub fn start(
         config: EngineConfig,
         store: Store,
@@ -154,49 +155,51 @@ impl Engine {
         Engine { inner }
     }
 
-    /// The store that the engine works on.
+    /// Returns the store that the engine works on.
     pub fn store(&self) -> &Store {
         &self.inner.store
     }
 
-    /// What each team may do.
+    /// Returns the limits of each team.
     pub fn plans(&self) -> &Plans {
         &self.inner.config.plans
     }
 
-    /// Whether the browser's program starts, as far as pages have tried; none without a browser.
+    /// Returns whether the browser's program starts, judged by the pages rendered so far; `None` without a
+    /// browser.
     pub fn browser_works(&self) -> Option<bool> {
         self.inner.scraper.browser().map(BrowserPages::works)
     }
 
-    /// Whether the language model answered when it was last asked; none without one.
+    /// Returns whether the last request to the language model succeeded; `None` without a model.
     pub fn model_works(&self) -> Option<bool> {
         self.inner.config.llm.as_ref().map(Llm::works)
     }
 
-    /// Whether the search provider answered when it was last asked; none without one.
+    /// Returns whether the last request to the search provider succeeded; `None` without a provider.
     pub fn search_works(&self) -> Option<bool> {
         self.inner.config.search.as_ref().map(Search::works)
     }
 
-    /// Pages of the team in flight now, in the browser or not, and pages by plain HTTP at most.
+    /// Returns how many pages of the team are in flight (HTTP and browser), and the limit of pages over HTTP.
     pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
         let most = self.inner.config.plans.of(who.team).max_concurrency;
         (self.inner.slots.taken(who.team), most)
     }
 
-    /// Why no further page of a job starts now; none when nothing keeps it, or another node drives it.
+    /// Returns why no further page of a job starts now; `None` if nothing limits it or another node drives
+    /// it.
     pub fn limiter(&self, job: JobId) -> Option<Limiter> {
         let limiter = self.inner.driven.limiter(job)?;
         let behind = self.inner.scraper.conversions().is_behind();
-        // Pages in flight that wait for a core keep the next ones from starting.
+        // Pages that wait for a conversion hold their slots, so conversion is the real limit.
         Some(match limiter {
             Limiter::Concurrency | Limiter::HostConcurrency if behind => Limiter::Conversion,
             limiter => limiter,
         })
     }
 
-    /// What pages took since the start, over all teams.
+    /// Returns page counters since the start, over all teams.
     pub fn page_metrics(&self) -> PageMetrics {
         let slots = &self.inner.slots;
         PageMetrics {
@@ -207,9 +210,9 @@ impl Engine {
         }
     }
 
-    /// Stores a crawl and starts it; the answer comes after the job is stored. The same idempotency
-    /// key with the same body gives the first job's id again. `base` is this server's address as the
-    /// caller knows it, for links in documents.
+    /// Stores a crawl and starts it. Returns once the job is stored. The same idempotency key with the same
+    /// body returns the id of the first job. `base` is this server's URL as the client sees it, for links in
+    /// documents.
     pub async fn start_crawl(
         &self,
         who: &Principal,
@@ -249,8 +252,11 @@ impl Engine {
         }
     }
 
-    /// Whether the team has a credit left for a new job. A request that repeats an earlier one costs nothing:
-    /// when none is left it gets the first one's job. Errors: 402.
+    /// Checks that the team has a credit left for a new job. A repeated request (same idempotency key and
+    /// body) costs nothing: without credits it returns the id of the first job.
+    ///
+    /// # Errors
+    /// 402 if no credit is left.
     pub(crate) async fn afford(
         &self,
         who: &Principal,
@@ -285,7 +291,7 @@ impl Engine {
         self.check_receiver(request.webhook.as_ref()).await
     }
 
-    /// Refuses a webhook receiver at a private address.
+    /// Rejects a webhook receiver at a private address.
     pub(crate) async fn check_receiver(&self, webhook: Option<&WebhookSpec>) -> Result<(), ApiError> {
         match webhook {
             Some(webhook) => self.check_receiver_at(&["webhook", "url"], webhook).await,
@@ -293,7 +299,7 @@ impl Engine {
         }
     }
 
-    /// The same for a receiver whose address stands at `path` of the body.
+    /// Like [`Self::check_receiver`], for a receiver whose URL is at `path` of the body.
     pub(crate) async fn check_receiver_at(
         &self,
         path: &[&str],
@@ -306,8 +312,8 @@ impl Engine {
         })
     }
 
-    /// Refuses a private address before anything is stored. A name that does not resolve is not
-    /// refused here: the job says so.
+    /// Rejects a private address before anything is stored. A host that does not resolve is accepted here:
+    /// the job reports it.
     pub(crate) async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
         match self.inner.scraper.fetcher().check_target(url).await {
             Err(error) if error.code() == ErrorCode::UnsafeTarget => {
@@ -317,7 +323,7 @@ impl Engine {
         }
     }
 
-    /// Cancels a job of the team; cancelling a cancelled one is fine.
+    /// Cancels a job of the team. Cancelling it again succeeds.
     pub async fn cancel(&self, who: &Principal, job: JobId) -> Result<(), ApiError> {
         match self
             .inner
@@ -333,13 +339,16 @@ impl Engine {
             }
             Cancel::AlreadyEnded(status) => Err(ApiError::new(
                 ErrorCode::Conflict,
-                format!("the job is already {}; nothing to cancel", status.as_str()),
+                format!(
+                    "the job is already {}; there is nothing to cancel",
+                    status.as_str()
+                ),
             )),
             Cancel::NotFound => Err(no_job()),
         }
     }
 
-    /// Sends an event of a job of the team once more. False when there is no such event.
+    /// Sends an event of a job of the team again. Returns false if there is no such event.
     pub async fn resend_event(
         &self,
         who: &Principal,
@@ -355,7 +364,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Scrapes one page and stores the result under its scrape id. `base` as for a crawl.
+    /// Scrapes one page and stores the result under its scrape id. For `base` see [`Self::start_crawl`].
     pub async fn scrape(
         &self,
         who: &Principal,
@@ -364,7 +373,7 @@ impl Engine {
     ) -> Result<Document, ApiError> {
         request.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.options, &self.inner.capabilities())?;
-        // With `lockdown` not even the name is resolved.
+        // With `lockdown` the host name is not even resolved.
         if !request.options.lockdown {
             self.check_target(&request.url.url).await?;
         }
@@ -375,7 +384,7 @@ impl Engine {
         Ok(document)
     }
 
-    /// Finds the addresses of a site.
+    /// Lists the URLs of a site.
     pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         let answer = Mapping::new(self.inner.clone(), who.team, request)
@@ -385,9 +394,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Converts a file that the caller sent and stores the result under its scrape id.
+    /// Converts an uploaded file and stores the result under its scrape id.
     ///
-    /// Errors: 400 for kinds of files and for options that cannot be had, 402 without a credit; then as a scrape.
+    /// # Errors
+    /// 400 for unsupported file types and options, 402 without a credit; otherwise as for a scrape.
     pub async fn parse(
         &self,
         who: &Principal,
@@ -408,7 +418,7 @@ impl Engine {
             ..ScrapeRequest::new(upload.url())
         };
         let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        // An upload has no pictures, so nothing of it is told by an address.
+        // An upload has no screenshots, so no link needs a base URL.
         let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, "").await?;
         let document = scrape.of_upload(file, content_type).run().await?;
         reserved.spend(document.metadata.credits_used.unwrap_or(0));
@@ -432,7 +442,7 @@ impl Engine {
         let _ = tokio::time::timeout(wait, watching).await;
     }
 
-    /// Stops: nothing new is started, pages in flight are given back, shards are released, browser sessions end.
+    /// Shuts down: starts nothing new, drops pages in flight, releases shards, ends browser sessions.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
         let loops = std::mem::take(&mut *self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner));
@@ -447,7 +457,7 @@ impl Engine {
 }
 
 impl Inner {
-    /// What can be done for a page here.
+    /// Returns what this server can do for a page.
     pub(crate) fn capabilities(&self) -> Capabilities {
         Capabilities {
             browser: self.scraper.browser().is_some(),
@@ -466,7 +476,7 @@ impl UploadedFile {
     }
 }
 
-/// The events of a family that a receiver wants.
+/// Returns the events of a family that a receiver subscribed to.
 pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents {
     let wants = |name| Event::of(family, name).is_some_and(|event| webhook.wants(event));
     WebhookEvents {
@@ -481,7 +491,7 @@ pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents
 pub(crate) fn key_reused() -> ApiError {
     ApiError::new(
         ErrorCode::IdempotencyKeyReused,
-        "this x-idempotency-key came with another body before; use a new key for a new request",
+        "this x-idempotency-key was used with a different body; use a new key for a new request",
     )
 }
 
@@ -489,28 +499,25 @@ pub(crate) fn no_job() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
 }
 
-/// A store that does not answer: a passing reason, so 5xx and never 404 (contract section 2).
+/// Logs a store error and returns a 503: the failure is transient, so 5xx and never 404 (contract section 2).
 pub(crate) fn unavailable(error: &StoreError) -> ApiError {
-    tracing::error!(%error, "the store did not take a request");
+    tracing::error!(%error, "the store failed to handle a request");
     ApiError::new(
         ErrorCode::Unavailable,
-        "the database cannot take the request now; try again in a moment",
+        "the database is temporarily unavailable; try again in a moment",
     )
 }
 
 pub(crate) fn fault(error: &impl std::error::Error) -> ApiError {
-    tracing::error!(%error, "a server fault");
-    ApiError::new(
-        ErrorCode::Unknown,
-        "something went wrong on the server; its log says what",
-    )
+    tracing::error!(%error, "internal error");
+    ApiError::new(ErrorCode::Unknown, "internal server error; see the server log")
 }
 
-/// The answer to a call that a stop of the server cuts short.
+/// Returns the error for a request that the shutdown interrupts.
 pub(crate) fn stopping() -> ApiError {
     let mut error = ApiError::new(
         ErrorCode::Unavailable,
-        "the server is stopping and gave this request up; send it again in a moment",
+        "the server is shutting down and dropped this request; send it again in a moment",
     );
     error.retry_after_s = Some(limits::STOP_RETRY_AFTER_S);
     error

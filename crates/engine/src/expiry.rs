@@ -1,4 +1,4 @@
-//! Retention: jobs and their pages go when their time is over.
+//! Retention: removes jobs and their pages when they expire.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Inner;
 use crate::{clock, limits};
 
-/// Removes what has expired, now and then, until `stop`.
+/// Removes expired jobs periodically until `stop` is cancelled.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     loop {
         match inner.store.expire(clock::now()).await {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "removed expired jobs"),
-            Err(error) => tracing::warn!(%error, "expired jobs could not be removed; trying again"),
+            Err(error) => tracing::warn!(%error, "cannot remove expired jobs; retrying"),
         }
         tokio::select! {
             () = stop.cancelled() => return,

@@ -1,6 +1,6 @@
-//! Reads files (PDF, office documents, books) in a process of their own: the server's program again, with
-//! limits of memory and time, killed when the deadline passes. What a hostile file does to its reader
-//! stays there. It never decides what is read.
+//! Reads files (PDF, office documents, books) in a separate process: the server's own program, with memory
+//! and time limits, killed at the deadline. So a hostile file harms only its reader. Which files are read is
+//! decided elsewhere.
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -14,13 +14,13 @@ use tokio::sync::Semaphore;
 
 use crate::limits;
 
-/// The argument that makes the server's program a reader.
+/// The command-line argument that turns the server's program into a file reader.
 pub const READ_FILE_COMMAND: &str = "read-file";
 
-/// What a reader answers.
+/// The result of a file reader.
 pub type FileAnswer = Result<FileDocument, FileError>;
 
-/// Starts readers, a few at a time; cheap to clone.
+/// Starts file readers, a limited number at a time. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct FileReader {
     program: PathBuf,
@@ -35,7 +35,8 @@ impl FileReader {
 
     /// Reads a file. Dropping the future kills the reader.
     ///
-    /// Errors: 500 when no reader can be started.
+    /// # Errors
+    /// 500 if the reader cannot be started.
     pub(crate) async fn read(&self, request: &FileRequest, body: &[u8]) -> Result<FileAnswer, ApiError> {
         let _place = self
             .places
@@ -43,11 +44,8 @@ impl FileReader {
             .await
             .expect("the semaphore is never closed");
         let mut child = self.start().map_err(|error| {
-            tracing::error!(%error, program = %self.program.display(), "no reader of files could be started");
-            ApiError::new(
-                ErrorCode::Unknown,
-                "the file could not be read; the server's log says why",
-            )
+            tracing::error!(%error, program = %self.program.display(), "cannot start the file reader");
+            ApiError::new(ErrorCode::Unknown, "cannot read the file; see the server log")
         })?;
         let answer = converse(&mut child, request, body).await;
         let _ = child.start_kill();
@@ -70,7 +68,7 @@ impl FileReader {
     }
 }
 
-/// One line that says what is wanted, then the bytes; the answer comes when all of them are there.
+/// Sends the request as one line of JSON, then the file; returns the reader's output.
 async fn converse(child: &mut Child, request: &FileRequest, body: &[u8]) -> std::io::Result<Vec<u8>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (mut stdin, stdout) = stdin.zip(stdout).ok_or(std::io::ErrorKind::BrokenPipe)?;
@@ -85,7 +83,7 @@ async fn converse(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
     let mut limited = stdout.take(limits::FILE_ANSWER_BYTES);
     let (asked, read) = tokio::join!(asking, limited.read_to_end(&mut answer));
     read?;
-    // A reader may know enough before it has everything.
+    // A reader may answer before it has read the whole file.
     if answer.is_empty() {
         asked?;
     }
@@ -94,9 +92,9 @@ async fn converse(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
 
 fn without_answer(ended: Option<ExitStatus>) -> FileError {
     match ended.and_then(|status| status.code()) {
-        Some(_) => FileError::Damaged("its reader gave up on it".to_owned()),
-        // Ended by a signal: out of memory, out of processor time, or out of stack.
-        None => FileError::TooLarge("reading it takes more memory or time than is allowed".to_owned()),
+        Some(_) => FileError::Damaged("the file reader failed".to_owned()),
+        // Killed by a signal: out of memory, processor time or stack.
+        None => FileError::TooLarge("reading it takes more memory or time than allowed".to_owned()),
     }
 }
 
@@ -114,8 +112,8 @@ mod tests {
         max_pages: None,
     };
 
-    /// What comes of a reader that is this shell script, given a file that no pipe holds.
-    #[allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+    /// Reads a file larger than a pipe's buffer with this shell script as the reader.
+    #[allow(clippy::unwrap_used, reason = "a failing test should panic")]
     async fn read_by(name: &str, script: &str) -> Result<FileAnswer, ApiError> {
         let path = std::env::temp_dir().join(format!("harvestman-reader-{}-{name}", std::process::id()));
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -129,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_becomes_of_a_reader_there_is_an_answer() {
+    async fn every_way_a_reader_ends_gives_a_result() {
         let document = r#"{"Ok":{"pages":[],"total_pages":3,"properties":[],"warnings":[]}}"#;
         let good = read_by("good", &format!("cat >/dev/null; echo '{document}'")).await;
         assert_eq!(good.unwrap().unwrap().total_pages, Some(3));

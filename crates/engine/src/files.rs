@@ -1,4 +1,4 @@
-//! Pictures and prints become part of a document: as links to stored files, or in themselves where nothing may be kept.
+//! Adds screenshots and PDFs to a document: as links to stored files, or inline where nothing may be stored.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,17 +13,17 @@ use crate::browser_pages::Taken;
 use crate::engine::unavailable;
 use crate::{clock, limits};
 
-/// Where files of a job are told and kept.
+/// Where the files of a document are stored and linked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) store: &'a Store,
-    /// Address of this server as the caller knows it.
+    /// URL of this server as the client sees it.
     pub(crate) base: &'a str,
-    /// False where nothing may be kept.
+    /// False if nothing may be stored.
     pub(crate) keep: bool,
 }
 
-/// Puts what the browser took into the document.
+/// Adds what the browser captured to the document.
 pub(crate) async fn attach(place: Place<'_>, document: &mut Document, taken: Taken) -> Result<(), ApiError> {
     let mut files = Vec::new();
     let mut link = |content_type: &'static str, extension: &str, bytes: Vec<u8>| {

@@ -1,5 +1,5 @@
-//! What the browser has been good for on each host, across jobs: where it added nothing a few times it is not asked
-//! any more, where it always did pages go there first. Bounded; forgets the host that was used least recently.
+//! Remembers across jobs how much the browser helped on each host: where it added nothing a few times it is
+//! skipped, where it always added content pages go to it first. Bounded; evicts the least recently used host.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::limits;
 
-/// What is known of every host.
+/// What is known about each host.
 #[derive(Debug, Default)]
 pub(crate) struct HostMemory {
     hosts: Mutex<Hosts>,
@@ -18,29 +18,29 @@ pub(crate) struct HostMemory {
 #[derive(Debug, Default)]
 struct Hosts {
     known: HashMap<String, Known>,
-    /// Grows with every use.
+    /// Incremented at every use.
     clock: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Pages in a row that needed the browser and got something from it.
+    /// Consecutive pages that needed the browser and gained content from it.
     added: u32,
-    /// Pages in a row for which it had nothing more: with signs of a placeholder, and with little text alone.
+    /// Consecutive pages that gained nothing: with signs of a placeholder, and with little text only.
     nothing: [u32; 2],
-    /// Questions since the memory became sure.
+    /// Lookups since the result became certain.
     asked: u32,
     used: u64,
 }
 
-/// What a page turned out to be.
+/// How the browser helped on one page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lesson {
-    /// It did not need the browser.
+    /// The page did not need the browser.
     Plain,
-    /// It seemed to need it, and the browser had more.
+    /// The page seemed to need the browser, which added content.
     Added,
-    /// It seemed to need it, and the browser had nothing more.
+    /// The page seemed to need the browser, which added nothing.
     Nothing(BrowserReason),
 }
 
@@ -53,24 +53,25 @@ impl HostMemory {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a page of this host goes to the browser before it is fetched. Now and then it is fetched nevertheless,
-    /// so that a site that has changed is noticed.
+    /// Returns whether a page of this host goes straight to the browser. Every few pages it does not, so that
+    /// a change of the site is noticed.
     pub(crate) fn begins_with_browser(&self, url: &Url) -> bool {
         self.hosts()
             .ask(url, |known| known.added >= limits::LEARNED_AFTER)
     }
 
-    /// Whether the browser is left alone though a page seems to need it, but for a try now and then.
+    /// Returns whether to skip the browser although the page seems to need it. Every few pages it is tried
+    /// again.
     pub(crate) fn is_useless(&self, url: &Url, reason: BrowserReason) -> bool {
         self.hosts().ask(url, |known| {
             known.nothing[nothing_index(reason)] >= limits::LEARNED_AFTER
         })
     }
 
-    /// Learns from a page.
+    /// Records how the browser helped on a page.
     pub(crate) fn learn(&self, url: &Url, lesson: Lesson) {
         let mut hosts = self.hosts();
-        // Plain pages of hosts without a history are nothing to remember.
+        // Hosts whose pages never needed the browser are not worth an entry.
         if lesson == Lesson::Plain && !hosts.known.contains_key(&key(url)) {
             return;
         }
@@ -90,7 +91,7 @@ impl HostMemory {
     }
 }
 
-/// Host and port.
+/// Returns host and port.
 fn key(url: &Url) -> String {
     format!(
         "{}:{}",
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_is_left_alone_where_it_added_nothing_a_few_times() {
+    fn the_browser_is_skipped_where_it_added_nothing_a_few_times() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         let little = BrowserReason::LittleText;
         for _ in 0..limits::LEARNED_AFTER {
@@ -146,19 +147,19 @@ mod tests {
         assert!(memory.is_useless(&host, little));
         assert!(
             !memory.is_useless(&host, BrowserReason::EmptyMount),
-            "a surer sign is another matter"
+            "a stronger sign counts separately"
         );
         assert!(!memory.is_useless(&url("b.example"), little));
         let asked = (0..2 * limits::LEARN_AGAIN)
             .filter(|_| !memory.is_useless(&host, little))
             .count();
-        assert_eq!(asked, 2, "it is tried again now and then");
+        assert_eq!(asked, 2, "the browser is tried again every few pages");
         memory.learn(&host, Lesson::Added);
         assert!(!memory.is_useless(&host, little));
     }
 
     #[test]
-    fn pages_go_to_the_browser_first_where_it_always_added_something() {
+    fn pages_go_to_the_browser_first_where_it_always_added_content() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         for _ in 0..limits::LEARNED_AFTER {
             assert!(!memory.begins_with_browser(&host));
@@ -168,12 +169,12 @@ mod tests {
         memory.learn(&host, Lesson::Plain);
         assert!(
             !memory.begins_with_browser(&host),
-            "one page that does without it is enough"
+            "one page that does not need the browser resets the host"
         );
     }
 
     #[test]
-    fn memory_is_bounded_and_keeps_what_was_used_last() {
+    fn memory_is_bounded_and_keeps_recently_used_hosts() {
         let memory = HostMemory::default();
         let learned = |host: &Url| {
             for _ in 0..limits::LEARNED_AFTER {

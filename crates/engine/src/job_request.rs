@@ -1,4 +1,4 @@
-//! What a stored job asks for, whatever its kind. It holds no rule: those are in the core.
+//! The request of a stored job, of either kind. It holds no rules: those are in the core.
 
 use harvestman_core::api::batch::StoredBatch;
 use harvestman_core::api::crawl::CrawlRequest;
@@ -8,13 +8,13 @@ use harvestman_core::crawl::{Crawl, Policy, Snapshot};
 use harvestman_store::{JobKind, Lease, StoreError};
 use url::Url;
 
-/// What a batch is known by whose addresses were forgotten, when pages are added to it.
+/// URL that stands for a batch whose URLs were deleted, when pages are added to it.
 const FORGOTTEN: &str = "http://forgotten.invalid/";
 
 /// The request of a job that fetches many pages.
 pub(crate) enum JobRequest {
     Crawl(Box<CrawlRequest>),
-    /// With the address that the batch is known by.
+    /// With the first URL, which identifies the batch.
     Batch(Url, Box<StoredBatch>),
 }
 
@@ -38,7 +38,7 @@ impl JobRequest {
         read.map_err(|error| StoreError::Unreadable(format!("stored request of job {}: {error}", lease.job)))
     }
 
-    /// How each page is fetched and what is made of it.
+    /// Returns the options with which each page is scraped.
     pub(crate) fn scrape_options(&self) -> ScrapeOptions {
         let options = match self {
             Self::Crawl(request) => &request.scrape_options,
@@ -49,7 +49,7 @@ impl JobRequest {
         options
     }
 
-    /// Whether nothing of the job may be kept.
+    /// Returns whether nothing of the job may be stored.
     pub(crate) fn zero_data_retention(&self) -> bool {
         match self {
             Self::Crawl(request) => request.zero_data_retention,
@@ -57,7 +57,7 @@ impl JobRequest {
         }
     }
 
-    /// The job as the store remembers it.
+    /// Restores the crawl state from the store's snapshot.
     pub(crate) fn restore(&self, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
         match self {
             Self::Crawl(request) => Crawl::restore(request, policy, snapshot),

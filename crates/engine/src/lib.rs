@@ -1,5 +1,6 @@
-//! Jobs run here. The engine feeds the pure core: it fetches, commits batches to the store, and
-//! starts what the core asks for. It serves no HTTP and speaks no SQL.
+//! Runs jobs. The engine drives the pure core: it fetches, commits batches to the store, and starts what the
+//! core asks for. It contains no HTTP routes and no SQL. Start reading at `engine.rs`, then `scheduler.rs`
+//! and `driver.rs`.
 
 mod answer;
 mod ask;

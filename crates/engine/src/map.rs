@@ -1,5 +1,5 @@
-//! A map: what is fetched to find the addresses of a site. It decides nothing about which of them
-//! are listed, and never fetches one for being listed.
+//! Maps: fetches what is needed to find the URLs of a site. The core decides which URLs are listed; listed
+//! URLs are never fetched.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::slots::Asker;
 use crate::turn::Turn;
 use crate::{clock, limits};
 
-/// One call of map.
+/// One map request.
 pub(crate) struct Mapping {
     inner: Arc<Inner>,
     team: TeamId,
@@ -41,14 +41,14 @@ pub(crate) struct Mapping {
     warnings: Vec<String>,
 }
 
-/// The first look at a site. The page is left out when only sitemaps count, robots.txt when they
-/// do not.
+/// The result of the first fetches from a site. There is no page in sitemap-only mode, and no robots.txt when
+/// sitemaps are skipped.
 struct Look {
     page: Option<Scraped>,
     robots: Option<RobotsOutcome>,
-    /// Why there is no page, or no robots.txt when only that was asked for.
+    /// Why there is no page, or no robots.txt if only that was fetched.
     failure: Option<ApiError>,
-    /// No connection was had: another scheme may help.
+    /// No connection was made: the other scheme may work.
     unreachable: bool,
 }
 
@@ -67,7 +67,7 @@ impl Mapping {
         }
     }
 
-    /// The answer; the call and its price are noted before it is given.
+    /// Runs the map and records the call and its credits before it returns.
     pub(crate) async fn run(self, who: &Principal) -> Result<MapAnswer, ApiError> {
         let listing = Listing::new(&self.request)?;
         let request = &self.request;
@@ -88,7 +88,7 @@ impl Mapping {
         result
     }
 
-    /// The links alone, as a part of something else: not noted as a call of its own.
+    /// Returns only the links, as a part of another operation: not recorded as a call of its own.
     pub(crate) async fn links(self) -> Result<Vec<MapLink>, ApiError> {
         let listing = Listing::new(&self.request)?;
         Ok(Box::pin(self.answer(listing)).await?.links)
@@ -148,8 +148,8 @@ impl Mapping {
         })
     }
 
-    /// Looks at the address as given, by http when https was a guess and nobody answers, and moves
-    /// the map to where the address redirects.
+    /// Fetches the given URL, over HTTP if HTTPS was a guess and is unreachable, and moves the map to the URL
+    /// that it redirects to.
     async fn look_at_site(&mut self, listing: &mut Listing) -> Look {
         let mut site = self.request.url.url.clone();
         let mut look = self.look(&site).await;
@@ -259,7 +259,7 @@ impl Mapping {
             .await
     }
 
-    /// Lists what the site's sitemaps name, as far as there is room and time.
+    /// Lists the URLs of the site's sitemaps, within the limits of number and time.
     async fn read_sitemaps(
         &mut self,
         mut listing: Listing,
@@ -314,7 +314,7 @@ impl Mapping {
     }
 }
 
-/// Lists on a thread of its own: a sitemap has tens of thousands of addresses.
+/// Updates the listing on a blocking thread: a sitemap has tens of thousands of URLs.
 async fn off_thread(
     mut listing: Listing,
     work: impl FnOnce(&mut Listing) + Send + 'static,
@@ -336,12 +336,12 @@ async fn within<T>(
     tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
         Err(ApiError::new(
             ErrorCode::MapTimeout,
-            "the map was not done within `timeout`; allow more time, or map a part of the site",
+            "the map did not finish within `timeout`; allow more time, or map a part of the site",
         ))
     })
 }
 
-/// Codes that callers know are kept; whatever else kept the page away, the map failed.
+/// Keeps the error codes that clients know; any other failure to fetch the page becomes `MAP_FAILED`.
 fn page_failure(error: ApiError) -> ApiError {
     match error.code {
         ErrorCode::DnsResolution | ErrorCode::UnsafeTarget | ErrorCode::SslError | ErrorCode::BadRequest => {

@@ -1,4 +1,4 @@
-//! A job as it is stored at its start.
+//! Creates the stored form of a new job.
 
 use harvestman_core::api::caller::Caller;
 use harvestman_core::api::error::ApiError;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::engine::fault;
 use crate::{clock, limits};
 
-/// A job of one page, without a webhook and without an address for links; the caller of this sets what is otherwise.
+/// Returns a job of one page, without a webhook or base URL; callers override fields that differ.
 pub(crate) fn new_job(
     who: &Principal,
     kind: JobKind,

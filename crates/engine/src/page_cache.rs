@@ -1,4 +1,4 @@
-//! The page cache of a team, as fetching sees it. It holds no rule: those are in the core.
+//! The page cache of a team. It holds no rules: those are in the core.
 
 use harvestman_core::api::page::Document;
 use harvestman_core::cache::{Ages, CacheKey};
@@ -12,7 +12,7 @@ use url::Url;
 use crate::answer::Answer;
 use crate::clock;
 
-/// What one team has fetched before.
+/// The cached responses of one team.
 #[derive(Clone)]
 pub(crate) struct PageCache {
     store: Store,
@@ -24,13 +24,13 @@ impl PageCache {
         Self { store, team }
     }
 
-    /// The copy under this key, if it has one of these ages.
+    /// Returns the cached copy under this key, if its age is within `ages`.
     pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<Answer>, StoreError> {
         let Some(page) = self.store.cached_page(self.team, key, ages, clock::now()).await? else {
             return Ok(None);
         };
         let url = Url::parse(&page.url)
-            .map_err(|error| StoreError::Unreadable(format!("the address of a cached page: {error}")))?;
+            .map_err(|error| StoreError::Unreadable(format!("URL of a cached page: {error}")))?;
         Ok(Some(Answer {
             url,
             status: page.status,
@@ -42,7 +42,7 @@ impl PageCache {
         }))
     }
 
-    /// Pages of the site of this URL that the team has met.
+    /// Returns the known pages of this URL's site.
     pub(crate) async fn known_pages(&self, url: &Url) -> Result<Vec<(Url, KnownPage)>, StoreError> {
         let pages = self
             .store
@@ -52,7 +52,8 @@ impl PageCache {
         Ok(pages.into_iter().filter_map(with_url).collect())
     }
 
-    /// Keeps a page under this key, with what it says of itself; searches find it when its Markdown is known.
+    /// Stores a page under this key with its title and description. Searches find it only if its Markdown is
+    /// known.
     pub(crate) async fn keep_page(&self, key: CacheKey, answer: &Answer, document: &Document) {
         let about = &document.metadata;
         let page = NewCachedPage {
@@ -65,7 +66,7 @@ impl PageCache {
         self.store.cache_page(page, answer.body.clone()).await;
     }
 
-    /// Keeps a sitemap under this key.
+    /// Stores a sitemap under this key.
     pub(crate) async fn keep_sitemap(&self, key: CacheKey, answer: &Answer) {
         let body = answer.body.clone();
         self.store.cache_page(self.entry(key, answer), body).await;

@@ -1,27 +1,27 @@
-//! What pages took since the start of this process, over all teams, for the metrics.
+//! Page counters since the start of this process, over all teams, for the metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters, and what is in flight now.
+/// Page counters and gauges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageMetrics {
-    /// Pages worked on that were never in the browser.
+    /// Pages processed without the browser.
     pub plain_total: u64,
-    /// Pages worked on that were opened in the browser.
+    /// Pages processed in the browser.
     pub browser_total: u64,
     /// Pages that waited for a slot.
     pub waited_total: u64,
-    /// Attempts at pages of jobs beyond the first.
+    /// Retries of pages of jobs.
     pub retried_total: u64,
     /// Pages in flight outside the browser.
     pub plain_in_flight: u64,
-    /// Pages in the browser.
+    /// Pages in flight in the browser.
     pub browser_in_flight: u64,
-    /// Pages that wait to be converted.
+    /// Pages that wait for a conversion permit.
     pub waiting_for_conversion: u64,
 }
 
-/// The counters among them.
+/// The counters of [`PageMetrics`].
 #[derive(Debug, Default)]
 pub(crate) struct PageCounters {
     plain: AtomicU64,
@@ -31,19 +31,19 @@ pub(crate) struct PageCounters {
 }
 
 impl PageCounters {
-    /// A page was worked on.
+    /// Counts a processed page.
     pub(crate) fn worked(&self, in_browser: bool, waited: bool) {
         let kind = if in_browser { &self.browser } else { &self.plain };
         kind.fetch_add(1, Ordering::Relaxed);
         self.waited.fetch_add(u64::from(waited), Ordering::Relaxed);
     }
 
-    /// A page of a job is tried again.
+    /// Counts a retry of a page.
     pub(crate) fn retried(&self) {
         self.retried.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Their values; what is in flight is the caller's to fill in.
+    /// Returns the counters; the caller fills in the numbers of pages in flight.
     pub(crate) fn read(&self) -> PageMetrics {
         PageMetrics {
             plain_total: self.plain.load(Ordering::Relaxed),

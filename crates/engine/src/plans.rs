@@ -1,5 +1,5 @@
-//! What each team may do at once and in all: the usual limits, or those of the plan that the operator gave it.
-//! Who has which plan is stored; here is a copy that is asked for every page and never waits.
+//! The limits of each team: the default limits, or those of the plan that the operator assigned. Assignments
+//! are stored; this is a copy in memory that is read for every page without waiting.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,15 +11,15 @@ use harvestman_core::ids::TeamId;
 pub struct Limits {
     /// Pages in flight at once; at least 1.
     pub max_concurrency: usize,
-    /// The same of one key; none: as many as the team's.
+    /// Pages in flight at once per key; `None`: limited only by the team's limit.
     pub key_max_concurrency: Option<usize>,
     /// Browser sessions at once.
     pub max_sessions: usize,
-    /// Requests per minute; none: any number.
+    /// Requests per minute; `None`: unlimited.
     pub rate_limit: Option<u32>,
-    /// The same of one key.
+    /// Requests per minute per key; `None`: unlimited.
     pub key_rate_limit: Option<u32>,
-    /// Credits per calendar month; none: any number.
+    /// Credits per calendar month; `None`: unlimited.
     pub credit_budget: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// The usual limits, and those of each plan.
+    /// Creates the limits from the default limits and those of each plan.
     pub fn new(usual: Limits, named: BTreeMap<String, Limits>) -> Self {
         Self {
             usual,
@@ -41,23 +41,23 @@ impl Plans {
         }
     }
 
-    /// Whether there is a plan of this name.
+    /// Returns whether there is a plan of this name.
     pub fn has(&self, plan: &str) -> bool {
         self.named.contains_key(plan)
     }
 
-    /// The names of all plans.
+    /// Returns the names of all plans.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
     }
 
-    /// The limits of a team.
+    /// Returns the limits of a team.
     pub fn of(&self, team: TeamId) -> Limits {
         let of_teams = self.of_teams.read().unwrap_or_else(PoisonError::into_inner);
         of_teams.get(&team).copied().unwrap_or(self.usual)
     }
 
-    /// Gives a team the limits of a plan, from now on; the usual ones without a plan, or when there is none of
+    /// Assigns a plan to a team, with immediate effect; the default limits if there is no plan, or none of
     /// this name.
     pub fn assign(&self, team: TeamId, plan: Option<&str>) {
         let mut of_teams = self.of_teams.write().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ impl Plans {
         };
     }
 
-    /// The most pages that any team may have in flight.
+    /// Returns the highest page limit of any plan.
     pub(crate) fn most_concurrency(&self) -> usize {
         let all = self.named.values().chain([&self.usual]);
         all.map(|limits| limits.max_concurrency).max().unwrap_or(1)
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     impl Limits {
-        /// So many pages and sessions, and nothing else bounded.
+        /// Limits pages and sessions only.
         pub(crate) fn at_once(max_concurrency: usize) -> Limits {
             Limits {
                 max_concurrency,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_team_has_the_limits_of_its_plan_or_the_usual_ones() {
+    fn a_team_has_the_limits_of_its_plan_or_the_default_ones() {
         let (usual, small) = (Limits::at_once(8), Limits::at_once(2));
         let plans = Plans::new(usual, BTreeMap::from([("small".to_owned(), small)]));
         let [one, other] = [1, 2].map(|id| TeamId(Uuid::from_u128(id)));

@@ -1,4 +1,4 @@
-//! Which crawls this node drives: takes shards without an owner, runs a driver for each, joins them.
+//! Decides which jobs this node drives: leases shards without an owner and runs a driver for each.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::driver::Driver;
 use crate::engine::Inner;
 use crate::{clock, limits, runs};
 
-/// Takes and drives shards until `stop`; returns when every driver has ended.
+/// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     let mut drivers = JoinSet::new();
     loop {
@@ -25,11 +25,11 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
         {
             Ok(leases) => leases,
             Err(error) => {
-                tracing::warn!(%error, "no shards could be taken; trying again");
+                tracing::warn!(%error, "cannot lease shards; retrying");
                 Vec::new()
             }
         };
-        // As many as were asked for: more may wait, also when many jobs began with one notice.
+        // A full result means that more may be waiting, even if many jobs caused only one notification.
         let more = wanted > 0 && leases.len() >= wanted as usize;
         for lease in leases {
             let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
@@ -51,10 +51,10 @@ async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
         let words = inner.driven.watch(&lease);
         tokio::select! {
             ended = runs::drive(inner.clone(), lease.clone(), stop) => match ended {
-                Ok(stopped) => tracing::debug!(?stopped, "left a run"),
-                Err(error) => tracing::error!(%error, "a run stopped; it is taken up again"),
+                Ok(stopped) => tracing::debug!(?stopped, "stopped driving a run"),
+                Err(error) => tracing::error!(%error, "a run failed; it will be restarted when its lease expires"),
             },
-            () = words.cancelled.cancelled() => tracing::debug!("a run was cancelled"),
+            () = words.cancelled.cancelled() => tracing::debug!("run cancelled"),
         }
         inner.driven.forget(&lease);
         inner.changes.announce(lease.job);
@@ -62,17 +62,17 @@ async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
     }
     let driver = match Driver::new(inner.clone(), lease.clone()) {
         Ok(driver) => driver,
-        Err(error) => return tracing::error!(%error, "a stored job cannot be read"),
+        Err(error) => return tracing::error!(%error, "cannot read a stored job"),
     };
     let words = inner.driven.watch(&lease);
     tokio::select! {
         stopped = driver.run(stop, &words) => match stopped {
-            Ok(stopped) => tracing::debug!(?stopped, "left a crawl"),
-            // The lease runs out and the shard is taken over again, by this node or another.
-            Err(error) => tracing::error!(%error, "a crawl stopped; it is taken up again"),
+            Ok(stopped) => tracing::debug!(?stopped, "stopped driving a crawl"),
+            // The lease expires, and this or another node leases the shard again.
+            Err(error) => tracing::error!(%error, "a crawl failed; it will be resumed when its lease expires"),
         },
-        // Dropping the run drops its fetches; a commit under way finds the lease gone.
-        () = words.cancelled.cancelled() => tracing::debug!("a crawl was cancelled"),
+        // Dropping the driver drops its fetches; a commit in progress finds the lease lost.
+        () = words.cancelled.cancelled() => tracing::debug!("crawl cancelled"),
     }
     inner.driven.forget(&lease);
     inner.changes.announce(lease.job);

@@ -1,5 +1,5 @@
-//! One page: take its bytes from the cache or fetch them, plainly or with the browser, convert them off
-//! the async threads. It never decides what to fetch.
+//! Scrapes one page: reads it from the cache, or fetches it over HTTP or with the browser, and converts it
+//! off the async threads. Which pages are scraped is decided elsewhere.
 
 mod visit;
 
@@ -31,43 +31,43 @@ use crate::profiles::OpenProfile;
 use crate::turn::Turn;
 use crate::{limits, model_formats};
 
-/// Fetches and renders pages; cheap to clone.
+/// Fetches and converts pages. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Scraper {
     fetcher: Fetcher,
     browser: Option<BrowserPages>,
     conversions: Conversions,
     files: FileReader,
-    /// Places for bodies that come from the cache.
+    /// Permits for bodies read from the cache.
     copies: Arc<Semaphore>,
     llm: Option<Llm>,
     memory: Arc<HostMemory>,
 }
 
-/// Where a page is.
+/// The page to scrape.
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'u> {
     pub(crate) url: &'u Url,
-    /// Where to try it when the connection to `url` fails: an address given without a scheme is tried
-    /// as https first (contract section 3).
+    /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
+    /// (contract section 3).
     pub(crate) fallback: Option<Url>,
-    /// What the browser begins with.
+    /// Profile that the browser starts with.
     pub(crate) profile: Option<&'u OpenProfile>,
-    /// Its slot.
+    /// The page's slot.
     pub(crate) turn: &'u Turn,
 }
 
-/// A page that could not be had.
+/// Why a page could not be scraped.
 #[derive(Debug)]
 pub(crate) struct ScrapeFailure {
     pub(crate) error: ApiError,
-    /// Another attempt may help.
+    /// Another attempt may succeed.
     pub(crate) passing: bool,
-    /// The connection itself failed, so that another scheme may help.
+    /// The connection failed, so another scheme may work.
     pub(crate) unreachable: bool,
 }
 
-/// A page as fetched and rendered.
+/// A scraped page.
 #[derive(Debug)]
 pub(crate) struct Scraped {
     pub(crate) answer: Answer,
@@ -75,7 +75,7 @@ pub(crate) struct Scraped {
     pub(crate) taken: Taken,
 }
 
-/// What one fetch brought.
+/// A fetched page, before conversion.
 struct Fetched {
     answer: Answer,
     taken: Taken,
@@ -113,7 +113,7 @@ impl Scraper {
         &self.conversions
     }
 
-    /// What a page with these options needs first.
+    /// Returns the kind of slot that a page with these options needs first.
     pub(crate) fn first_slot(&self, options: &ScrapeOptions) -> SlotKind {
         if self.browser.is_some() && needs_browser(options) {
             SlotKind::Browser
@@ -122,14 +122,15 @@ impl Scraper {
         }
     }
 
-    /// Ends the browser.
+    /// Stops the browser.
     pub(crate) async fn stop(&self) {
         if let Some(browser) = &self.browser {
             browser.stop().await;
         }
     }
 
-    /// One page, from the cache, by plain HTTP or by the browser, converted to what the options ask for.
+    /// Scrapes one page, from the cache, over HTTP or with the browser, in the formats that the options ask
+    /// for.
     pub(crate) async fn scrape(
         &self,
         target: Target<'_>,
@@ -146,14 +147,14 @@ impl Scraper {
         Ok(scraped)
     }
 
-    /// Fills what is left to the language model, where there is one.
+    /// Fills the formats that need the language model, if there is one.
     async fn ask_model(&self, scraped: &mut Scraped, options: &ScrapeOptions, deadline: Instant) {
         if let Some(llm) = &self.llm {
             model_formats::fill(llm, &mut scraped.rendered, options, deadline).await;
         }
     }
 
-    /// A page but for what is left to the language model.
+    /// Scrapes a page, except for the formats that need the language model.
     async fn read(
         &self,
         target: Target<'_>,
@@ -180,7 +181,7 @@ impl Scraper {
         }
         let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
-        // A placeholder would hide the page for as long as the copy is used.
+        // A cached placeholder would hide the real page until the copy expires.
         let is_whole = scraped.answer.incomplete.is_none() && scraped.placeholder().is_none();
         if cache::keeps(options, scraped.answer.status) && is_whole {
             let key = CacheKey::of_page(url, options);
@@ -191,7 +192,8 @@ impl Scraper {
         Ok(scraped)
     }
 
-    /// The page by the browser where only that will do, else by plain HTTP; what is no page by plain HTTP.
+    /// Fetches with the browser if the options require it, otherwise over HTTP. What the browser cannot
+    /// render as HTML is fetched over HTTP too.
     async fn fetch(
         &self,
         url: &Url,
@@ -230,7 +232,7 @@ impl Scraper {
             .map_err(ScrapeFailure::from)
     }
 
-    /// Makes a document of what was received, by the deadline. A file is read first.
+    /// Converts a response to a document within the deadline. A file is read first.
     pub(crate) async fn convert(
         &self,
         requested: &Url,
@@ -252,7 +254,7 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
-        // A part of a page is a page; a part of a file is damaged.
+        // An incomplete page is still usable; an incomplete file is damaged.
         if let Some(fault) = &answer.incomplete
             && file_request(&raw(requested, &answer), options).is_some()
         {
@@ -280,11 +282,11 @@ impl Scraper {
                 if let Some(fault) = &answer.incomplete {
                     rendered
                         .document
-                        .warn(&format!("The page is incomplete, its end is missing: {fault}."));
+                        .warn(&format!("The page is incomplete: {fault}."));
                 }
                 let metadata = &mut rendered.document.metadata;
                 if answer.kept_since.is_some() {
-                    // A copy costs what one page costs, however many pages the file has.
+                    // A cached copy costs as much as one page, however many pages the file has.
                     rendered.credits = billing::page(&options, 1);
                     metadata.credits_used = Some(rendered.credits);
                 }
@@ -297,10 +299,10 @@ impl Scraper {
                 })
             });
             converting.await.unwrap_or_else(|panic| {
-                tracing::error!(%panic, "the conversion of a page failed");
+                tracing::error!(%panic, "converting a page panicked");
                 Err(ApiError::new(
                     ErrorCode::Unknown,
-                    "the page could not be converted",
+                    "cannot convert the page; see the server log",
                 ))
             })
         };
@@ -310,7 +312,7 @@ impl Scraper {
         }
     }
 
-    /// One page task of a crawl, as the core wants to hear of it, and what the browser took.
+    /// Scrapes one page of a crawl. Returns the outcome for the core and what the browser captured.
     pub(crate) async fn page(
         &self,
         target: Target<'_>,
@@ -349,7 +351,7 @@ impl Scraper {
     }
 }
 
-/// A plain request for a page.
+/// Returns an HTTP request for a page.
 fn page_request(url: &Url, options: &ScrapeOptions, jar: &CookieJar, deadline: Instant) -> FetchRequest {
     let mut request = FetchRequest::get(url.clone(), deadline.into_std());
     request.headers = request_headers(options);
@@ -362,9 +364,9 @@ fn page_request(url: &Url, options: &ScrapeOptions, jar: &CookieJar, deadline: I
 }
 
 impl Scraped {
-    /// About how much memory it holds.
+    /// Returns the approximate memory of the page in bytes.
     fn memory_bytes(&self) -> usize {
-        // The document holds about as much text as the body that it was made of.
+        // The document contains about as much text as the body that it was made from.
         2 * self.answer.body.len() + limits::SCRAPED_BYTES
     }
 }
@@ -399,7 +401,7 @@ impl ScrapeFailure {
     pub(crate) fn timeout() -> Self {
         let error = ApiError::new(
             ErrorCode::ScrapeTimeout,
-            "the page did not arrive within `timeout`; allow more time or try again later",
+            "the scrape did not finish within `timeout`; allow more time or try again later",
         );
         Self {
             error,
@@ -409,7 +411,8 @@ impl ScrapeFailure {
     }
 }
 
-/// The caller's headers; the languages of `location` unless the caller said `Accept-Language`.
+/// Returns the request's headers, plus `Accept-Language` for the languages of `location` unless the request
+/// sets it.
 fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
     let mut headers: Vec<_> = options
         .headers

@@ -1,4 +1,4 @@
-//! A synchronous scrape: runs on the node that received it, stores its result or its error.
+//! Synchronous scrapes: run on the node that received the request, and store their result or error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,12 +23,13 @@ use crate::slots::Asker;
 use crate::turn::Turn;
 use crate::{clock, files, limits, profiles, tracking};
 
-/// A scrape that is stored as running; ends stored as done or failed, also when the caller hangs up.
+/// A scrape that is stored as running. It is always stored as completed or failed at the end, even if the
+/// client disconnects.
 pub(crate) struct SingleScrape {
     inner: Arc<Inner>,
     who: Principal,
     request: ScrapeRequest,
-    /// The file that the caller sent instead of an address, and the content type as which it is taken.
+    /// The uploaded file, if there is one instead of a URL, and its content type.
     upload: Option<(UploadedFile, &'static str)>,
     options: Arc<ScrapeOptions>,
     job: JobId,
@@ -70,13 +71,13 @@ impl SingleScrape {
         })
     }
 
-    /// Makes it the conversion of a file that the caller sent.
+    /// Makes this scrape convert an uploaded file.
     pub(crate) fn of_upload(mut self, file: UploadedFile, content_type: &'static str) -> Self {
         self.upload = Some((file, content_type));
         self
     }
 
-    /// The document, or the error that is also stored.
+    /// Runs the scrape. Returns the document, or the error that is also stored.
     pub(crate) async fn run(mut self) -> Result<Document, ApiError> {
         let result = tokio::select! {
             result = self.attempt() => result,
@@ -179,7 +180,7 @@ impl SingleScrape {
         Ok(document)
     }
 
-    /// A turn with a slot of the team. Still none at two thirds of the timeout: 429 (contract 7.1).
+    /// Waits for a slot of the team. If there is none after two thirds of the timeout: 429 (contract 7.1).
     async fn turn(&self, timeout: Duration) -> Result<Turn, ApiError> {
         let slots = &self.inner.slots;
         let asker = Asker {
@@ -196,11 +197,11 @@ impl SingleScrape {
             .map_err(|_| {
                 let sentence = match kind {
                     SlotKind::Plain => format!(
-                        "the team's {} concurrent pages, or those of this key, are all in use; try again when one has ended",
+                        "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
                         self.inner.config.plans.of(self.who.team).max_concurrency
                     ),
                     SlotKind::Browser => format!(
-                        "the {} pages that the browser has at once are all in use; try again when one has ended",
+                        "all {} concurrent pages of the browser are in use; try again when one has finished",
                         self.inner.config.browser_pages
                     ),
                 };
@@ -221,11 +222,11 @@ impl Drop for SingleScrape {
         tokio::spawn(async move {
             let error = ApiError::new(
                 ErrorCode::SiteError,
-                "the caller hung up before the page was there",
+                "the client disconnected before the scrape finished",
             );
             let stored = ScrapeResult::Failed(&error);
             if let Err(error) = inner.store.finish_scrape(job, stored, clock::now()).await {
-                tracing::warn!(%error, scrape.id = %job, "an abandoned scrape could not be settled");
+                tracing::warn!(%error, scrape.id = %job, "cannot store the failure of an abandoned scrape");
             }
         });
     }

@@ -1,5 +1,5 @@
-//! robots.txt and sitemaps: fetched with their own caps, parsed off the async threads. Sitemaps are
-//! kept in the page cache, robots.txt never is.
+//! robots.txt and sitemaps: fetched with their own size limits, parsed off the async threads. Sitemaps are
+//! cached in the page cache, robots.txt never is.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -23,25 +23,26 @@ use crate::engine::Inner;
 use crate::page_cache::PageCache;
 use crate::{clock, limits};
 
-/// Fetches robots.txt and sitemaps for one job or call.
+/// Fetches robots.txt and sitemaps for one job or request.
 #[derive(Clone)]
 pub(crate) struct SiteFiles {
     fetcher: Fetcher,
-    /// Places for sitemaps of all jobs being unpacked and read: a small file may unpack to a large one.
+    /// Permits, shared by all jobs, for unpacking and parsing sitemaps: a small file may unpack to a large
+    /// one.
     places: Arc<Semaphore>,
     cache: PageCache,
-    /// Kept sitemaps that will do.
+    /// Accepted ages of cached sitemaps; `None` disables reading the cache.
     copies: Option<Ages>,
-    /// Whether sitemaps are kept.
+    /// Whether to cache sitemaps.
     keep: bool,
-    /// Nothing is fetched: only the cache may answer.
+    /// Fetch nothing; use only the cache.
     cache_only: bool,
-    /// Fields for one host alone: they may hold secrets.
+    /// Request headers for one host only: they may contain secrets.
     headers: Option<(HostKey, Vec<(String, String)>)>,
 }
 
 impl SiteFiles {
-    /// For a job that fetches its pages with these options.
+    /// Creates the fetcher of a job that scrapes its pages with these options.
     pub(crate) fn of_job(inner: &Inner, cache: PageCache, options: &ScrapeOptions) -> Self {
         Self {
             fetcher: inner.scraper.fetcher().clone(),
@@ -54,7 +55,7 @@ impl SiteFiles {
         }
     }
 
-    /// For a map. Its headers go to its host, and to no other.
+    /// Creates the fetcher of a map. The map's headers are sent to its own host only.
     pub(crate) fn of_map(inner: &Inner, cache: PageCache, request: &MapRequest) -> Self {
         let plain = request.headers.is_empty();
         let headers = || request.headers.clone().into_iter().collect();
@@ -84,9 +85,9 @@ impl SiteFiles {
         request
     }
 
-    /// Fetches a robots.txt and what it says to this product token. 4xx means that there is none; 5xx
-    /// and no answer mean that nobody knows, unless the host itself cannot be reached.
-    /// Where nothing is fetched there is nothing to forbid.
+    /// Fetches a robots.txt and parses the rules for this product token. 4xx means that there is none. 5xx
+    /// and failed connections mean that the rules are unknown, unless the host itself is unreachable. In
+    /// cache-only mode nothing is fetched, so there is nothing to disallow.
     pub(crate) async fn robots(&self, url: Url, agent: &str) -> RobotsOutcome {
         if self.cache_only {
             return RobotsOutcome::Missing;
@@ -100,12 +101,10 @@ impl SiteFiles {
             // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
             Ok(answer) if answer.status < 500 => RobotsOutcome::Missing,
             Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,
-            Ok(answer) => {
-                RobotsOutcome::Unreachable(format!("it was answered with HTTP status {}", answer.status))
-            }
+            Ok(answer) => RobotsOutcome::Unreachable(format!("HTTP status {}", answer.status)),
             Err(FetchError::Timeout) => {
                 let seconds = limits::SITE_FILE_TIMEOUT.as_secs();
-                RobotsOutcome::Unreachable(format!("no answer came within {seconds} s"))
+                RobotsOutcome::Unreachable(format!("no response within {seconds} s"))
             }
             Err(error) if error.unreachable_host() == Some(&host) => RobotsOutcome::HostFault(FetchFailure {
                 id: clock::new_scrape_id(),
@@ -117,7 +116,7 @@ impl SiteFiles {
         }
     }
 
-    /// Reads one sitemap file, kept or fetched; `None` when there is none or it is none.
+    /// Returns one sitemap, cached or fetched; `None` if there is none or it is not a sitemap.
     pub(crate) async fn sitemap(&self, url: Url) -> Option<Sitemap> {
         let key = CacheKey::of_site_file(&url);
         if let Some(ages) = self.copies
@@ -153,7 +152,7 @@ impl SiteFiles {
     }
 }
 
-/// `sitemap.xml.gz` comes as a gzip file, not as a coded answer.
+/// Unpacks a `sitemap.xml.gz`, which is a gzip file and not a response with a content encoding.
 fn gunzipped(body: Bytes) -> Option<Bytes> {
     if !body.starts_with(&[0x1f, 0x8b]) {
         return Some(body);
@@ -162,7 +161,7 @@ fn gunzipped(body: Bytes) -> Option<Bytes> {
     let read = flate2::read::MultiGzDecoder::new(&body[..])
         .take(limits::SITEMAP_BYTES)
         .read_to_end(&mut text);
-    // A damaged tail still leaves the entries before it.
+    // A damaged end still leaves the entries before it.
     (read.is_ok() || !text.is_empty()).then(|| text.into())
 }
 
@@ -179,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn gzip_files_are_unpacked_and_others_left_alone() {
+    fn gzip_files_are_unpacked_and_others_are_unchanged() {
         assert_eq!(gunzipped(Bytes::from_static(b"<urlset/>")).unwrap(), "<urlset/>");
         assert_eq!(gunzipped(gzip(b"<urlset/>").into()).unwrap(), "<urlset/>");
         assert_eq!(gunzipped(Bytes::from_static(&[0x1f, 0x8b, 8, 0])), None);
     }
 
     #[test]
-    fn a_damaged_tail_keeps_the_entries_before_it() {
+    fn a_damaged_end_keeps_the_entries_before_it() {
         let text: Vec<u8> = (0..50_000u32)
             .flat_map(|n| format!("https://a.test/{}\n", n * 7919).into_bytes())
             .collect();
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_stops_at_the_cap() {
+    fn a_decompression_bomb_is_cut_at_the_limit() {
         let packed = gzip(&vec![
             b' ';
             3 * 1024 * 1024

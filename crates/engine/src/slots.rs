@@ -1,8 +1,7 @@
-//! Team concurrency: how many pages of one team are in flight at once, over all of its jobs, how many of one
-//! key, and how many of all teams. Pages by plain HTTP and pages in the browser are counted apart, so that neither
-//! keeps the other waiting. A free slot goes to the team that has the fewest taken, within it to the job
-//! that has the fewest, and among equals to whoever asked first: nobody starves, however many jobs
-//! or however slow pages another has.
+//! Team concurrency: limits the pages in flight per team (over all of its jobs), per key, and over all teams.
+//! Pages over HTTP and pages in the browser are counted separately, so that neither waits for the other. A
+//! free slot goes to the team with the fewest slots in use, within it to the job with the fewest, and among
+//! equals to the longest waiting page: no job starves, however many jobs or slow pages another one has.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +17,23 @@ use crate::limits;
 use crate::page_counts::PageCounters;
 use crate::plans::{Limits, Plans};
 
-/// All teams' slots. Cheap to clone.
+/// The slots of all teams. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     kinds: Arc<[Mutex<Shares<oneshot::Sender<Slot>>>; 2]>,
     counters: Arc<PageCounters>,
 }
 
-/// For whom a page is fetched.
+/// The owner of a page: team, key and job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker {
     pub(crate) team: TeamId,
-    /// None in open mode.
+    /// `None` in open mode.
     pub(crate) key: Option<KeyId>,
     pub(crate) job: JobId,
 }
 
-/// One page in flight; returned when dropped.
+/// One page in flight; released on drop.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Slots,
@@ -42,29 +41,29 @@ pub(crate) struct Slot {
     of: Asker,
 }
 
-/// A slot that was asked for. When this is dropped the slot goes to another.
+/// A request for a slot. If it is dropped, the slot goes to the next waiter.
 #[derive(Debug)]
 pub(crate) struct Asked {
     at: Instant,
     answer: oneshot::Receiver<Slot>,
 }
 
-/// The wait for a slot; none when one was free at once.
+/// The wait for a slot; `None` if one was free at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queued(Option<Duration>);
 
 impl Queued {
-    /// So long a wait.
+    /// Creates a wait of this duration.
     pub(crate) fn of(wait: Duration) -> Self {
         Self(Some(wait))
     }
 
-    /// Whether there was a wait.
+    /// Returns whether there was a wait.
     pub(crate) fn waited(self) -> bool {
         self.0.is_some()
     }
 
-    /// Both waits.
+    /// Returns the sum of both waits.
     pub(crate) fn and(self, other: Self) -> Self {
         Self(match (self.0, other.0) {
             (Some(one), Some(other)) => Some(one + other),
@@ -72,7 +71,7 @@ impl Queued {
         })
     }
 
-    /// Says in a document whether it had to wait for the team's other pages.
+    /// Records the wait in the metadata of a document.
     pub(crate) fn note(self, metadata: &mut Metadata) {
         metadata.concurrency_limited = Some(self.0.is_some());
         metadata.concurrency_queue_duration_ms = self
@@ -82,7 +81,7 @@ impl Queued {
 }
 
 impl Slots {
-    /// The slots of all teams, of which `browser_pages` are for pages in the browser.
+    /// Creates the slots of all teams. `browser_pages` is the number of browser slots over all teams.
     pub(crate) fn new(plans: Plans, browser_pages: usize) -> Self {
         let plain = limits::PAGES_IN_FLIGHT.max(plans.most_concurrency());
         let shares = |in_all| Mutex::new(Shares::new(plans.clone(), in_all));
@@ -92,23 +91,23 @@ impl Slots {
         }
     }
 
-    /// Slots of the team that are taken now, of both kinds.
+    /// Returns the number of slots of both kinds that the team has in use.
     pub(crate) fn taken(&self, team: TeamId) -> usize {
         let kinds = [SlotKind::Plain, SlotKind::Browser];
         kinds.into_iter().map(|kind| self.state(kind).taken(team)).sum()
     }
 
-    /// Slots of a kind that all teams have taken now.
+    /// Returns the number of slots of a kind in use over all teams.
     pub(crate) fn taken_in_all(&self, kind: SlotKind) -> usize {
         self.state(kind).taken
     }
 
-    /// What the pages in them took.
+    /// Returns the counters of processed pages.
     pub(crate) fn counters(&self) -> &PageCounters {
         &self.counters
     }
 
-    /// Asks for a slot for a page.
+    /// Requests a slot for a page.
     pub(crate) fn ask(&self, asker: Asker, kind: SlotKind) -> Asked {
         let (tell, answer) = oneshot::channel();
         self.state(kind).wait(asker, tell);
@@ -119,7 +118,7 @@ impl Slots {
         }
     }
 
-    /// A slot for a page, and how long it was waited for.
+    /// Waits for a slot for a page. Also returns how long that took.
     pub(crate) async fn take(&self, asker: Asker, kind: SlotKind) -> (Slot, Queued) {
         let mut asked = self.ask(asker, kind);
         match asked.at_once() {
@@ -128,9 +127,9 @@ impl Slots {
         }
     }
 
-    /// Gives what is free to those who wait.
+    /// Assigns free slots to waiters.
     fn hand_out(&self, kind: SlotKind) {
-        // Outside the lock: a slot that nobody takes any more comes back by being dropped.
+        // Outside the lock: if the receiver is gone, the slot is dropped, which locks again.
         while let Some((of, tell)) = { self.state(kind).next(oneshot::Sender::is_closed) } {
             let slots = self.clone();
             let _ = tell.send(Slot { slots, kind, of });
@@ -145,7 +144,7 @@ impl Slots {
 }
 
 impl Slot {
-    /// What it is for.
+    /// Returns the kind of the slot.
     pub(crate) fn kind(&self) -> SlotKind {
         self.kind
     }
@@ -159,21 +158,21 @@ impl Drop for Slot {
 }
 
 impl Asked {
-    /// The slot, if it is there already; to be called right after asking.
+    /// Returns the slot if it was free at once; call this right after requesting it.
     pub(crate) fn at_once(&mut self) -> Option<(Slot, Queued)> {
         self.answer.try_recv().ok().map(|slot| (slot, Queued(None)))
     }
 
-    /// The slot, when it is there, and how long that took. May be dropped and called again.
+    /// Waits for the slot and returns it with the wait. Cancel safe.
     pub(crate) async fn await_slot(&mut self) -> (Slot, Queued) {
         let slot = (&mut self.answer)
             .await
-            .expect("who waits stays in the list until a slot is sent");
+            .expect("a waiter stays in the list until a slot is sent");
         (slot, Queued(Some(self.at.elapsed())))
     }
 }
 
-/// Who has and who waits; `W` is how a waiter is told.
+/// Slots in use and waiters; `W` is the channel to a waiter.
 #[derive(Debug)]
 struct Shares<W> {
     plans: Plans,
@@ -186,13 +185,13 @@ struct Shares<W> {
 #[derive(Debug)]
 struct Team<W> {
     taken: usize,
-    /// Slots by job; none is 0.
+    /// Slots in use by job; never 0.
     jobs: HashMap<JobId, usize>,
-    /// Slots by key; none is 0.
+    /// Slots in use by key; never 0.
     keys: HashMap<KeyId, usize>,
-    /// In order of asking.
+    /// In order of arrival.
     waiting: Vec<(Asker, W)>,
-    /// When it got its last slot, counted in slots handed out.
+    /// Value of `handed_out` when the team got its last slot.
     served: u64,
 }
 
@@ -209,14 +208,15 @@ impl<W> Default for Team<W> {
 }
 
 impl<W> Team<W> {
-    /// Whether this key may have another slot.
+    /// Returns whether this key may have another slot.
     fn has_room(&self, key: Option<KeyId>, limits: &Limits) -> bool {
         let of_key = key.and_then(|key| self.keys.get(&key)).copied().unwrap_or(0);
         self.taken < limits.max_concurrency.max(1)
             && limits.key_max_concurrency.is_none_or(|most| of_key < most.max(1))
     }
 
-    /// The waiter whose turn it is: of the job that has the fewest slots, and among equals who asked first.
+    /// Returns the index of the next waiter: of the job with the fewest slots, and among equals the longest
+    /// waiting one.
     fn next_place(&self, limits: &Limits) -> Option<usize> {
         let of_job = |place: &usize| self.jobs.get(&self.waiting[*place].0.job).copied().unwrap_or(0);
         (0..self.waiting.len())
@@ -263,7 +263,7 @@ impl<W> Shares<W> {
         }
     }
 
-    /// Hands the next free slot out; whoever is `gone` needs none.
+    /// Assigns the next free slot to a waiter and returns it; skips waiters that are `gone`.
     fn next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(Asker, W)> {
         loop {
             let plans = &self.plans;
@@ -296,7 +296,7 @@ impl<W> Shares<W> {
     }
 }
 
-/// Takes one off; none is left without an entry.
+/// Decrements a count; removes it at zero.
 fn one_less<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: K) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;

@@ -1,4 +1,5 @@
-//! `changeTracking`: reads the last version of a page and has the core compare. The new version is written with the
+//! `changeTracking`: reads the last version of a page and lets the core compare. The new version is written
+//! with the
 //! document, in the commit that stores it.
 
 use harvestman_core::api::error::ApiError;
@@ -12,9 +13,10 @@ use url::Url;
 
 use crate::engine::{fault, unavailable};
 
-/// Fills in what changed on a page since the team last looked, where the options ask for it.
+/// Adds what changed on a page since the team's last scrape, if the options ask for it.
 ///
-/// Errors: 503 when the store does not answer.
+/// # Errors
+/// 503 if the store fails.
 pub(crate) async fn track(
     store: &Store,
     team: TeamId,

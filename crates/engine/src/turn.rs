@@ -1,5 +1,5 @@
-//! The slot of one page while it is worked on: a plain one at first, the browser's from the moment it needs the
-//! browser. A page that waits for the browser holds no slot.
+//! The slot of one page while it is being scraped: an HTTP slot at first, a browser slot from the moment the
+//! page needs the browser. A page that waits for the browser holds no slot.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::scraper::ScrapeFailure;
 use crate::slots::{Asker, Queued, Slot, Slots};
 
-/// The turn of one page.
+/// The slot of one page while it is being scraped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     slots: Slots,
@@ -26,45 +26,45 @@ pub(crate) struct Turn {
 struct Held {
     slot: Option<Slot>,
     queued: Queued,
-    /// It was opened in the browser.
+    /// The page was opened in the browser.
     in_browser: bool,
-    /// By how much its deadline moved.
+    /// How far the deadline was extended.
     moved: Duration,
 }
 
-/// How a page gets to the browser.
+/// How a page gets a browser slot.
 #[derive(Debug)]
 enum Way {
-    /// A page of a call: as soon as its team has a slot.
+    /// A page of a single request: as soon as the team has a slot.
     Call(Asker),
-    /// A page of a job: when the job's pace allows, too.
+    /// A page of a job: when the job's driver grants one.
     Job(UrlKey, mpsc::Sender<News>),
 }
 
-/// What a page of a job tells its driver while it is worked on.
+/// Events that a page of a job sends to its driver.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// It waits for the browser.
+    /// The page waits for the browser.
     WantsBrowser {
         key: UrlKey,
-        /// Memory that it holds meanwhile.
+        /// Memory that the page holds while it waits.
         bytes: usize,
-        /// Where its slot is sent, with the wait for it if there was one.
+        /// Receives the slot, and the wait if there was one.
         granted: oneshot::Sender<(Slot, Queued)>,
     },
-    /// Its host is at a private address.
+    /// The page's host is at a private address.
     PrivateHost(HostKey),
-    /// It was worked on.
+    /// The page was processed.
     Worked { in_browser: bool, waited: bool },
 }
 
 impl Turn {
-    /// The turn of a page that nobody queued: of a single scrape, a map, a run.
+    /// Creates the turn of a page that no job queued: of a single scrape, a map or a run.
     pub(crate) fn of_call(slots: Slots, asker: Asker, first: Option<(Slot, Queued)>) -> Self {
         Self::new(slots, Way::Call(asker), first)
     }
 
-    /// The turn of a page of a job, in the slot that the job took for it.
+    /// Creates the turn of a page of a job, in the slot that the job took for it.
     pub(crate) fn of_job(
         slots: Slots,
         key: UrlKey,
@@ -89,11 +89,11 @@ impl Turn {
         }
     }
 
-    /// Waits for the browser, with `bytes` of the page in memory. Returns the page's deadline, which a wait within a
-    /// job moves.
+    /// Waits for a browser slot while `bytes` of the page stay in memory. Returns the page's deadline, which
+    /// a wait within a job extends.
     ///
     /// # Errors
-    /// A page of a call that gets no slot before its deadline.
+    /// If a page that belongs to no job gets no slot before its deadline.
     pub(crate) async fn browser(&self, bytes: usize, deadline: Instant) -> Result<Instant, ScrapeFailure> {
         if !self.has_browser() {
             let plain = self.held().slot.take();
@@ -125,7 +125,7 @@ impl Turn {
                 let (granted, slot) = oneshot::channel();
                 let key = *key;
                 let news = News::WantsBrowser { key, bytes, granted };
-                // A driver that ended drops its pages.
+                // The receiver is gone once the driver has ended.
                 let _ = driver.send(news).await;
                 let (slot, queued) = slot.await.map_err(|_| ScrapeFailure::timeout())?;
                 let wait = since.elapsed();
@@ -145,34 +145,34 @@ impl Turn {
         Ok(deadline + moved)
     }
 
-    /// The deadline of the page, which was `first` before it waited.
+    /// Returns the extended deadline of the page; `first` is the deadline before it waited.
     pub(crate) fn moved(&self, first: Instant) -> Instant {
         first + self.held().moved
     }
 
-    /// Lets the next page into the browser; this one is done there.
+    /// Releases the browser slot, because the page no longer needs the browser.
     pub(crate) fn leave_browser(&self) {
         let slot = self.held().slot.take_if(|slot| slot.kind() == SlotKind::Browser);
         drop(slot);
     }
 
-    /// Notes in a document whether its page had to wait.
+    /// Records in the document's metadata whether its page had to wait.
     pub(crate) fn note(&self, metadata: &mut Metadata) {
         self.held().queued.note(metadata);
     }
 
-    /// Tells the driver of the job what the page took; to be called at its end.
+    /// Reports to the job's driver how the page was processed; call this at its end.
     pub(crate) async fn report(&self) {
         let (in_browser, waited) = self.taken();
         if let Way::Job(_, driver) = &self.way
             && (in_browser || waited)
         {
-            // A driver that ended drops its pages.
+            // The receiver is gone once the driver has ended.
             let _ = driver.send(News::Worked { in_browser, waited }).await;
         }
     }
 
-    /// Whether the page was in the browser, and whether it waited for a slot.
+    /// Returns whether the page was in the browser, and whether it waited for a slot.
     fn taken(&self) -> (bool, bool) {
         let held = self.held();
         (held.in_browser, held.queued.waited())
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_that_waits_for_the_browser_leaves_its_plain_slot_to_others() {
+    async fn a_page_that_waits_for_the_browser_releases_its_http_slot() {
         let slots = slots();
         let busy = slots.take(asker(), SlotKind::Browser).await;
         let first = slots.take(asker(), SlotKind::Plain).await;
@@ -232,7 +232,11 @@ mod tests {
         drop(busy);
         assert_eq!(waiting.await.unwrap(), deadline);
         assert_eq!(noted(&turn), Some(true));
-        assert_eq!(turn.browser(0, deadline).await.unwrap(), deadline, "it is there");
+        assert_eq!(
+            turn.browser(0, deadline).await.unwrap(),
+            deadline,
+            "it already has the slot"
+        );
         turn.leave_browser();
         assert!(slots.ask(asker(), SlotKind::Browser).at_once().is_some());
     }
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wait_within_a_job_is_added_to_the_time_of_the_page() {
+    async fn a_wait_within_a_job_extends_the_deadline_of_the_page() {
         let slots = slots();
         let (driver, mut news) = mpsc::channel(1);
         let first = slots.take(asker(), SlotKind::Plain).await;

@@ -1,5 +1,5 @@
-//! What a team used and has left, what of its pages is in work and what waits (contract sections 6.7, 6.8 and
-//! 12). Use is what the ledger says, added up by month and key.
+//! Usage and queue reports of a team: credits used and left, pages in progress and waiting (contract sections
+//! 6.7, 6.8 and 12). Credits are the ledger's sums by month and key.
 
 use harvestman_core::api::team::{
     CreditPeriod, CreditUsage, KeyUse, OPEN_MODE_KEY, QueueStatus, UsageHistory, UsageQuery,
@@ -11,7 +11,7 @@ use crate::clock;
 use crate::engine::Engine;
 
 impl Engine {
-    /// Credits of every month with use and of this one, also by key.
+    /// Returns the credits of every month with usage and of the current month, also by key.
     pub async fn credit_history(
         &self,
         who: &Principal,
@@ -22,7 +22,7 @@ impl Engine {
         Ok(UsageHistory::of(used, query, this_month(), &who.key_name))
     }
 
-    /// Credits of this month.
+    /// Returns the credits of the current month.
     pub async fn credit_usage(&self, who: &Principal) -> Result<CreditUsage, StoreError> {
         let month = this_month();
         let used = self.inner.store.credits_in_month(who.team, month).await?;
@@ -33,7 +33,7 @@ impl Engine {
         ))
     }
 
-    /// Pages in work and pages that wait.
+    /// Returns the numbers of pages in progress and waiting.
     pub async fn queue_status(&self, who: &Principal) -> Result<QueueStatus, StoreError> {
         let queue = self.inner.store.queue(who.team).await?;
         let (in_work, most) = self.concurrency(who);
@@ -46,7 +46,7 @@ impl Engine {
     }
 }
 
-/// The month that what is spent now belongs to.
+/// Returns the current calendar month (UTC).
 pub(crate) fn this_month() -> Month {
     Month::of(clock::now())
 }

@@ -1,5 +1,5 @@
-//! Delivery of owed webhook events from the stored outbox: at least once, one by one within a job, and
-//! no receiver delays another. What is sent and how it is signed is decided in core.
+//! Delivers webhook events from the stored outbox: at least once, in order within a job, and without one
+//! receiver delaying another. Payloads and signatures are defined in the core.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tracing::Instrument;
 use crate::engine::{Engine, Inner, unavailable};
 use crate::{clock, limits};
 
-/// Delivers what is due until `stop`; deliveries in flight get their time to end.
+/// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN`] to finish.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     let mut turns = JoinSet::new();
     while !stop.is_cancelled() {
@@ -40,7 +40,7 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     .await;
 }
 
-/// Takes jobs with something to deliver, at most as many as there are places.
+/// Leases at most `places` jobs that have events to deliver.
 async fn due(inner: &Inner, places: usize) -> Vec<JobId> {
     if places == 0 {
         return Vec::new();
@@ -50,12 +50,12 @@ async fn due(inner: &Inner, places: usize) -> Vec<JobId> {
         .take_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, places as u32)
         .await;
     taken.unwrap_or_else(|error| {
-        tracing::warn!(%error, "owed webhook events could not be read; trying again");
+        tracing::warn!(%error, "cannot read due webhook events; retrying");
         Vec::new()
     })
 }
 
-/// Delivers events of one job, one after the other, until none is due or others should have the place.
+/// Delivers events of one job in order, until none is due or its time is up.
 async fn turn(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
     let begun = Instant::now();
     while begun.elapsed() < limits::WEBHOOK_TURN && !stop.is_cancelled() {
@@ -63,18 +63,18 @@ async fn turn(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
-                // The job stays taken for a while, which is the pause before the next try.
-                tracing::warn!(%error, "a delivery could not be read or noted; it will be repeated");
+                // The job stays leased for a while, which delays the next attempt.
+                tracing::warn!(%error, "cannot read or record a webhook delivery; it will be repeated");
                 return;
             }
         }
     }
     if let Err(error) = inner.store.give_back_receiver(job, clock::now()).await {
-        tracing::warn!(%error, "a receiver could not be given back; its events wait a moment");
+        tracing::warn!(%error, "cannot release the events of a job; they wait until the lease expires");
     }
 }
 
-/// Makes one attempt; false when nothing is due.
+/// Makes one delivery attempt; returns false if nothing is due.
 async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     let at = clock::now();
     let Some(event) = inner.store.due_event(job, at).await? else {
@@ -85,7 +85,7 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     let Met { status, error, .. } = match prepared(inner, &event, secret.as_deref()) {
         Ok(request) => send(inner, request).await,
         Err(error) => {
-            tracing::error!(%error, event.no = event.event_no, "a webhook event cannot be sent");
+            tracing::error!(%error, event.no = event.event_no, "cannot send a webhook event");
             Met {
                 error: Some(error),
                 ..Met::default()
@@ -110,7 +110,7 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
         .await
 }
 
-/// What an attempt met; without an error it was acknowledged.
+/// The result of a delivery attempt; without an error the receiver accepted the event.
 #[derive(Debug, Default)]
 struct Met {
     status: Option<u16>,
@@ -123,7 +123,7 @@ async fn send(inner: &Inner, request: FetchRequest) -> Met {
         Ok(answer) => Met {
             status: Some(answer.status),
             error: (!(200..300).contains(&answer.status))
-                .then(|| format!("the receiver answered {}", answer.status)),
+                .then(|| format!("the receiver returned status {}", answer.status)),
             body: answer.body.to_vec(),
         },
         Err(error) => Met {
@@ -138,7 +138,7 @@ fn millis_since(begun: Instant) -> u64 {
 }
 
 impl Inner {
-    /// What signs the webhooks of a team: its own secret, else the operator's.
+    /// Returns the secret that signs the webhooks of a team: its own, else the operator's.
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
         let own = self.store.webhook_secret(team).await?;
         Ok(own.or_else(|| self.config.webhook_secret.clone()))
@@ -146,8 +146,10 @@ impl Inner {
 }
 
 impl Engine {
-    /// Sends an event that tells of nothing, signed like every other, and says what came back. It is sent once
-    /// and stored nowhere. Errors: 400 for a receiver at a private address.
+    /// Sends a signed test event once and returns the receiver's response. The event is not stored.
+    ///
+    /// # Errors
+    /// 400 for a receiver at a private address.
     pub async fn test_webhook(&self, who: &Principal, spec: WebhookSpec) -> Result<WebhookTested, ApiError> {
         let inner = &self.inner;
         self.check_receiver_at(&["url"], &spec).await?;
@@ -178,9 +180,10 @@ impl Engine {
     }
 }
 
-/// The exact request of an event, the same bytes on every attempt; or why it cannot be made.
+/// Returns the request for an event, with the same bytes on every attempt. The error says why it cannot be
+/// built.
 fn prepared(inner: &Inner, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
-    let name = Event::parse(&event.event).ok_or("the event is unknown")?;
+    let name = Event::parse(&event.event).ok_or("unknown event")?;
     let spec =
         WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
     let body = payload(name, event, &spec)?.to_json();
@@ -205,7 +208,7 @@ fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) 
     request
 }
 
-/// Headers that a caller cannot replace.
+/// Returns whether the server sets this header itself, so that a webhook cannot replace it.
 fn is_ours(inner: &Inner, name: &str) -> bool {
     let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
     ["content-type", webhook::SIGNATURE_HEADER]
@@ -217,7 +220,7 @@ fn is_ours(inner: &Inner, name: &str) -> bool {
 fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload, String> {
     let payload = Payload::new(name, event.job, event.webhook_id, spec.metadata.clone());
     Ok(match &event.subject {
-        // `started` of a job that failed since is what it was.
+        // A `started` event keeps its meaning even if the job has failed since.
         EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
         EventSubject::Job { .. } => payload,
         EventSubject::Told { told, error } => {
@@ -225,7 +228,7 @@ fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload,
             let payload = payload.with_data(told);
             match name.is_success() {
                 true => payload,
-                // A job that was cancelled has no other reason.
+                // A cancelled job has no other error.
                 false => payload.with_error(error.as_deref().unwrap_or("cancelled")),
             }
         }

@@ -1,22 +1,22 @@
-//! Whether a part that a server may do without, such as the browser, the model or the search provider, did its work
-//! when it was last needed. It never tries the part itself.
+//! Whether an optional part of the server (browser, language model, search provider) worked when it was last
+//! used. It never tests the part itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shared by all clones; it is believed to work until it was needed.
+/// The state of one part, shared by all clones. It counts as working until a use fails.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Works {
     failed: Arc<AtomicBool>,
 }
 
 impl Works {
-    /// Notes how the last use went.
+    /// Records the result of the last use.
     pub(crate) fn note(&self, works: bool) {
         self.failed.store(!works, Ordering::Relaxed);
     }
 
-    /// Whether the last use went well.
+    /// Returns whether the last use succeeded.
     pub(crate) fn get(&self) -> bool {
         !self.failed.load(Ordering::Relaxed)
     }

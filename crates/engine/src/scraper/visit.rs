@@ -1,5 +1,5 @@
-//! A visit to a page: plainly first, with the browser where the page shows that it needs one, or the other way round
-//! where its host has shown it. The rules are in the core; what hosts have shown is in `host_memory`.
+//! Fetches a page: over HTTP first, then with the browser if the page needs one; or with the browser first on
+//! hosts whose pages always needed it. The rules are in the core; results per host are in `host_memory`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::turn::Turn;
 const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 impl Scraper {
-    /// A page from its site, and the address that reached it.
+    /// Fetches a page from its site and returns it with the URL that worked.
     pub(super) async fn visit<'t>(
         &self,
         target: &'t Target<'_>,
@@ -58,7 +58,7 @@ impl Scraper {
         } else {
             scraped = self.follow(scraped, url, options, id, jar, deadline).await?;
             if let Some(answer) = self.with_frames(&scraped, options, jar, deadline).await {
-                // Its own links come first, those to its frames among them.
+                // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
                 scraped = self.render(url, answer, options, id, deadline).await?;
                 let more = std::mem::replace(&mut scraped.rendered.links, links);
@@ -75,7 +75,8 @@ impl Scraper {
         Ok((url, scraped))
     }
 
-    /// A page of a host whose pages need the browser; `None` where it has none to show.
+    /// Fetches a page with the browser on a host whose pages need it. Returns `None` if the page should be
+    /// fetched over HTTP after all.
     async fn as_learned(
         &self,
         target: &Target<'_>,
@@ -83,7 +84,7 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Option<Scraped> {
-        // Enough time is left to fetch it after all.
+        // Leaves a third of the time to fetch the page over HTTP.
         let now = Instant::now();
         let patience = now + deadline.saturating_duration_since(now) * 2 / 3;
         let mut scraped = self
@@ -91,12 +92,12 @@ impl Scraper {
             .await
             .ok()??;
         scraped.came_by_browser(EngineReason::Learned);
-        // Only a plain response says when the site may be asked again.
+        // Only an HTTP response contains `Retry-After`.
         let is_busy = matches!(scraped.answer.status, 429 | 503);
         (!is_busy && scraped.placeholder().is_none()).then_some(scraped)
     }
 
-    /// The page as its scripts make it where that is worth a browser, else as it was fetched.
+    /// Renders the page in the browser if it seems to need its scripts; otherwise returns the fetched page.
     async fn by_scripts(
         &self,
         mut fetched: Scraped,
@@ -113,7 +114,7 @@ impl Scraper {
             self.memory.learn(url, Lesson::Plain);
             EngineReason::Page(reason)
         } else if fetched.answer.retry_after_ms.is_some() {
-            // The site wants to be left alone.
+            // The site asks clients to wait.
             EngineReason::Page(BrowserReason::ErrorPage)
         } else if self.browser.is_none() {
             EngineReason::NoBrowser
@@ -136,7 +137,7 @@ impl Scraper {
                     EngineReason::NothingAdded
                 }
                 Err(failure) => {
-                    tracing::debug!(scrape.id = %id, error = %failure.error, "a page of scripts stays as it was fetched");
+                    tracing::debug!(scrape.id = %id, error = %failure.error, "cannot render a page in the browser; returning it as fetched");
                     EngineReason::BrowserFailed
                 }
             }
@@ -145,7 +146,7 @@ impl Scraper {
         fetched
     }
 
-    /// The page as the browser shows it; `None` without a browser, and for what is no HTML.
+    /// Renders the page in the browser. Returns `None` without a browser, and if the resource is not HTML.
     async fn in_browser(
         &self,
         url: &Url,
@@ -165,7 +166,7 @@ impl Scraper {
         }
     }
 
-    /// Follows pages that send their reader elsewhere at once (contract section 5.12).
+    /// Follows immediate redirects made by pages (contract section 5.12).
     async fn follow(
         &self,
         mut scraped: Scraped,
@@ -184,7 +185,7 @@ impl Scraper {
                 let limit = limits::PAGE_REFRESHES;
                 return Err(FetchError::TooManyRedirects { limit }.into());
             }
-            // The same address with other cookies is progress, not a circle.
+            // The same URL with other cookies is progress, not a loop.
             if !seen.insert((from.clone(), jar.header(from))) {
                 return Err(FetchError::RedirectLoop {
                     url: from.to_string(),
@@ -198,7 +199,7 @@ impl Scraper {
         Ok(scraped)
     }
 
-    /// A page of frames as one page; `None` for a page that is none.
+    /// Fetches the frames of a page and inlines them. Returns `None` if the page has no frames.
     async fn with_frames(
         &self,
         scraped: &Scraped,
@@ -226,7 +227,8 @@ impl Scraper {
         .await
     }
 
-    /// An answer with the documents of its frames in their places. `left` counts the documents that may be fetched.
+    /// Returns a response with the documents of its frames inlined. `left` is the number of documents that
+    /// may still be fetched.
     fn framed<'a>(
         &'a self,
         answer: &'a Answer,
@@ -280,7 +282,7 @@ impl Scraper {
     }
 }
 
-/// A request that a page leads to: without what only the origin of the page may see.
+/// Returns a request for a URL that a page refers to, without the headers meant only for the page's origin.
 fn request_from(
     page: &Url,
     url: &Url,
@@ -301,7 +303,7 @@ fn request_from(
 }
 
 impl Scraped {
-    /// Whether the page, as the browser shows it, has more of its content than as it was `fetched`.
+    /// Returns whether the browser's version has more content than the `fetched` one.
     fn adds_to(&self, fetched: &Scraped) -> bool {
         let is_error = |scraped: &Scraped| scraped.answer.status >= 400;
         let (Some(before), Some(after)) = (&fetched.rendered.signs, &self.rendered.signs) else {
@@ -312,7 +314,7 @@ impl Scraped {
         !is_worse && (is_recovered || browser_added(before, after))
     }
 
-    /// What the page shows in place of its content.
+    /// Returns what the page shows in place of its content, if anything.
     pub(super) fn placeholder(&self) -> Option<&'static str> {
         let reason = self.rendered.browser_reason(self.answer.status);
         reason.and_then(BrowserReason::placeholder)
@@ -331,16 +333,16 @@ impl Scraped {
         metadata.scrape_engine_reason = reason.map(|reason| reason.name().to_owned());
     }
 
-    /// Warns the caller of a page that shows something in place of its content.
+    /// Warns of a page that shows a placeholder instead of its content.
     pub(super) fn warn_of_placeholder(&mut self, has_browser: bool) {
         let Some(shown) = self.placeholder() else {
             return;
         };
         let advice = match has_browser {
             true => "A longer `waitFor` may help.",
-            false => "It needs a browser, and none is configured on this server.",
+            false => "The page needs a browser, but none is configured on this server.",
         };
-        let warning = format!("The page shows {shown} in place of its content. {advice}");
+        let warning = format!("The page shows {shown} instead of its content. {advice}");
         self.rendered.document.warn(&warning);
     }
 }

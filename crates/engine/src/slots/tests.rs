@@ -12,7 +12,7 @@ fn job(number: usize) -> JobId {
     JobId(Uuid::from_u128(number as u128))
 }
 
-/// A page of a job, asked for without a key.
+/// The owner of a page: a job without a key.
 fn asker(of_team: usize, of_job: usize) -> Asker {
     Asker {
         team: team(of_team),
@@ -35,12 +35,13 @@ struct Wanting {
     page_ms: u64,
 }
 
-/// Pages that each job ended within `until_ms`, and the longest wait of each for a slot, on virtual time.
+/// Simulates jobs on virtual time. Returns the pages that each job finished within `until_ms`, and its
+/// longest wait.
 fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(u64, u64)> {
     let mut shares = shares(per_team, in_all);
     let mut ended = vec![(0, 0); jobs.len()];
     let mut asked_at = vec![0; jobs.len()];
-    // By time, then by order of starting.
+    // Ordered by end time, then by start.
     let mut running: BTreeMap<(u64, u64), usize> = BTreeMap::new();
     let (mut now, mut started) = (0, 0);
     for (number, wanting) in jobs.iter().enumerate() {
@@ -74,7 +75,7 @@ fn wanting(team: usize, page_ms: u64) -> Wanting {
 fn equal_jobs_of_a_team_get_equal_shares() {
     let jobs: Vec<_> = (0..50).map(|_| wanting(0, 100)).collect();
     for (pages, longest_wait) in run(8, 100, &jobs, 100_000) {
-        // 8 slots, 10 pages a second each, 100 s, 50 jobs.
+        // 8 slots, 10 pages per second each, 100 s, 50 jobs.
         assert!((158..=162).contains(&pages), "{pages}");
         assert!(longest_wait <= 700, "{longest_wait}");
     }
@@ -83,13 +84,13 @@ fn equal_jobs_of_a_team_get_equal_shares() {
 #[test]
 fn slow_pages_of_one_job_do_not_take_the_slots_of_others() {
     let ended = run(4, 100, &[wanting(0, 60_000), wanting(0, 100)], 600_000);
-    // By turns the slow job would soon hold all four slots, and keep them.
+    // With round robin the slow job would soon hold all four slots.
     assert!(ended[1].0 > 11_000, "{ended:?}");
     assert_eq!(ended[0].0, 20, "two slots, ten minutes: {ended:?}");
 }
 
 #[test]
-fn a_team_with_many_jobs_gets_no_more_than_one_with_one() {
+fn a_team_with_many_jobs_gets_no_more_than_a_team_with_one_job() {
     let mut jobs: Vec<_> = (0..100).map(|_| wanting(0, 50)).collect();
     jobs.push(wanting(1, 50));
     jobs.push(wanting(2, 50));
@@ -103,7 +104,7 @@ fn a_team_with_many_jobs_gets_no_more_than_one_with_one() {
 }
 
 #[test]
-fn teams_share_what_is_left_of_all_in_turn() {
+fn teams_take_turns_when_the_total_is_limited() {
     let jobs: Vec<_> = (0..5).map(|number| wanting(number, 10)).collect();
     let ended = run(8, 2, &jobs, 10_000);
     for (pages, longest_wait) in ended {
@@ -113,7 +114,7 @@ fn teams_share_what_is_left_of_all_in_turn() {
 }
 
 #[test]
-fn nothing_is_remembered_of_who_is_done() {
+fn teams_without_slots_leave_no_entry() {
     let mut shares = shares(2, 2);
     for number in 0..100 {
         shares.wait(asker(number, number), ());
@@ -124,7 +125,7 @@ fn nothing_is_remembered_of_who_is_done() {
 }
 
 #[tokio::test]
-async fn waiters_are_served_in_order_and_say_that_they_waited() {
+async fn waiters_are_served_in_order_and_report_their_wait() {
     let slots = Slots::new(plans(1), 1);
     let (held, queued) = slots.take(asker(1, 0), SlotKind::Plain).await;
     assert!(queued.0.is_none());
@@ -132,7 +133,7 @@ async fn waiters_are_served_in_order_and_say_that_they_waited() {
         .map(|number| slots.ask(asker(1, number), SlotKind::Plain))
         .collect();
     assert_eq!(slots.taken(team(1)), 1);
-    // Who went away is passed over.
+    // A waiter that went away is skipped.
     drop(waiters.remove(1));
     drop(held);
     for mut waiter in waiters {
@@ -158,24 +159,24 @@ async fn teams_do_not_take_each_others_slots() {
 }
 
 #[tokio::test]
-async fn a_slot_that_nobody_takes_any_more_goes_to_the_next() {
+async fn an_abandoned_slot_goes_to_the_next_waiter() {
     let slots = Slots::new(plans(1), 1);
     let held = slots.take(asker(1, 1), SlotKind::Plain).await;
     let given_up = slots.ask(asker(1, 2), SlotKind::Plain);
     let mut next = slots.ask(asker(1, 3), SlotKind::Plain);
     drop(held);
-    // It was sent already, and never taken out.
+    // The slot was already sent to the abandoned request, which has not been dropped yet.
     assert!(next.at_once().is_none());
     drop(given_up);
     assert!(next.at_once().is_some());
 }
 
 #[tokio::test]
-async fn pages_in_the_browser_and_plain_ones_do_not_wait_for_each_other() {
+async fn browser_pages_and_http_pages_do_not_wait_for_each_other() {
     let slots = Slots::new(plans(2), 1);
     let (held, queued) = slots.take(asker(1, 1), SlotKind::Browser).await;
     assert!(!queued.waited() && held.kind() == SlotKind::Browser);
-    // The browser is for all teams.
+    // Browser slots are shared by all teams.
     let mut next = slots.ask(asker(2, 2), SlotKind::Browser);
     assert!(next.at_once().is_none());
     let _plain = [
@@ -198,7 +199,7 @@ fn waits_add_up() {
 }
 
 #[test]
-fn a_wait_is_noted_in_the_document() {
+fn a_wait_is_recorded_in_the_document() {
     let mut metadata = Metadata::default();
     Queued(None).note(&mut metadata);
     let noted = |metadata: &Metadata| {
@@ -213,7 +214,7 @@ fn a_wait_is_noted_in_the_document() {
 }
 
 #[tokio::test]
-async fn a_key_has_no_more_than_its_share_of_the_teams_slots() {
+async fn a_key_is_limited_to_its_share_of_the_teams_slots() {
     let limits = Limits {
         key_max_concurrency: Some(1),
         ..Limits::at_once(2)
@@ -226,12 +227,12 @@ async fn a_key_has_no_more_than_its_share_of_the_teams_slots() {
     let held = slots.take(with(1, 1), SlotKind::Plain).await;
     let mut same_key = slots.ask(with(1, 2), SlotKind::Plain);
     assert!(same_key.at_once().is_none());
-    // Who asked later is not held up by it.
+    // A later request of another key does not wait for it.
     let (other, queued) = slots.take(with(2, 3), SlotKind::Plain).await;
     assert!(queued.0.is_none());
     assert!(
         slots.ask(with(3, 4), SlotKind::Plain).at_once().is_none(),
-        "the team has two"
+        "the team has only two slots"
     );
     drop(other);
     assert!(same_key.at_once().is_none());
@@ -240,7 +241,7 @@ async fn a_key_has_no_more_than_its_share_of_the_teams_slots() {
 }
 
 #[tokio::test]
-async fn a_plan_counts_from_the_moment_it_is_given() {
+async fn a_plan_takes_effect_immediately() {
     let plans = Plans::new(
         Limits::at_once(1),
         BTreeMap::from([("more".to_owned(), Limits::at_once(2))]),
@@ -253,6 +254,6 @@ async fn a_plan_counts_from_the_moment_it_is_given() {
     let _other = slots.take(asker(2, 3), SlotKind::Plain).await;
     assert!(
         slots.ask(asker(2, 4), SlotKind::Plain).at_once().is_none(),
-        "other teams keep theirs"
+        "other teams keep their plan"
     );
 }

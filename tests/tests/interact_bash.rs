@@ -116,18 +116,18 @@ async fn a_script_that_fails_says_where_and_is_no_shell() {
         (
             "get title\nclick #nothing\nget title",
             "Form\n",
-            "line 2: nothing on the page matches `#nothing`",
+            "line 2: no element on the page matches `#nothing`",
         ),
         (
             "get title && get title | cat",
             "",
-            "line 1: this is no system shell",
+            "line 1: this is not a system shell",
         ),
-        ("cat /etc/passwd", "", "line 1: there is no command `cat`"),
+        ("cat /etc/passwd", "", "line 1: unknown command `cat`"),
         (
             "get title\n\nopen file:///etc/passwd",
             "Form\n",
-            "line 3: `file:///etc/passwd` cannot be opened",
+            "line 3: cannot open `file:///etc/passwd`",
         ),
     ] {
         let answer = desk.run(code).await;

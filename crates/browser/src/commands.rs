@@ -1,8 +1,8 @@
-//! Browser commands: what `language: "bash"` of a session runs, and the tools of an agent.
+//! Browser commands: the language of `language: "bash"` in sessions, and the tools of an agent.
 //!
-//! The words are those of the agent-browser program (`open`, `snapshot`, `click @e1`, `fill`, `get text` ...), one
-//! command a line or joined by `&&`. They are carried out here, over the browser's own protocol: there is no
-//! shell, no file and no process behind them.
+//! The commands are those of the agent-browser program (`open`, `snapshot`, `click @e1`, `fill`, `get text`
+//! ...), one per line or joined by `&&`. They are executed here, over the DevTools protocol: no shell, file
+//! or process is involved.
 
 mod error;
 mod glob;
@@ -32,133 +32,133 @@ use script::{Line, Script};
 pub use error::CommandError;
 pub(crate) use memory::Memory;
 
-/// Exit code of a script that has failed.
+/// Exit code of a failed script.
 const FAILED: i32 = 1;
-/// Exit code of a script whose time was over.
+/// Exit code of a script that timed out.
 const OUT_OF_TIME: i32 = 124;
 
-/// One thing to do.
+/// One browser command.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
-    /// Go to an address: `http`, `https` or `about:blank`.
+    /// Open a URL: `http`, `https` or `about:blank`.
     Open(Url),
     /// Go back in the history.
     Back,
     /// Go forward in the history.
     Forward,
-    /// Load the page anew.
+    /// Reload the page.
     Reload,
-    /// The page as text, with references; see [`crate::Snapshot`].
+    /// Return the page as text, with references; see [`crate::Snapshot`].
     Snapshot {
-        /// Only what takes input.
+        /// Include only elements that take input.
         interactive: bool,
     },
     /// Act on an element.
     Act(Target, Act),
     /// Press a key by its DOM name, such as `Enter` or `Control+A`.
     Press(String),
-    /// Type into what has the focus.
+    /// Type into the focused element.
     Type(String),
     /// Scroll the page, or an element.
     Scroll {
-        /// Where to.
+        /// Direction of the scroll.
         direction: Direction,
-        /// How far, CSS pixels.
+        /// Distance in CSS pixels.
         pixels: u32,
-        /// Element to scroll; none: the page.
+        /// Element to scroll; `None`: the page.
         target: Option<Target>,
     },
-    /// Tell something about the page or an element.
+    /// Return a property of the page or of an element.
     Get(Asked),
-    /// Tell `true` or `false` about an element.
+    /// Return `true` or `false` for a state of an element.
     Is(State, Target),
-    /// Wait for something.
+    /// Wait for a condition.
     Wait {
-        /// For what.
+        /// The condition.
         until: Awaited,
-        /// How long at most; none: [`crate::limits::WAIT_TIMEOUT`].
+        /// Maximum wait; `None`: [`crate::limits::WAIT_TIMEOUT`].
         timeout: Option<Duration>,
     },
-    /// A picture as a `data:` address.
+    /// Take a screenshot and return it as a `data:` URL.
     Screenshot {
-        /// Of the whole page.
+        /// Capture the whole page.
         full: bool,
-        /// JPEG rather than PNG.
+        /// Use JPEG instead of PNG.
         jpeg: bool,
     },
-    /// Value of a script among the page's own.
+    /// Evaluate a script in the page's own context.
     Eval(String),
-    /// What the page says about something, in words: the text or value that belongs to it; none: all its text.
+    /// Return the text or value on the page that matches a description; `None`: all text of the page.
     Read(Option<String>),
-    /// Look after tabs.
+    /// Manage tabs.
     Tab(Tab),
 }
 
-/// Something to do with an element.
+/// An action on an element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
     /// Click it.
     Click,
     /// Click it twice.
     DoubleClick,
-    /// Move the pointer over it.
+    /// Move the pointer over the element.
     Hover,
-    /// Give it the focus.
+    /// Focus the element.
     Focus,
-    /// Replace what is written in it.
+    /// Replace the text of a field.
     Fill(String),
-    /// Write more into it, key by key.
+    /// Type more text into a field, key by key.
     Type(String),
-    /// Press a key in it.
+    /// Press a key in the element.
     Press(String),
-    /// Tick it.
+    /// Check a checkbox.
     Check,
-    /// Take the tick off.
+    /// Uncheck a checkbox.
     Uncheck,
-    /// Choose these options, by value or text.
+    /// Select these options, by value or text.
     Select(Vec<String>),
-    /// Bring it into view.
+    /// Scroll the element into view.
     ScrollIntoView,
 }
 
-/// Which element is meant.
+/// The element that a command acts on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// Of the last snapshot: `@e1`.
+    /// A reference of the last snapshot, such as `@e1`, as a number from 1.
     Reference(usize),
-    /// Found on the page.
+    /// An element found on the page.
     Find(Find),
 }
 
-/// How an element is found.
+/// A query for an element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Find {
-    /// By what.
+    /// The property to search by.
     pub by: By,
     /// The selector, text or role.
     pub words: String,
     /// Accessible name, with [`By::Role`].
     pub name: Option<String>,
-    /// Words must be the same, rather than be in it in any case.
+    /// Match the whole text; otherwise any part of it, ignoring case.
     pub exact: bool,
-    /// Which of several: from 0; the last below 0.
+    /// Index among several matches, from 0; negative numbers count from the end.
     pub nth: i32,
 }
 
-/// By what an element is found.
+/// The property by which an element is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum By {
     /// CSS selector.
     Css,
     /// XPath.
     XPath,
-    /// Text that it shows.
+    /// Visible text.
     Text,
     /// Label of a field.
     Label,
     /// Placeholder of a field.
     Placeholder,
-    /// Text instead of a picture.
+    /// Alternative text of an image.
     Alt,
     /// Title.
     Title,
@@ -181,69 +181,69 @@ pub enum Direction {
     Right,
 }
 
-/// What `get` tells.
+/// The property that `get` returns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asked {
-    /// Text of an element; none: of the page.
+    /// Text of an element; `None`: of the page.
     Text(Option<Target>),
-    /// HTML inside an element; none: of the page.
+    /// Inner HTML of an element; `None`: HTML of the page.
     Html(Option<Target>),
     /// Value of a field.
     Value(Target),
-    /// An attribute.
+    /// Value of an attribute.
     Attribute(Target, String),
-    /// Address of the page.
+    /// URL of the page.
     Url,
     /// Title of the page.
     Title,
-    /// How many elements there are.
+    /// Number of matching elements.
     Count(Find),
 }
 
-/// What `is` tells.
+/// The state that `is` tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Can be seen.
+    /// The element is visible.
     Visible,
-    /// Can be used.
+    /// The element is enabled.
     Enabled,
-    /// Is ticked.
+    /// The element is checked.
     Checked,
 }
 
-/// What `wait` waits for.
+/// The condition that `wait` waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Awaited {
-    /// A time.
+    /// A duration has passed.
     Time(Duration),
-    /// An element that can be seen.
+    /// An element is visible.
     Visible(Target),
-    /// A text on the page.
+    /// A text is on the page.
     Text(String),
-    /// An address, `*` for any part without a slash and `**` for any part.
+    /// The URL matches a pattern: `*` is any part without a slash, `**` any part.
     Url(String),
-    /// `load` or `domcontentloaded`.
+    /// The page has loaded (`load` or `domcontentloaded`).
     Load,
-    /// No requests on their way.
+    /// No requests are in flight.
     Rest,
-    /// A script whose value counts as true.
+    /// The value of a script is truthy.
     Script(String),
 }
 
-/// What is done with tabs.
+/// An action on tabs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tab {
-    /// Lists them.
+    /// List the tabs.
     List,
-    /// Opens one.
+    /// Open a tab.
     New(Option<Url>),
-    /// Closes the current one, or that with a number from 1.
+    /// Close the current tab, or the one with this number, from 1.
     Close(Option<usize>),
-    /// Goes to that with a number from 1.
+    /// Switch to the tab with this number, from 1.
     Select(usize),
 }
 
-/// Carries a script out line by line until one fails or the deadline passes.
+/// Executes a script line by line until a line fails or the deadline passes.
 pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) -> Execution {
     let mut execution = Execution::default();
     for line in Script::new(script) {
@@ -269,7 +269,7 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
     execution
 }
 
-/// Ends a script that keeps a page from answering, so that the next command finds it as it is.
+/// Terminates a script that blocks a page, so that the next command can use the page.
 async fn set_free(page: Arc<Page>) {
     let patience = Instant::now() + limits::ANSWER_TIMEOUT;
     let ask = json!({"expression": "0"});
@@ -279,12 +279,12 @@ async fn set_free(page: Arc<Page>) {
     }
 }
 
-/// Whether it is about whatever page is the current one, also when that changes meanwhile.
+/// Returns whether a command follows the current page when that changes.
 fn follows(command: &Command) -> bool {
     matches!(command, Command::Wait { until, .. } if !matches!(until, Awaited::Time(_)))
 }
 
-/// Appends a text with an end of line, as far as there is room.
+/// Appends a text and a newline, up to [`limits::MAX_OUTPUT_BYTES`].
 fn print(to: &mut String, text: &str) {
     if text.is_empty() {
         return;
@@ -297,10 +297,10 @@ fn print(to: &mut String, text: &str) {
 }
 
 impl LiveBrowser {
-    /// Carries out one command on the current page; what it prints.
+    /// Executes one command on the current page and returns its output.
     ///
     /// # Errors
-    /// Every [`CommandError`].
+    /// Any [`CommandError`].
     pub async fn command(&self, command: &Command, deadline: Instant) -> Result<String, CommandError> {
         self.touch();
         let work = async {
@@ -313,7 +313,7 @@ impl LiveBrowser {
                 tokio::select! {
                     biased;
                     done = hand.run(command) => {
-                        // A page that it opened is the current one for the next command.
+                        // A page opened by the command is the current one for the next command.
                         self.pages().adopted().await?;
                         return done;
                     }
@@ -332,11 +332,11 @@ impl LiveBrowser {
         done
     }
 
-    /// The current page as text. Its references are good for commands until the next snapshot, and as long as the
-    /// document is the same.
+    /// Returns the current page as text. Its references are valid in commands until the next snapshot, as
+    /// long as the document stays the same.
     ///
     /// # Errors
-    /// Every [`CommandError`].
+    /// Any [`CommandError`].
     pub async fn snapshot(&self, interactive: bool, deadline: Instant) -> Result<Snapshot, CommandError> {
         self.touch();
         let work = async {
@@ -348,7 +348,7 @@ impl LiveBrowser {
             .unwrap_or(Err(CommandError::Timeout))
     }
 
-    /// Waits until another page is the current one.
+    /// Waits until another page becomes the current one.
     async fn another(&self, page: &Page) {
         while self
             .pages()
@@ -373,7 +373,7 @@ impl LiveBrowser {
             let pages = self.pages().all();
             let page = number.checked_sub(1).and_then(|at| pages.get(at)).cloned();
             page.ok_or_else(|| {
-                CommandError::Failed(format!("there is no tab {number}; there are {}", pages.len()))
+                CommandError::Failed(format!("no tab {number}; number of open tabs: {}", pages.len()))
             })
         };
         match tab {
@@ -412,7 +412,7 @@ impl LiveBrowser {
         }
     }
 
-    /// The tabs, a line each, with a mark at the current one.
+    /// Lists the tabs, one per line, with a mark at the current one.
     async fn tabs(&self) -> Result<String, CommandError> {
         let current = self.page().await?;
         let known = self.connection().call("Target.getTargets", json!({})).await?;

@@ -1,5 +1,5 @@
-//! One element of a page: looked at by small functions that run beside it, out of reach of the page's scripts, and
-//! touched as a hand would.
+//! One element of a page: inspected by functions in an isolated world, out of reach of the page's scripts,
+//! and used with mouse events.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::frames::Frame;
 use crate::page::{self, Page};
 use crate::pointer;
 
-/// An element that the browser holds for us; it is let go of with this value.
+/// A remote object of the browser; released on drop.
 pub(crate) struct Element {
     session: Arc<Session>,
     object: String,
-    /// The elements that hold its frame, from the inside out.
+    /// The elements that contain its frame, innermost first.
     holders: Vec<Element>,
 }
 
 impl Element {
-    /// The element that a function of the main frame gives; none when it gives null.
+    /// Returns the element that a function of the main frame returns; `None` if it returns null.
     pub(crate) async fn given(
         page: &Page,
         function: &str,
@@ -46,7 +46,7 @@ impl Element {
         }))
     }
 
-    /// The element with the browser's number in a frame; `frames` are the frames of its page.
+    /// Returns the element with this backend node id in a frame; `frames` are the frames of its page.
     pub(crate) async fn numbered(
         frames: &[Frame],
         frame: usize,
@@ -63,7 +63,8 @@ impl Element {
         Ok(element)
     }
 
-    /// The JSON value of a function whose `this` is the element. What it throws is a refusal with its words.
+    /// Calls a function with the element as `this` and returns its JSON value. An exception is returned as
+    /// [`BrowserError::Refused`] with its message.
     pub(crate) async fn call(
         &self,
         function: &str,
@@ -86,7 +87,8 @@ impl Element {
         Ok(result["value"].take())
     }
 
-    /// Clicks where it is seen; what cannot be seen is clicked by script. A second click in time is a double click.
+    /// Clicks at the position where the element is visible; if there is none, clicks it by script. Two clicks
+    /// make a double click.
     pub(crate) async fn click(&self, page: &Page, times: u32, deadline: Instant) -> Result<(), BrowserError> {
         const POINT: &str = include_str!("actions/point.js");
         let point = format!("function () {{ return ({POINT})(this); }}");
@@ -96,7 +98,8 @@ impl Element {
         page.after_input(deadline).await
     }
 
-    /// The place in the window that a function tells of the element's own frame, which may scroll.
+    /// Returns the position in the window. `function` returns it relative to the element's own frame, and may
+    /// scroll.
     async fn place(&self, function: &str, deadline: Instant) -> Result<Option<(f64, f64)>, BrowserError> {
         const SHOW: &str = "function () { this.scrollIntoView({ block: 'center', behavior: 'instant' }); }";
         const CORNER: &str = "function () {
@@ -116,7 +119,7 @@ impl Element {
         Ok(place)
     }
 
-    /// Moves the pointer over it.
+    /// Moves the pointer over the element.
     pub(crate) async fn hover(&self, page: &Page, deadline: Instant) -> Result<(), BrowserError> {
         const MIDDLE: &str = "function () {
             this.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });

@@ -1,4 +1,4 @@
-//! The frames of a page, also those that live in processes of their own, and the accessibility trees they have.
+//! The frames of a page, including those in other processes, and their accessibility trees.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use crate::limits;
 use crate::page::{self, Page};
 use crate::snapshot::{AxTree, FrameTree};
 
-/// Objects that are let go of together.
+/// Object group that is released as a whole.
 const GROUP: &str = "harvestman-clickable";
 
-/// Sessions with frames in processes of their own, by their targets; they end with the frames.
+/// Sessions with frames in other processes, by target id; removed when the frames are gone.
 #[derive(Default)]
 pub(crate) struct FrameSessions {
     attached: Mutex<HashMap<String, Arc<Session>>>,
@@ -25,14 +25,15 @@ pub(crate) struct FrameSessions {
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) id: String,
-    /// The protocol with its process.
+    /// Session of its process.
     pub(crate) session: Arc<Session>,
-    /// Place of the frame that holds it, and the browser's number for the element there; none for the main frame.
+    /// Index of the parent frame, and the backend node id of its frame element there; `None` for the main
+    /// frame.
     pub(crate) owner: Option<(usize, i64)>,
 }
 
 impl FrameSessions {
-    /// The frames of a page, its main frame first, each behind the one that holds it.
+    /// Returns the frames of a page: the main frame first, each one after its parent.
     pub(crate) async fn of(
         &self,
         page: &Page,
@@ -47,7 +48,7 @@ impl FrameSessions {
         let mut frames = vec![main];
         let others = self.others(connection, deadline).await?;
         let mut at = 0;
-        // Each frame with a process of its own has a tree of its own.
+        // Each out-of-process frame has its own frame tree.
         while at < frames.len() {
             let Frame { session, id, .. } = frames[at].clone();
             let is_root = frames[at].owner.is_none() || others.iter().any(|other| other.target == id);
@@ -67,7 +68,7 @@ impl FrameSessions {
         Ok(frames)
     }
 
-    /// Frames of all pages that live in processes of their own.
+    /// Returns the out-of-process frames of all pages.
     async fn others(&self, connection: &Connection, deadline: Instant) -> Result<Vec<Other>, BrowserError> {
         let params = json!({"filter": [{"type": "iframe"}]});
         let answer = connection.call("Target.getTargets", params).await?;
@@ -80,7 +81,7 @@ impl FrameSessions {
             let known = self.attached().get(&id).cloned();
             let session = match known {
                 Some(session) => session,
-                // A frame may be gone before it is looked at.
+                // The frame may be gone by now.
                 None => match connection.attach(&id).await {
                     Ok((session, _events)) => Arc::new(session),
                     Err(_) => continue,
@@ -104,14 +105,14 @@ impl FrameSessions {
     }
 }
 
-/// A frame in a process of its own.
+/// An out-of-process frame.
 struct Other {
     target: String,
     parent: String,
     session: Arc<Session>,
 }
 
-/// Appends the frames of a tree that share the process of its root.
+/// Adds the frames of a frame tree, which share the process of its root.
 async fn within(frames: &mut Vec<Frame>, root: usize, tree: &Value, deadline: Instant) {
     let mut waiting = vec![(root, tree)];
     while let Some((parent, tree)) = waiting.pop() {
@@ -125,7 +126,7 @@ async fn within(frames: &mut Vec<Frame>, root: usize, tree: &Value, deadline: In
     }
 }
 
-/// Appends a frame; nothing when its element is gone, or there are too many.
+/// Adds a frame and returns its index; `None` if its element is gone or there are too many frames.
 async fn hold(
     frames: &mut Vec<Frame>,
     parent: usize,
@@ -149,7 +150,7 @@ async fn hold(
     Some(frames.len() - 1)
 }
 
-/// The accessibility trees of frames; a frame that goes away meanwhile has an empty one.
+/// Returns the accessibility trees of frames; empty for a frame that is gone.
 pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<FrameTree>, BrowserError> {
     let mut trees = Vec::with_capacity(frames.len());
     for frame in frames {
@@ -176,7 +177,7 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
     Ok(trees)
 }
 
-/// The browser's numbers for elements of a frame that can be clicked though their roles do not say so.
+/// Returns the backend node ids of elements that are clickable although their role does not say so.
 async fn clickable(frame: &Frame, deadline: Instant) -> Result<HashSet<i64>, BrowserError> {
     let call = |method, params| frame.session.call_until(method, params, deadline);
     let script = include_str!("frames/clickable.js");

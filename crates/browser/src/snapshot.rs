@@ -1,9 +1,9 @@
-//! A page as text for somebody who cannot see it: its accessibility tree, an element a line, with a reference for
-//! each that can be acted on.
+//! A page as text for clients that cannot see it: its accessibility tree, one element per line, with
+//! references for the elements that can be acted on.
 //!
-//! `- heading "Title" [level=1, ref=e1]`, `- textbox "Email" [ref=e2]: value`, `- paragraph: text`. What stands in
-//! quotes is the accessible name, what stands behind the colon the value or the text. This module only writes down
-//! trees that it is given; it never talks to a browser.
+//! `- heading "Title" [level=1, ref=e1]`, `- textbox "Email" [ref=e2]: value`, `- paragraph: text`: the
+//! accessible name is in quotes, the value or text after the colon. This module formats the trees that it is
+//! given; it never talks to a browser.
 
 mod tree;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::limits;
 pub(crate) use tree::{AxNode, AxTree};
 
-/// Roles that take input: always referenced, and all that is left of a snapshot of interactive elements.
+/// Roles that take input: always referenced, and the only ones in an interactive snapshot.
 const INTERACTIVE: [&str; 24] = [
     "button",
     "checkbox",
@@ -42,7 +42,7 @@ const INTERACTIVE: [&str; 24] = [
     "DisclosureTriangleGrouped",
     "InputTime",
 ];
-/// Roles that are referenced when they have a name.
+/// Roles that get a reference if they have a name.
 const CONTENT: [&str; 9] = [
     "article",
     "cell",
@@ -54,7 +54,7 @@ const CONTENT: [&str; 9] = [
     "region",
     "rowheader",
 ];
-/// Roles that say nothing without a name: what they hold stands where they are.
+/// Roles that mean nothing without a name: replaced by their children.
 const PLAIN: [&str; 12] = [
     "Document",
     "LabelText",
@@ -69,7 +69,7 @@ const PLAIN: [&str; 12] = [
     "none",
     "rowgroup",
 ];
-/// Roles of marks within a line of text.
+/// Roles of inline markup.
 const INLINE: [&str; 11] = [
     "Abbr",
     "code",
@@ -83,7 +83,7 @@ const INLINE: [&str; 11] = [
     "time",
     "MathMLIdentifier",
 ];
-/// States that are worth a word, in the order in which they are told.
+/// States that are shown, in this order.
 const STATES: [&str; 8] = [
     "level", "checked", "pressed", "expanded", "selected", "disabled", "required", "readonly",
 ];
@@ -91,49 +91,50 @@ const STATES: [&str; 8] = [
 /// A page as text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Snapshot {
-    /// The tree, an element a line; cut at [`limits::SNAPSHOT_BYTES`].
+    /// The tree, one element per line; cut at [`limits::SNAPSHOT_BYTES`].
     pub text: String,
-    /// The elements with a reference: `e1` is the first.
+    /// The elements with references: `e1` is the first.
     pub elements: Vec<SnapshotElement>,
 }
 
 /// An element that can be acted on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SnapshotElement {
-    /// Its role, such as `button`.
+    /// Role, such as `button`.
     pub role: String,
-    /// Its accessible name; may be empty.
+    /// Accessible name; may be empty.
     pub name: String,
-    /// Its value, such as the text of a field.
+    /// Value, such as the text of a field.
     pub value: Option<String>,
-    /// Place of its frame among those of the snapshot.
+    /// Index of its frame in the snapshot.
     pub(crate) frame: usize,
-    /// The browser's number for it.
+    /// Backend node id.
     pub(crate) node: i64,
 }
 
-/// The tree of one frame and where it hangs.
+/// The tree of one frame and its position in the page.
 pub(crate) struct FrameTree {
-    /// Place of the frame that holds it, and the number of the element there; none for the main frame.
+    /// Index of the parent frame, and the backend node id of the frame element there; `None` for the main
+    /// frame.
     pub(crate) owner: Option<(usize, i64)>,
     pub(crate) tree: AxTree,
-    /// Elements that can be clicked though their roles do not say so.
+    /// Elements that are clickable although their role does not say so.
     pub(crate) clickable: HashSet<i64>,
 }
 
-/// Something that is shown.
+/// One line of the snapshot, with its children.
 struct Shown {
     role: String,
     name: String,
     states: Vec<String>,
     reference: Option<usize>,
-    /// Value of a field, or the text of an element that holds nothing else.
+    /// Value of a field, or the text of an element that contains nothing else.
     value: Option<String>,
     children: Vec<Shown>,
 }
 
 impl Snapshot {
-    /// Writes trees down, the main frame's first; with `interactive` only what takes input.
+    /// Formats trees, the main frame's first; with `interactive` only elements that take input.
     pub(crate) fn of(frames: &[FrameTree], interactive: bool) -> Snapshot {
         let held = frames
             .iter()
@@ -154,7 +155,7 @@ impl Snapshot {
             print(one, 0, &mut text, &mut left_out);
         }
         if left_out > 0 {
-            // Writing to a string never fails.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "... ({left_out} more lines)");
         }
         Snapshot {
@@ -166,7 +167,7 @@ impl Snapshot {
 
 struct Reading<'a> {
     frames: &'a [FrameTree],
-    /// Which frame an element holds.
+    /// The frame that each frame element contains.
     held: HashMap<(usize, i64), usize>,
     interactive: bool,
     elements: Vec<SnapshotElement>,
@@ -182,7 +183,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Appends what is shown of a node. `covered` is the name that is told already.
+    /// Appends the lines of a node. `covered` is the name that an ancestor already shows.
     fn node(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {
         if depth > limits::SNAPSHOT_DEPTH {
             return;
@@ -221,7 +222,7 @@ impl Reading<'_> {
             let mut inside = Vec::new();
             self.children(frame, node, covered, &mut inside, depth);
             into.append(&mut inside);
-            // A box of its own: the next text starts a new line.
+            // Block boundary: the next text starts a new line.
             if into.len() > before {
                 into.push(boundary());
             }
@@ -239,7 +240,7 @@ impl Reading<'_> {
         let mut children = Vec::new();
         match held {
             Some(held) => self.frame(held, &mut children, depth + 1),
-            // What is written in a field is its value.
+            // The text inside a field is its value.
             None if value.is_some() && matches!(role, "textbox" | "searchbox" | "spinbutton") => {}
             None => {
                 let covered = if name.is_empty() { covered } else { &name };
@@ -264,7 +265,7 @@ impl Reading<'_> {
         }
     }
 
-    /// An element of no telling role that can be clicked: its text is its name.
+    /// Appends a clickable element without a meaningful role; its text is its name.
     fn clickable(&mut self, frame: usize, node: &AxNode, into: &mut Vec<Shown>, depth: usize) {
         let mut name = node.name();
         if name.is_empty() {
@@ -287,7 +288,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Appends the texts below a node.
+    /// Appends the text below a node.
     fn text_of(&self, frame: usize, node: &AxNode, to: &mut String, depth: usize) {
         if depth > limits::SNAPSHOT_DEPTH || to.len() > limits::SNAPSHOT_NAME_CHARS {
             return;
@@ -304,7 +305,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Gives an element a reference, as long as there are any.
+    /// Gives an element a reference, up to the limit.
     fn refer(
         &mut self,
         role: &str,
@@ -359,7 +360,7 @@ fn text(words: &str) -> Shown {
     }
 }
 
-/// Where a line of text ends.
+/// Returns a marker for the end of a line of text.
 fn boundary() -> Shown {
     Shown {
         role: String::new(),
@@ -368,7 +369,7 @@ fn boundary() -> Shown {
     }
 }
 
-/// Goes on with the line of text before it, if there is one.
+/// Appends to the preceding line of text, or starts a new one.
 fn add_text(into: &mut Vec<Shown>, more: &str) {
     match into.last_mut() {
         Some(Shown {
@@ -396,7 +397,7 @@ fn states(node: &AxNode) -> Vec<String> {
     told.collect()
 }
 
-/// Writes a line and what is below it, as long as there is room; counts the rest.
+/// Writes a line and its children, within the size limit; counts the lines beyond it.
 fn print(shown: &Shown, depth: usize, text: &mut String, left_out: &mut usize) {
     if shown.is_boundary() || shown.is_empty() {
         return;
@@ -434,7 +435,7 @@ fn print(shown: &Shown, depth: usize, text: &mut String, left_out: &mut usize) {
     }
 }
 
-/// A text in one line, without what cannot be seen, cut at [`limits::SNAPSHOT_NAME_CHARS`].
+/// Returns a text in one line, without invisible characters, cut at [`limits::SNAPSHOT_NAME_CHARS`].
 fn words(text: &str) -> String {
     let seen = |c: &char| !matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
     let mut line = String::new();

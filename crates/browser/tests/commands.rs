@@ -1,4 +1,4 @@
-//! Browser commands in a real Chromium, on pages of the test.
+//! Browser commands in a real Chromium, on pages of this test.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +20,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A browser that shows the desk.
+    /// Opens a browser with the desk page.
     async fn open(name: &str) -> Desk {
         let browsers = LiveBrowsers::new(plain::config(&format!("desk-{name}")));
         let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
@@ -34,7 +34,7 @@ impl Desk {
         self.browser.run(script, Language::Bash, time).await.unwrap()
     }
 
-    /// What a script prints that must not fail.
+    /// Runs a script that must succeed and returns its output.
     #[track_caller]
     fn does<'a>(&'a self, script: &'a str) -> impl Future<Output = String> + 'a {
         let caller = std::panic::Location::caller();
@@ -50,7 +50,7 @@ impl Desk {
         }
     }
 
-    /// What a script says that must fail.
+    /// Runs a script that must fail and returns its error.
     async fn fails(&self, script: &str) -> String {
         let done = self.run(script, 60).await;
         assert_eq!(
@@ -63,7 +63,7 @@ impl Desk {
         done.stderr
     }
 
-    /// The reference of the line of a snapshot that has these words.
+    /// Returns the reference in the snapshot line that contains these words.
     async fn reference(&self, words: &str) -> String {
         let snapshot = self.does("snapshot").await;
         let line = snapshot.lines().find(|line| line.contains(words));
@@ -123,7 +123,7 @@ async fn a_form_is_filled_by_references() {
         .await,
         "true\n✓ Done\nfalse\n"
     );
-    // The form again, by its labels and the keyboard.
+    // Fill the form again, using labels and the keyboard.
     let script = "find label Email fill x && press Enter && wait --text 'Hello x' && fill #letter Sir && get text #letter";
     assert!(desk.does(script).await.ends_with("Sir\n"));
     let told = desk
@@ -133,18 +133,18 @@ async fn a_form_is_filled_by_references() {
     assert!(
         desk.fails(&format!("select {color} green"))
             .await
-            .contains("only `Red`, `Blue`")
+            .contains("options: `Red`, `Blue`")
     );
     assert!(
         desk.fails(&format!("fill {send} x"))
             .await
-            .contains("nothing can be written")
+            .contains("does not accept text")
     );
     desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn elements_are_found_in_every_way() {
+async fn elements_are_found_by_every_property() {
     let desk = Desk::open("ways").await;
     for (script, answer) in [
         ("click text=Far\\ below && get text #answer", "low"),
@@ -194,7 +194,7 @@ async fn elements_are_found_in_every_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_only_looks_clickable_has_a_reference() {
+async fn an_element_that_only_looks_clickable_gets_a_reference() {
     let desk = Desk::open("looks").await;
     let snapshot = desk.does("snapshot -i").await;
     assert!(
@@ -226,7 +226,7 @@ async fn frames_are_part_of_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_gone_to_and_come_back_to() {
+async fn history_and_tabs_are_navigated() {
     let desk = Desk::open("pages").await;
     let next = desk.reference("\"Next page\"").await;
     assert_eq!(
@@ -234,7 +234,7 @@ async fn pages_are_gone_to_and_come_back_to() {
         "✓ Done\nNext desk\n"
     );
     let stale = desk.fails(&format!("click {next}")).await;
-    assert!(stale.contains("no longer shown; take a new snapshot"), "{stale}");
+    assert!(stale.contains("no longer open; take a new snapshot"), "{stale}");
     assert_eq!(desk.does("back").await, "✓ Desk\n  http://app.test/desk\n");
     assert_eq!(
         desk.does("forward").await,
@@ -243,7 +243,7 @@ async fn pages_are_gone_to_and_come_back_to() {
     assert!(desk.fails("forward").await.contains("no page to go forward to"));
     assert!(desk.does("reload").await.contains("Next desk"));
     desk.does("back").await;
-    // A link that opens a tab; it is the current one then.
+    // A link that opens a tab, which becomes the current one.
     desk.does("click 'text=New window' && wait --url '**/popup'")
         .await;
     let tabs = desk.does("tab").await;
@@ -275,7 +275,7 @@ async fn a_script_ends_at_its_first_failure() {
     assert_eq!(done.stdout, "Desk\n");
     assert_eq!(
         done.stderr,
-        "line 3: @e99 is not known: there was no snapshot yet; take a new snapshot for new references\n"
+        "line 3: @e99 is unknown: there was no snapshot yet; take a new snapshot for new references\n"
     );
     desk.does("snapshot").await;
     assert!(
@@ -283,8 +283,12 @@ async fn a_script_ends_at_its_first_failure() {
             .await
             .contains("not in the last snapshot")
     );
-    assert!(desk.fails("get title | cat").await.contains("no system shell"));
-    assert!(desk.fails("cat /etc/passwd").await.contains("no command `cat`"));
+    assert!(desk.fails("get title | cat").await.contains("not a system shell"));
+    assert!(
+        desk.fails("cat /etc/passwd")
+            .await
+            .contains("unknown command `cat`")
+    );
     assert!(
         desk.fails("open file:///etc/passwd")
             .await
@@ -295,11 +299,11 @@ async fn a_script_ends_at_its_first_failure() {
             .await
             .contains("nothing is not defined")
     );
-    assert!(desk.fails("click 'a[['").await.contains("no selector"));
+    assert!(desk.fails("click 'a[['").await.contains("not a valid selector"));
     assert!(
         desk.fails("wait .never --timeout 100")
             .await
-            .contains("did not come in time")
+            .contains("was not met in time")
     );
     let gone = desk.reference("\"Send\"").await;
     desk.does("eval \"document.querySelector('form').remove()\"")
@@ -309,7 +313,7 @@ async fn a_script_ends_at_its_first_failure() {
             .await
             .contains("no longer on the page")
     );
-    // Out of time: what was printed before stays.
+    // Output from before the timeout is kept.
     let begun = Instant::now();
     let done = desk.run("get title\nwait 60000\nget title", 1).await;
     assert!(begun.elapsed() < Duration::from_secs(20));
@@ -323,7 +327,7 @@ async fn a_script_ends_at_its_first_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_is_kept_busy_is_set_free() {
+async fn a_script_that_blocks_its_page_is_terminated() {
     let desk = Desk::open("busy").await;
     let busy = "eval 'for (;;) {}'";
     let clicked = "eval \"answer.onclick = () => { for (;;) {} }; answer.textContent = 1\"\nclick #answer";
@@ -346,7 +350,7 @@ async fn a_page_that_is_kept_busy_is_set_free() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_is_printed() {
+async fn a_screenshot_is_printed() {
     let desk = Desk::open("picture").await;
     let png = desk.does("screenshot").await;
     assert!(png.starts_with("data:image/png;base64,iVBOR"), "{}", &png[..40]);

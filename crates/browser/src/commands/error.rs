@@ -1,17 +1,17 @@
-//! Why a command was not carried out.
+//! Why a command failed.
 
 use crate::error::BrowserError;
 
-/// A command that was not carried out. `Display` is the sentence for the caller.
+/// Why a command failed. `Display` is the message for the client.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The page does not have or allow what was asked for.
+    /// The page does not have or does not allow what the command needs.
     #[error("{0}")]
     Failed(String),
-    /// The deadline passed, or the browser did not answer for long.
-    #[error("it was not done in the time given")]
+    /// The deadline passed, or the browser did not respond in time.
+    #[error("the command did not finish in time")]
     Timeout,
-    /// The browser is not there.
+    /// The browser is not available.
     #[error("{0}")]
     Browser(BrowserError),
 }

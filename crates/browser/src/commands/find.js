@@ -1,5 +1,5 @@
 (by, words, exact, nth) => {
-  // The element that is meant; with no `nth` how many there are. Open shadow trees are looked into.
+  // Returns the matching element; if `nth` is null, the number of matches. Searches open shadow trees too.
   const roots = [document];
   for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);
   const each = (selector) => roots.flatMap((root) => [...root.querySelectorAll(selector)]);
@@ -28,7 +28,7 @@
     if (document.body) look(document.body);
     return found;
   };
-  // What is seen comes first, and what says just the words.
+  // Visible elements come first, exact matches before partial ones.
   const best = (list, texts) => {
     const rank = (e) => (seen(e) ? 0 : 2) + (texts(e).some(same) ? 0 : 1);
     return list.map((e, at) => [rank(e), at, e]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , e]) => e);

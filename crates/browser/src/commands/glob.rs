@@ -1,13 +1,13 @@
-//! Addresses by pattern: `*` is any part without a slash, `**` any part, anything else itself.
+//! URL patterns: `*` matches any part without a slash, `**` any part.
 
-/// Whether the whole of `text` is as `pattern` says; a pattern without a star may be any part of it.
+/// Returns whether the whole of `text` matches `pattern`. A pattern without a star may match any part of it.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     if !pattern.contains('*') {
         return text.contains(pattern);
     }
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
-    // Which beginnings of the text the pattern so far can stand for.
+    // `reached[n]`: the pattern so far matches the first n characters of the text.
     let mut reached = vec![false; text.len() + 1];
     reached[0] = true;
     let mut at = 0;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_parts_of_an_address() {
+    fn stars_match_parts_of_a_url() {
         for (pattern, text, fits) in [
             ("**/done", "https://a.test/x/done", true),
             ("**/done", "https://a.test/x/done?y", false),

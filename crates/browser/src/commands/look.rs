@@ -1,4 +1,4 @@
-//! Which element a command means: of the last snapshot, or found on the page.
+//! Finds the element that a command acts on: a reference of the last snapshot, or a match on the page.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -14,11 +14,12 @@ use crate::limits;
 use crate::page::World;
 use crate::snapshot::Snapshot;
 
-/// Looks for elements in the page.
+/// Finds elements in the page.
 const FIND: &str = include_str!("find.js");
 
 impl Hand<'_> {
-    /// The element that is meant; one that is looked for may take [`limits::ELEMENT_TIMEOUT`] to appear.
+    /// Returns the element; waits up to [`limits::ELEMENT_TIMEOUT`] for it to appear, unless it is a
+    /// reference.
     pub(super) async fn element(&self, target: &Target) -> Result<Element, CommandError> {
         let end = self.deadline.min(Instant::now() + limits::ELEMENT_TIMEOUT);
         loop {
@@ -27,7 +28,7 @@ impl Hand<'_> {
             }
             if Instant::now() >= end {
                 return Err(CommandError::failed(format!(
-                    "nothing on the page matches {}",
+                    "no element on the page matches {}",
                     self.memory.name(target)
                 )));
             }
@@ -35,7 +36,7 @@ impl Hand<'_> {
         }
     }
 
-    /// One look for an element.
+    /// Looks for the element once.
     pub(super) async fn look(&self, target: &Target) -> Result<Option<Element>, CommandError> {
         let found = match target {
             Target::Reference(number) => return self.referenced(*number).await.map(Some),
@@ -60,11 +61,9 @@ impl Hand<'_> {
                 if reason.contains("SyntaxError") || reason.contains("not a valid") =>
             {
                 let name = self.memory.name(target);
-                Err(CommandError::failed(format!(
-                    "{name} is no selector that can be read"
-                )))
+                Err(CommandError::failed(format!("{name} is not a valid selector")))
             }
-            // The document may just be replaced by another.
+            // The document may be replaced by another at this moment.
             Err(BrowserError::Refused { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -77,11 +76,11 @@ impl Hand<'_> {
             ))
         };
         let Some(references) = self.memory.references() else {
-            return Err(stale("is not known: there was no snapshot yet"));
+            return Err(stale("is unknown: there was no snapshot yet"));
         };
         let here = references.target == self.page.target() && references.document == self.page.state().loader;
         if !here {
-            return Err(stale("is of a page that is no longer shown"));
+            return Err(stale("refers to a page that is no longer open"));
         }
         let found = number.checked_sub(1).and_then(|at| references.elements.get(at));
         let Some(found) = found else {
@@ -103,7 +102,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Elements of a role, as places in a tree that is read for this alone.
+    /// Returns a fresh snapshot of the page, and the indexes of its elements that match a role and name.
     async fn by_role(&self, find: &Find) -> Result<(References, Vec<usize>), CommandError> {
         let frames = self
             .memory
@@ -132,7 +131,7 @@ impl Hand<'_> {
         Ok((references, matching))
     }
 
-    /// How many elements there are.
+    /// Returns the number of matching elements.
     pub(super) async fn count(&self, find: &Find) -> Result<u64, CommandError> {
         if find.by == By::Role {
             return Ok(self.by_role(find).await?.1.len() as u64);
@@ -146,7 +145,7 @@ impl Hand<'_> {
     }
 }
 
-/// The arguments of the function that looks for elements.
+/// Returns the arguments for `find.js`.
 fn looked_for(find: &Find, nth: Option<i32>) -> Value {
     let by = match find.by {
         By::Css => "css",

@@ -1,4 +1,4 @@
-//! What a live browser remembers between commands: the references of the last snapshot.
+//! The state that a live browser keeps between commands: the references of the last snapshot.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,25 +6,25 @@ use super::Target;
 use crate::frames::{Frame, FrameSessions};
 use crate::snapshot::SnapshotElement;
 
-/// Kept in a live browser.
+/// The state of one live browser.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(super) frames: FrameSessions,
     last: Mutex<Option<Arc<References>>>,
 }
 
-/// What the references of a snapshot stand for.
+/// The elements that the references of a snapshot stand for.
 pub(super) struct References {
-    /// The page.
+    /// Target id of the page.
     pub(super) target: String,
-    /// Its document.
+    /// Loader id of the document.
     pub(super) document: String,
     pub(super) frames: Vec<Frame>,
     pub(super) elements: Vec<SnapshotElement>,
 }
 
 impl Memory {
-    /// Forgets the last snapshot for a new one.
+    /// Replaces the last snapshot.
     pub(super) fn keep(&self, references: References) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(references));
     }
@@ -33,7 +33,7 @@ impl Memory {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What an element is called in a sentence.
+    /// Returns the description of an element for messages.
     pub(super) fn name(&self, target: &Target) -> String {
         match target {
             Target::Find(find) => match &find.name {

@@ -1,4 +1,4 @@
-//! From the words of a line to a command.
+//! Parses the words of a line into a command.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use url::Url;
 use super::{Act, Asked, Awaited, By, Command, Direction, Find, State, Tab, Target};
 use crate::limits;
 
-/// What is told about a command that nobody knows.
+/// The commands listed in error messages.
 const KNOWN: &str = "open, snapshot, click, dblclick, hover, focus, fill, type, press, check, uncheck, select, \
     scroll, scrollintoview, get, is, find, wait, screenshot, eval, read, back, forward, reload, tab";
 
 impl Command {
-    /// Reads the words of one line, with or without `agent-browser` before them.
+    /// Parses the words of one line, with or without `agent-browser` in front.
     ///
     /// # Errors
-    /// A sentence that says what is wrong and what would be right.
+    /// A message that says what is wrong and what is accepted.
     pub fn parse(words: &[String]) -> Result<Command, String> {
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
         if words.starts_with(&["npx"]) && words.len() > 1 {
@@ -32,7 +32,7 @@ impl Command {
     }
 }
 
-/// The words behind the name of a command: options taken out, the rest in order.
+/// The words after the name of a command. Options are removed when they are read; the rest stays in order.
 struct Words<'a> {
     name: &'a str,
     rest: VecDeque<&'a str>,
@@ -48,7 +48,7 @@ impl<'a> Words<'a> {
 
     fn command(mut self) -> Result<Command, String> {
         let command = match self.name {
-            "open" | "goto" | "navigate" => Command::Open(address(self.next("an address")?)?),
+            "open" | "goto" | "navigate" => Command::Open(address(self.next("a URL")?)?),
             "back" => Command::Back,
             "forward" => Command::Forward,
             "reload" => Command::Reload,
@@ -64,7 +64,11 @@ impl<'a> Words<'a> {
                     "visible" => State::Visible,
                     "enabled" => State::Enabled,
                     "checked" => State::Checked,
-                    other => return Err(format!("`is` knows visible, enabled and checked, not `{other}`")),
+                    other => {
+                        return Err(format!(
+                            "`is` accepts visible, enabled and checked, not `{other}`"
+                        ));
+                    }
                 };
                 Command::Is(state, self.target()?)
             }
@@ -76,7 +80,7 @@ impl<'a> Words<'a> {
             "tab" => Command::Tab(self.tab()?),
             name => {
                 let Some(needs) = act(name) else {
-                    return Err(format!("there is no command `{name}`; known are {KNOWN}"));
+                    return Err(format!("unknown command `{name}`; available commands: {KNOWN}"));
                 };
                 let target = self.target()?;
                 let act = needs(&mut self)?;
@@ -87,7 +91,7 @@ impl<'a> Words<'a> {
             None => Ok(command),
             Some(more) if more.starts_with('-') => Err(format!("`{}` has no option `{more}`", self.name)),
             Some(more) => Err(format!(
-                "`{}` does not take `{more}`; put words that belong together into quotes",
+                "`{}` does not accept `{more}`; quote arguments that contain spaces",
                 self.name
             )),
         }
@@ -105,7 +109,7 @@ impl<'a> Words<'a> {
         match self.next("type or press")? {
             "type" | "inserttext" => Ok(Command::Type(self.words("a text")?)),
             "press" => Ok(Command::Press(self.next("a key, such as Enter")?.to_owned())),
-            other => Err(format!("`keyboard` knows type and press, not `{other}`")),
+            other => Err(format!("`keyboard` accepts type and press, not `{other}`")),
         }
     }
 
@@ -116,14 +120,18 @@ impl<'a> Words<'a> {
             "down" => Direction::Down,
             "left" => Direction::Left,
             "right" => Direction::Right,
-            other => return Err(format!("`scroll` knows up, down, left and right, not `{other}`")),
+            other => {
+                return Err(format!(
+                    "`scroll` accepts up, down, left and right, not `{other}`"
+                ));
+            }
         };
         let mut pixels = limits::SCROLL_PIXELS;
         if let Some(given) = self.rest.pop_front() {
             pixels = given
                 .trim_end_matches("px")
                 .parse()
-                .map_err(|_| format!("`{given}` is no number of pixels"))?;
+                .map_err(|_| format!("`{given}` is not a number of pixels"))?;
         }
         Ok(Command::Scroll {
             direction,
@@ -138,8 +146,8 @@ impl<'a> Words<'a> {
             "html" => Asked::Html(self.some_target()?),
             "value" => Asked::Value(self.target()?),
             "attr" => {
-                // Either order is in use.
-                let (first, second) = (self.next("an element")?, self.next("the name of an attribute")?);
+                // Both orders are in use.
+                let (first, second) = (self.next("an element")?, self.next("an attribute name")?);
                 if is_reference(second) {
                     Asked::Attribute(target(second)?, first.to_owned())
                 } else {
@@ -150,11 +158,11 @@ impl<'a> Words<'a> {
             "title" => Asked::Title,
             "count" => match self.target()? {
                 Target::Find(find) => Asked::Count(find),
-                Target::Reference(_) => return Err("`get count` takes a selector".to_owned()),
+                Target::Reference(_) => return Err("`get count` needs a selector".to_owned()),
             },
             other => {
                 return Err(format!(
-                    "`get` knows text, html, value, attr, url, title and count, not `{other}`"
+                    "`get` accepts text, html, value, attr, url, title and count, not `{other}`"
                 ));
             }
         })
@@ -179,18 +187,18 @@ impl<'a> Words<'a> {
             }
             "nth" => {
                 let given = self.next("a number from 0")?;
-                nth = given.parse().map_err(|_| format!("`{given}` is no number"))?;
+                nth = given.parse().map_err(|_| format!("`{given}` is not a number"))?;
                 By::Css
             }
             other => {
                 return Err(format!(
-                    "`find` knows role, text, label, placeholder, alt, title, testid, first, last and nth, not `{other}`"
+                    "`find` accepts role, text, label, placeholder, alt, title, testid, first, last and nth, not `{other}`"
                 ));
             }
         };
         let found = Target::Find(Find {
             by,
-            words: self.next("what to look for")?.to_owned(),
+            words: self.next("a text or selector to find")?.to_owned(),
             name,
             exact,
             nth,
@@ -200,7 +208,7 @@ impl<'a> Words<'a> {
             "text" => Command::Get(Asked::Text(Some(found))),
             action => {
                 let needs = act(action).ok_or_else(|| {
-                    format!("`find` can click, fill, type, check, hover, focus ..., not `{action}`")
+                    format!("`find` accepts the actions click, fill, type, check, hover, focus ..., not `{action}`")
                 })?;
                 Command::Act(found, needs(self)?)
             }
@@ -221,7 +229,7 @@ impl<'a> Words<'a> {
                 "networkidle" => Awaited::Rest,
                 other => {
                     return Err(format!(
-                        "`wait --load` knows load, domcontentloaded and networkidle, not `{other}`"
+                        "`wait --load` accepts load, domcontentloaded and networkidle, not `{other}`"
                     ));
                 }
             }
@@ -235,7 +243,7 @@ impl<'a> Words<'a> {
         Ok(Command::Wait { until, timeout })
     }
 
-    /// A name for the picture only tells its kind: it is printed, since there are no files.
+    /// A file name only selects the image format: there are no files, so the image is printed.
     fn screenshot(&mut self) -> Result<Command, String> {
         let full = self.flag(&["-f", "--full"]);
         let jpeg = match self.rest.front().filter(|name| !name.starts_with('-')) {
@@ -244,7 +252,7 @@ impl<'a> Words<'a> {
                 let jpeg = match kind.as_str() {
                     "png" => false,
                     "jpg" | "jpeg" => true,
-                    _ => return Err(format!("`{name}` is neither a .png nor a .jpg")),
+                    _ => return Err(format!("`{name}` does not end in .png, .jpg or .jpeg")),
                 };
                 self.rest.pop_front();
                 jpeg
@@ -265,14 +273,16 @@ impl<'a> Words<'a> {
         Ok(match word {
             "list" => Tab::List,
             "new" => Tab::New(self.rest.pop_front().map(address).transpose()?),
-            "close" => match self.rest.pop_front() {
-                Some(given) => Tab::Close(Some(
-                    number(given).ok_or_else(|| format!("`{given}` is no number of a tab, from 1"))?,
-                )),
-                None => Tab::Close(None),
-            },
+            "close" => {
+                match self.rest.pop_front() {
+                    Some(given) => Tab::Close(Some(number(given).ok_or_else(|| {
+                        format!("`{given}` is not a tab number; tabs are numbered from 1")
+                    })?)),
+                    None => Tab::Close(None),
+                }
+            }
             other => Tab::Select(number(other).ok_or_else(|| {
-                format!("`tab` knows list, new, close and the number of a tab from 1, not `{other}`")
+                format!("`tab` accepts list, new, close and a tab number from 1, not `{other}`")
             })?),
         })
     }
@@ -284,14 +294,14 @@ impl<'a> Words<'a> {
     }
 
     fn target(&mut self) -> Result<Target, String> {
-        target(self.next("an element: @e1 of a snapshot, or a selector")?)
+        target(self.next("an element: a reference such as @e1, or a selector")?)
     }
 
     fn some_target(&mut self) -> Result<Option<Target>, String> {
         self.rest.pop_front().map(target).transpose()
     }
 
-    /// One text; several words without quotes are taken together.
+    /// Returns the remaining words as one text, joined by spaces.
     fn words(&mut self, what: &str) -> Result<String, String> {
         if self.rest.is_empty() {
             return Err(format!("`{}` needs {what}", self.name));
@@ -324,7 +334,7 @@ impl<'a> Words<'a> {
 
 type ReadAct = fn(&mut Words<'_>) -> Result<Act, String>;
 
-/// What an action on an element still needs to know.
+/// Returns the parser for the arguments of an action on an element.
 fn act(name: &str) -> Option<ReadAct> {
     Some(match name {
         "click" => |_| Ok(Act::Click),
@@ -346,14 +356,14 @@ fn act(name: &str) -> Option<ReadAct> {
     })
 }
 
-/// Reads `@e1`, `ref=e1`, `e1`, `text=...`, `xpath=...`, `//...` and CSS selectors.
+/// Parses `@e1`, `ref=e1`, `e1`, `text=...`, `xpath=...`, `//...` and CSS selectors.
 fn target(word: &str) -> Result<Target, String> {
     if let Some(number) = reference(word) {
         return Ok(Target::Reference(number));
     }
     if word.starts_with('@') || word.starts_with("ref=") {
         return Err(format!(
-            "`{word}` is no reference; a snapshot shows them as [ref=e1]"
+            "`{word}` is not a reference; references look like @e1, shown in snapshots as [ref=e1]"
         ));
     }
     let (by, words) = if let Some(text) = word.strip_prefix("text=") {
@@ -365,12 +375,12 @@ fn target(word: &str) -> Result<Target, String> {
     } else {
         (By::Css, word.strip_prefix("css=").unwrap_or(word))
     };
-    // A text in quotes must be the same.
+    // Quoted text must match exactly.
     let quoted = words.strip_prefix('"').and_then(|words| words.strip_suffix('"'));
     let exact = by == By::Text && quoted.is_some();
     let words = if exact { quoted.unwrap_or(words) } else { words };
     if words.trim().is_empty() {
-        return Err("an element needs a name: @e1 of a snapshot, or a selector".to_owned());
+        return Err("the selector is empty; use a reference such as @e1, or a selector".to_owned());
     }
     Ok(Target::Find(Find {
         by,
@@ -398,16 +408,16 @@ fn milliseconds(word: &str) -> Result<Duration, String> {
         .strip_suffix("ms")
         .unwrap_or(word)
         .parse()
-        .map_err(|_| format!("`{word}` is no number of milliseconds"))?;
+        .map_err(|_| format!("`{word}` is not a number of milliseconds"))?;
     Ok(Duration::from_millis(time))
 }
 
-/// An address that may be opened; one without a scheme is https, or http on this machine.
+/// Parses a URL that may be opened. One without a scheme gets https, or http for this machine.
 fn address(word: &str) -> Result<Url, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("`{word}` cannot be opened: {why}");
+    let wrong = |why: &dyn std::fmt::Display| format!("cannot open `{word}`: {why}");
     let scheme = word.split_once(':').map(|(scheme, rest)| {
         let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // `localhost:8080` has no scheme.
+        // `localhost:8080` has a port, not a scheme.
         (
             scheme,
             !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
@@ -429,9 +439,9 @@ fn address(word: &str) -> Result<Url, String> {
     let url = url.map_err(|error| wrong(&error))?;
     match url.scheme() {
         "http" | "https" if url.as_str().len() <= limits::MAX_ADDRESS_BYTES => Ok(url),
-        "http" | "https" => Err(wrong(&"it is too long")),
+        "http" | "https" => Err(wrong(&"the URL is too long")),
         "about" if url.as_str() == "about:blank" => Ok(url),
-        _ => Err(wrong(&"only http and https addresses and about:blank can be")),
+        _ => Err(wrong(&"only http and https URLs and about:blank are allowed")),
     }
 }
 

@@ -1,6 +1,7 @@
 (words, limit) => {
-  // What the page says about something: the value of a field with that label, the text of an element that has it
-  // in a name, what stands beside it in a list or table, or the line that tells of it. Null when nothing does.
+  // Returns what the page says about something: the value of a field with that label, the text of an element
+  // with that name in its attributes, its neighbour in a list or table, or the line that mentions it. Null if
+  // nothing does.
   const flat = (text) => (text ?? "").replace(/\s+/g, " ").trim();
   const low = (text) => flat(text).toLowerCase().replace(/[:?*]+$/, "").trim();
   const roots = [document];
@@ -61,12 +62,12 @@
     const tells = (line) => parts.every((part) => line.toLowerCase().includes(part));
     const line = lines.find(tells);
     if (line === undefined) return null;
-    // A label alone is told with what follows it.
+    // For a line that is only a label, return the next line.
     const following = low(line) === wanted ? lines[lines.indexOf(line) + 1] : undefined;
     return (following ?? line).slice(0, limit);
   };
   const wanted = low(words).replace(/^(the|a|an|its|all|of)\s+/, "");
-  // `the price field` is the price.
+  // `the price field` means the price.
   const shorter = wanted.replace(/\s+(text|value|field|label|message|line|box|section|number|amount)$/, "");
   return look(wanted) ?? (shorter === wanted ? null : look(shorter));
 }

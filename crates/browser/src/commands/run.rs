@@ -1,4 +1,4 @@
-//! Carrying commands out, one at a time, on the page that is current.
+//! Executes commands, one at a time, on the current page.
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use crate::page::{Page, World};
 use crate::picture;
 use crate::snapshot::Snapshot;
 
-/// What actions print that have nothing to tell.
+/// Output of commands that have no result.
 const DONE: &str = "✓ Done";
 
-/// Carries out commands on one page until a deadline.
+/// Executes commands on one page until a deadline.
 pub(super) struct Hand<'a> {
     pub(super) connection: &'a Connection,
     pub(super) page: &'a Page,
@@ -35,7 +35,7 @@ pub(super) struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    /// What the command prints. Tabs are not its business.
+    /// Executes a command and returns its output. Tab commands are handled elsewhere.
     pub(super) async fn run(&self, command: &Command) -> Result<String, CommandError> {
         match command {
             Command::Open(url) => self.open(url).await,
@@ -94,7 +94,7 @@ impl Hand<'_> {
             .map(|at| &history["entries"][at]["id"]);
         let Some(entry) = entry.filter(|entry| !entry.is_null()) else {
             let way = if by < 0 { "back" } else { "forward" };
-            return Err(CommandError::failed(format!("there is no page to go {way} to")));
+            return Err(CommandError::failed(format!("no page to go {way} to")));
         };
         let before = self.shown();
         self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))
@@ -103,13 +103,13 @@ impl Hand<'_> {
         self.arrived().await
     }
 
-    /// Document and address that are shown.
+    /// Returns the loader id and URL of the current document.
     fn shown(&self) -> (String, String) {
         let state = self.page.state();
         (state.loader.clone(), state.url.clone())
     }
 
-    /// Tells which document there is now.
+    /// Returns the title and URL of the current document.
     async fn arrived(&self) -> Result<String, CommandError> {
         self.page.after_input(self.deadline).await?;
         let shown = self.evaluate("[document.title, location.href]").await?;
@@ -120,7 +120,7 @@ impl Hand<'_> {
         })
     }
 
-    /// The page as text; its references are good until the next one.
+    /// Returns the page as text. Its references are valid until the next snapshot.
     pub(super) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
         self.settled().await?;
         let document = self.page.state().loader.clone();
@@ -140,10 +140,10 @@ impl Hand<'_> {
         Ok(snapshot)
     }
 
-    /// Lets a page that is busy come to rest, but not for long.
+    /// Waits for a busy page to become idle, at most [`limits::SETTLE_TIMEOUT`].
     async fn settled(&self) -> Result<(), CommandError> {
         if self.page.state().loader.is_empty() {
-            // Nothing was ever opened here.
+            // No page was opened yet.
             return Ok(());
         }
         let patience = self.deadline.min(Instant::now() + limits::SETTLE_TIMEOUT);
@@ -219,7 +219,7 @@ impl Hand<'_> {
         Ok(())
     }
 
-    /// Puts a text in the place of what is marked.
+    /// Replaces the selected text.
     async fn replace(&self, text: &str) -> Result<(), CommandError> {
         if text.is_empty() {
             if let Some(delete) = Key::parse("Delete") {
@@ -234,7 +234,7 @@ impl Hand<'_> {
     async fn press(&self, key: &str) -> Result<String, CommandError> {
         let Some(key) = Key::parse(key) else {
             return Err(CommandError::failed(format!(
-                "there is no key `{key}`; keys are called Enter, Tab, ArrowDown, a, Control+A ..."
+                "unknown key `{key}`; key names are Enter, Tab, ArrowDown, a, Control+A ..."
             )));
         };
         key.press(self.page.session()).await?;
@@ -248,7 +248,7 @@ impl Hand<'_> {
         }
         element.click(self.page, 1, self.deadline).await?;
         match is(element, State::Checked, self.deadline).await {
-            // What was ticked may have led to another document.
+            // The click may have opened another document.
             Ok(now) if now == ticked => Ok(()),
             Err(CommandError::Failed(_)) => Ok(()),
             Ok(_) => Err(CommandError::failed(format!(
@@ -358,7 +358,7 @@ impl Hand<'_> {
             }
             if Instant::now() >= end {
                 return match patience < self.deadline {
-                    true => Err(CommandError::failed("what was waited for did not come in time")),
+                    true => Err(CommandError::failed("the condition was not met in time")),
                     false => Err(CommandError::Timeout),
                 };
             }
@@ -395,7 +395,7 @@ impl Hand<'_> {
         match self.evaluate(&script).await? {
             Value::String(text) => Ok(text),
             _ => Err(CommandError::failed(format!(
-                "the page says nothing about `{words}`"
+                "nothing on the page matches `{words}`"
             ))),
         }
     }
@@ -428,7 +428,7 @@ async fn is(element: &Element, state: State, deadline: Instant) -> Result<bool, 
     Ok(value == Value::Bool(true))
 }
 
-/// A refusal while a document is replaced by another is no value yet.
+/// Turns an error, which is normal while a document is replaced by another, into null.
 fn passing(value: Result<Value, CommandError>) -> Result<Value, CommandError> {
     match value {
         Err(CommandError::Failed(_)) => Ok(Value::Null),

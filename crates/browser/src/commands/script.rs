@@ -1,25 +1,25 @@
-//! Lines of a script, read like a shell reads them: words with quotes and backslashes, `&&`, comments. What only a
-//! shell can do (pipes, redirects, subshells) is refused.
+//! Splits a script into commands as a shell does: words with quotes and backslashes, `&&`, comments. What
+//! only a shell can do (pipes, redirects, subshells) is rejected.
 
 use crate::limits;
 
-/// One command as it was written.
+/// One command as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
-    /// Line of the script that it starts in, from 1.
+    /// Line number of its start, from 1.
     pub(crate) number: usize,
     /// Its words, at least one.
     pub(crate) words: Vec<String>,
 }
 
-/// Why a script cannot be read any further.
+/// Why the rest of a script cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unreadable {
     pub(crate) number: usize,
     pub(crate) reason: String,
 }
 
-/// Reads a script command by command.
+/// Splits a script into commands.
 pub(crate) struct Script<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     number: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Script<'a> {
 
 enum Part {
     Word(String),
-    /// `&&` or the end of a line.
+    /// `&&` or a newline.
     End,
     /// The end of the script.
     Over,
@@ -99,14 +99,14 @@ impl<'a> Script<'a> {
                 '\\' => {
                     self.take();
                     match self.take() {
-                        // A command that goes on in the next line.
+                        // The command continues in the next line.
                         Some('\n') => {}
                         Some(c) => word.get_or_insert_default().push(c),
-                        None => return self.refuse("it ends with a backslash".to_owned()),
+                        None => return self.refuse("the script ends with a backslash".to_owned()),
                     }
                 }
                 '|' => return self.refuse(no_shell("`|` is a pipe")),
-                ';' => return self.refuse(no_shell("`;` is not known; use a new line or `&&`")),
+                ';' => return self.refuse(no_shell("`;` is not supported; use a new line or `&&`")),
                 '<' | '>' => {
                     return self.refuse(no_shell(&format!("`{next}` is a redirect; quote a selector")));
                 }
@@ -135,7 +135,7 @@ impl<'a> Script<'a> {
                 Some(c) => word.push(c),
                 None => {
                     self.number = number;
-                    return self.refuse(format!("the quote {mark} is never closed"));
+                    return self.refuse(format!("the quote {mark} is not closed"));
                 }
             }
         }
@@ -147,13 +147,13 @@ impl<'a> Script<'a> {
         c
     }
 
-    /// Whether exactly this comes next.
+    /// Returns whether exactly this text comes next.
     fn then(&self, text: &str) -> bool {
         let mut rest = self.rest.clone();
         text.chars().all(|c| rest.next() == Some(c))
     }
 
-    /// Whether a `#` behind other words starts a comment, rather than being the start of a selector.
+    /// Returns whether a `#` after other words starts a comment, not a selector.
     fn comment(&self) -> bool {
         let mut rest = self.rest.clone();
         rest.next();
@@ -182,7 +182,7 @@ impl Iterator for Script<'_> {
 }
 
 fn no_shell(what: &str) -> String {
-    format!("this is no system shell, it only knows browser commands: {what}")
+    format!("this is not a system shell; only browser commands are supported: {what}")
 }
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_as_a_shell_reads_them() {
+    fn words_are_split_as_in_a_shell() {
         check("", &[]);
         check("\n  \n# nothing\n", &[]);
         check("snapshot -i", &[(1, &["snapshot", "-i"])]);
@@ -235,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_shell_can_do_is_refused_in_its_line() {
+    fn shell_features_are_rejected_with_their_line_number() {
         let refused = |script: &str, number: usize, words: &str| {
             let error = Script::new(script).find_map(Result::err).unwrap();
             assert_eq!(error.number, number, "{script}");
             assert!(error.reason.contains(words), "{script}: {}", error.reason);
         };
-        refused("snapshot | grep x", 1, "no system shell");
+        refused("snapshot | grep x", 1, "not a system shell");
         refused("back\nsnapshot|grep x", 2, "pipe");
         refused("snapshot > file", 1, "redirect");
         refused("eval < file", 1, "redirect");
@@ -250,11 +250,11 @@ mod tests {
         refused("open `cat x`", 1, "subshell");
         refused("(back)", 1, "subshell");
         refused("back &", 1, "background");
-        refused("back\nfill @e1 \"x\n\n", 2, "never closed");
+        refused("back\nfill @e1 \"x\n\n", 2, "not closed");
     }
 
     #[test]
-    fn nothing_is_read_behind_an_error() {
+    fn parsing_stops_at_an_error() {
         let mut script = Script::new("a\nb; c\nd");
         assert!(script.next().unwrap().is_ok());
         assert!(script.next().unwrap().is_err());

@@ -1,10 +1,10 @@
 function (wanted) {
-  // Chooses options of a list by value or text, as they are written, in any case, or in part.
+  // Selects options of a list by value or text: exact, ignoring case, or partial.
   let list = this.localName === "label" && this.control ? this.control : this;
   if (list.localName === "option") list = list.closest("select") ?? list;
   if (list.localName !== "select") list = list.querySelector?.("select") ?? list;
-  if (list.localName !== "select") throw new Error("it is no list of options: click it, and then the option");
-  if (list.disabled) throw new Error("it is disabled");
+  if (list.localName !== "select") throw new Error("it is not a list of options; click it, then click the option");
+  if (list.disabled) throw new Error("the list is disabled");
   const flat = (text) => text.replace(/\s+/g, " ").trim();
   const low = (text) => flat(text).toLowerCase();
   const ways = [
@@ -19,9 +19,9 @@ function (wanted) {
       if (found) return found;
     }
     const known = [...list.options].slice(0, 20).map((option) => `\`${flat(option.label)}\``);
-    throw new Error(`it has no option \`${words}\`, only ${known.join(", ")}`);
+    throw new Error(`the list has no option \`${words}\`; options: ${known.join(", ")}`);
   });
-  if (chosen.length > 1 && !list.multiple) throw new Error("only one of its options can be chosen");
+  if (chosen.length > 1 && !list.multiple) throw new Error("only one option can be selected");
   list.focus();
   if (list.multiple) for (const option of list.options) option.selected = chosen.includes(option);
   else chosen[0].selected = true;

@@ -1,5 +1,5 @@
 function (what) {
-  // Whether the element can be seen, can be used, or is ticked.
+  // Returns whether the element is visible, enabled, checked or attached.
   const element = this.localName === "label" && this.control && what !== "visible" ? this.control : this;
   switch (what) {
     case "attached":

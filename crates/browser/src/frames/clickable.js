@@ -1,5 +1,6 @@
 (limit) => {
-  // Elements that only their look or an attribute shows to be clickable: the accessibility tree does not know them.
+  // Returns elements that are clickable only by style or attribute, which the accessibility tree does not
+  // know.
   const known = "a[href], area, button, input, select, textarea, option, label, summary, video, audio, [role], [contenteditable], [tabindex]";
   const roots = [document];
   for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A node: number, role, name, further fields, children.
+/// A node: id, role, name, further fields, children.
 fn node(id: u32, role: &str, name: &str, more: Value, children: &[u32]) -> Value {
     let mut node = json!({
         "nodeId": id.to_string(),
@@ -38,7 +38,7 @@ fn none() -> Value {
 }
 
 #[test]
-fn a_page_is_told_an_element_a_line() {
+fn a_page_is_written_one_element_per_line() {
     let frames = [frame(
         None,
         vec![
@@ -110,7 +110,7 @@ fn a_page_is_told_an_element_a_line() {
 }
 
 #[test]
-fn texts_of_different_boxes_stand_in_different_lines() {
+fn texts_of_different_boxes_are_on_different_lines() {
     let frames = [frame(
         None,
         vec![
@@ -130,7 +130,7 @@ fn texts_of_different_boxes_stand_in_different_lines() {
 }
 
 #[test]
-fn frames_stand_where_they_are_held() {
+fn frames_appear_at_their_frame_elements() {
     let inner = frame(
         Some((0, 2)),
         vec![
@@ -155,7 +155,7 @@ fn frames_stand_where_they_are_held() {
 }
 
 #[test]
-fn a_box_that_the_keyboard_reaches_can_be_acted_on() {
+fn a_focusable_box_gets_a_reference() {
     let focusable = || properties(&[("focusable", json!(true))]);
     let frames = [frame(
         None,
@@ -169,7 +169,7 @@ fn a_box_that_the_keyboard_reaches_can_be_acted_on() {
 }
 
 #[test]
-fn what_only_looks_clickable_is_referenced_by_its_text() {
+fn an_element_that_only_looks_clickable_is_named_by_its_text() {
     let mut page = frame(
         None,
         vec![
@@ -207,7 +207,7 @@ fn a_snapshot_is_never_larger_than_its_limit() {
 }
 
 #[test]
-fn a_tree_without_end_is_left() {
+fn an_endless_tree_is_cut_at_the_depth_limit() {
     let frames = [frame(
         None,
         vec![
@@ -220,7 +220,7 @@ fn a_tree_without_end_is_left() {
 }
 
 #[test]
-fn what_cannot_be_read_gives_an_empty_page() {
+fn an_invalid_tree_gives_an_empty_snapshot() {
     for tree in [json!({}), json!({"nodes": 1}), json!({"nodes": [{"role": 1}]})] {
         let frames = [FrameTree {
             owner: None,

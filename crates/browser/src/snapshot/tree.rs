@@ -1,4 +1,4 @@
-//! The accessibility tree as the browser tells it (`Accessibility.getFullAXTree`).
+//! The accessibility tree in the browser's format (`Accessibility.getFullAXTree`).
 
 use std::collections::HashMap;
 use std::fmt::Formatter;
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for FirstNodes {
 }
 
 impl AxTree {
-    /// Reads the answer of the command, at most [`limits::SNAPSHOT_NODES`]; empty when it cannot be read.
+    /// Parses the response, at most [`limits::SNAPSHOT_NODES`] nodes; empty if it is invalid.
     pub(crate) fn read(answer: &str) -> AxTree {
         let nodes = serde_json::from_str(answer).map_or(Vec::new(), |Answer { nodes }| nodes.0);
         let places = nodes
@@ -94,7 +94,7 @@ impl AxTree {
         AxTree { nodes, places }
     }
 
-    /// The first node: the document.
+    /// Returns the first node: the document.
     pub(super) fn root(&self) -> Option<&AxNode> {
         self.nodes.first()
     }
@@ -125,7 +125,7 @@ impl AxNode {
         found.map(|property| &property.value.value)
     }
 
-    /// Whether it can be written into, or be reached with the keyboard though its role says nothing.
+    /// Returns whether the element is editable, or focusable although its role does not say so.
     pub(super) fn takes_input(&self) -> bool {
         let editable = self.property("editable").and_then(Value::as_str);
         let root = self.property("settable") == Some(&Value::Bool(true)) && editable.is_some();

@@ -33,7 +33,7 @@ fn scroll(direction: Direction, pixels: u32, target: Option<Target>) -> Command 
 }
 
 #[test]
-fn every_command_is_read() {
+fn every_command_is_parsed() {
     let url = |text: &str| Url::parse(text).unwrap();
     let first = || Target::Reference(1);
     let table: Vec<(&str, Command)> = vec![
@@ -205,7 +205,7 @@ fn every_command_is_read() {
 }
 
 #[test]
-fn finding_by_role_takes_a_name_and_by_place_a_number() {
+fn find_by_role_accepts_a_name_and_find_nth_an_index() {
     let Ok(Command::Act(Target::Find(found), Act::Click)) =
         parse("find role button click --name Send --exact")
     else {
@@ -230,36 +230,36 @@ fn finding_by_role_takes_a_name_and_by_place_a_number() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn invalid_commands_are_rejected_with_a_reason() {
     for (line, words) in [
-        ("ls -l", "there is no command `ls`"),
+        ("ls -l", "unknown command `ls`"),
         ("agent-browser", "needs a command"),
         ("click", "`click` needs an element"),
-        ("click @x1", "no reference"),
-        ("click a b", "into quotes"),
+        ("click @x1", "not a reference"),
+        ("click a b", "quote arguments"),
         ("fill @e1", "`fill` needs a text"),
-        ("open", "needs an address"),
+        ("open", "needs a URL"),
         ("open file:///etc/passwd", "only http and https"),
         ("open javascript:alert(1)", "only http and https"),
         ("open data:text/html,x", "only http and https"),
         ("open chrome://version", "only http and https"),
         ("open about:version", "only http and https"),
         ("open view-source:https://a.test", "only http and https"),
-        ("open 'https://'", "cannot be opened"),
+        ("open 'https://'", "cannot open"),
         ("snapshot -x", "no option `-x`"),
         ("scroll sideways", "up, down, left and right"),
-        ("scroll down far", "no number of pixels"),
-        ("get colour @e1", "`get` knows"),
-        ("get count @e1", "takes a selector"),
-        ("is big @e1", "`is` knows"),
-        ("find colour red click", "`find` knows"),
+        ("scroll down far", "not a number of pixels"),
+        ("get colour @e1", "`get` accepts"),
+        ("get count @e1", "needs a selector"),
+        ("is big @e1", "`is` accepts"),
+        ("find colour red click", "`find` accepts"),
         ("find text x explode", "not `explode`"),
         ("wait", "needs an element"),
         ("wait --load soon", "networkidle"),
         ("wait --text", "needs a value"),
-        ("screenshot /etc/x.txt", "neither a .png nor a .jpg"),
-        ("tab zero", "`tab` knows"),
-        ("tab 0", "`tab` knows"),
+        ("screenshot /etc/x.txt", "does not end in .png, .jpg"),
+        ("tab zero", "`tab` accepts"),
+        ("tab 0", "`tab` accepts"),
         ("eval", "needs a script"),
     ] {
         let error = parse(line).unwrap_err();

@@ -150,7 +150,7 @@ await control.getByRole("button", { name: "Back" }).click();
 await page.waitForURL(site + "/");
 await control.locator("#address").fill("file:///etc/passwd");
 await control.locator("#address").press("Enter");
-await control.getByText("This is not an address of a web page.").waitFor();
+await control.getByText("This is not the URL of a web page.").waitFor();
 
 // A page that another process shows is seen as well.
 for (const [url, expected] of [["data:text/html,<body style='background:%23e00000'>", "red"], [site + "/popup", "blue"]]) {

@@ -1,8 +1,8 @@
-//! What a viewer does in a live browser: pointer, keys, text, select lists, tabs, addresses.
+//! Input of a viewer for a live browser: mouse, keys, text, select lists, tabs, URLs.
 //!
-//! Everything is carried out on the current page, as a hand at the browser would. Pointer positions are those of the
-//! picture, 0 to 1 in both directions, so that a viewer needs to know nothing of the page's size. Select lists are
-//! not painted by the browser; the viewer is given the options and draws them.
+//! Input goes to the current page as native input events. Mouse positions are relative to the picture, 0 to 1
+//! in both directions, so that viewers need not know the page's size. The browser does not paint open select
+//! lists in screencasts, so the viewer gets the options and draws the list.
 
 mod messages;
 
@@ -28,10 +28,10 @@ struct FoundSelect {
 }
 
 impl LiveView {
-    /// Carries out what a viewer does. Nothing waits for the page, except where its answer is needed.
+    /// Sends an input to the current page. Does not wait for the page, except where its response is needed.
     ///
     /// # Errors
-    /// The browser is gone.
+    /// If the browser is gone.
     pub async fn input(&self, input: Input) -> Result<Option<Reply>, BrowserError> {
         self.browser.touch();
         let page = self.browser.page().await?;
@@ -112,7 +112,7 @@ impl LiveView {
             Input::Choose { index } => {
                 let choose = call(include_str!("input/choose.js"), json!([index]));
                 if let Err(error) = page.evaluate(&choose, World::Isolated, soon()).await {
-                    tracing::debug!(%error, "an option was not chosen");
+                    tracing::debug!(%error, "cannot select an option");
                 }
             }
             Input::Dialog { accept, text } => {
@@ -136,7 +136,7 @@ impl LiveView {
             }
             Input::NewTab => {
                 if self.browser.pages().all().len() >= limits::MAX_TABS {
-                    return Ok(notice("There are too many tabs; close one first."));
+                    return Ok(notice("Too many tabs are open; close one first."));
                 }
                 self.browser.pages().create().await?;
                 self.stir();
@@ -153,7 +153,8 @@ impl LiveView {
         Some(self.last_frame()?.place(at))
     }
 
-    /// The select list at a point of the page; none when there is none, or when the page does not answer soon.
+    /// Returns the select list at a position of the page; `None` if there is none or the page does not
+    /// respond in time.
     async fn select_at(&self, page: &Page, x: f64, y: f64) -> Option<SelectList> {
         let arguments = json!([x, y, limits::MAX_SELECT_OPTIONS]);
         let look = call(include_str!("input/select.js"), arguments);
@@ -204,7 +205,7 @@ fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, 
     if kind == KeyKind::Down {
         let mut characters = key.chars();
         let single = characters.next().is_some() && characters.next().is_none();
-        // Control and Alt together are how some keyboards write `@`.
+        // AltGr, which types `@` on some keyboards, is reported as Control and Alt.
         let held = modifiers & (ALT | CONTROL | META);
         let writes = match key {
             "Enter" => Some("\r"),
@@ -242,7 +243,7 @@ async fn step(page: &Page, by: i64) -> Result<(), BrowserError> {
 
 async fn go(page: &Page, typed: &str) -> Result<Option<Reply>, BrowserError> {
     let Some(url) = address(typed) else {
-        return Ok(notice("This is not an address of a web page."));
+        return Ok(notice("This is not the URL of a web page."));
     };
     let answer = page
         .session()
@@ -251,19 +252,19 @@ async fn go(page: &Page, typed: &str) -> Result<Option<Reply>, BrowserError> {
     Ok(match answer {
         Ok(answer) => match text(&answer, "errorText") {
             reason if reason.is_empty() || reason == "net::ERR_ABORTED" => None,
-            reason => notice(format!("The page could not be opened: {reason}")),
+            reason => notice(format!("Cannot open the page: {reason}")),
         },
         Err(BrowserError::Gone) => return Err(BrowserError::Gone),
-        Err(error) => notice(format!("The page could not be opened: {error}")),
+        Err(error) => notice(format!("Cannot open the page: {error}")),
     })
 }
 
-/// The address that somebody means.
+/// Parses a typed URL; adds `https://` if the scheme is missing.
 fn address(typed: &str) -> Option<Url> {
     let typed = typed.trim();
     let whole = match Url::parse(typed) {
         Ok(url) if matches!(url.scheme(), "http" | "https") || typed == "about:blank" => return Some(url),
-        // `localhost:3000` reads like a scheme.
+        // `localhost:3000` parses as a URL with the scheme `localhost`.
         Ok(url) if !typed.contains("//") && url.path().starts_with(|c: char| c.is_ascii_digit()) => typed,
         Ok(_) => return None,
         Err(_) => typed,
@@ -277,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_web_are_gone_to() {
+    fn only_web_urls_are_opened() {
         let check = |typed: &str, expected: Option<&str>| {
             assert_eq!(address(typed).as_ref().map(Url::as_str), expected, "{typed}");
         };
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_writes_unless_another_is_held_with_it() {
+    fn a_key_types_text_unless_a_modifier_is_held() {
         let check = |key: &str, modifiers: u8, kind: &str, writes: Option<&str>| {
             let event = key_event(KeyKind::Down, key, "", 0, modifiers, false);
             assert_eq!(

@@ -1,7 +1,7 @@
-//! Browsers that live on between requests: a process for each session, and one spare that is started ahead.
+//! Browsers that live on between requests: one process per session, and one spare that is started in advance.
 //!
-//! [`LiveBrowsers`] starts and stops them; [`LiveBrowser`] is one. Whose session it is, how long it may live and
-//! what it costs is not known here.
+//! [`LiveBrowsers`] starts and stops them; [`LiveBrowser`] is one of them. The owner, lifetime and price of
+//! sessions are defined elsewhere.
 
 mod browser;
 mod code;
@@ -25,31 +25,32 @@ use crate::worker::{Languages, Programs, Worker};
 pub use browser::LiveBrowser;
 pub use storage::{OriginStorage, Storage};
 
-/// Serves the egress proxy on a listener, which does not block, until the answer is dropped.
+/// Serves the egress proxy on a non-blocking listener until the returned value is dropped.
 pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync;
 
 /// Settings of live browsers.
 #[derive(Clone)]
 pub struct LiveConfig {
-    /// Chromium or its headless shell.
+    /// Path of Chromium or its headless shell.
     pub program: PathBuf,
-    /// Folder of what a browser without a sandbox keeps; removed with it. No sandbox shows the folder around it.
+    /// Folder for the files of browsers without a sandbox, removed with them. Its parent folder is hidden
+    /// from sandboxes.
     pub folder: PathBuf,
-    /// Our name in the user agent, such as `Harvestman/1.0`.
+    /// Product name for the user agent, such as `Harvestman/1.0`.
     pub agent: String,
-    /// How this machine keeps a browser and its code apart from everything else.
+    /// How this machine isolates a browser and its code.
     pub sandbox: Sandbox,
-    /// The program that is started within a sandbox first: the server's.
+    /// Program that starts first within a sandbox: the server's own.
     pub init: PathBuf,
-    /// Node.js for code; none: such code is refused.
+    /// Node.js for code; `None`: such code is rejected.
     pub node: Option<PathBuf>,
-    /// `node_modules` folders in which playwright-core is looked for before Node.js's own.
+    /// `node_modules` folders searched for playwright-core before Node.js's own.
     pub node_modules: Vec<PathBuf>,
-    /// A Python with playwright for code; none: such code is refused.
+    /// Python with playwright for code; `None`: such code is rejected.
     pub python: Option<PathBuf>,
-    /// Run code even where there is no sandbox.
+    /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
-    /// The only network of a browser.
+    /// Serves the proxy that is a browser's only network access.
     pub egress: Arc<ServeEgress>,
 }
 
@@ -60,7 +61,7 @@ impl LiveConfig {
     }
 }
 
-/// Starts live browsers; cheap to clone.
+/// Starts live browsers. Cheap to clone.
 #[derive(Clone)]
 pub struct LiveBrowsers {
     shared: Arc<Shared>,
@@ -75,21 +76,21 @@ struct Shared {
     stopped: AtomicBool,
 }
 
-/// What is started ahead.
+/// A browser and worker started in advance.
 struct Spare {
     chromium: Chromium,
-    /// For code in Node.js.
+    /// Worker for Node.js.
     worker: Option<Worker>,
 }
 
-/// A process with the proxy that is its network.
+/// A browser process with its proxy.
 struct Chromium {
     process: Process,
     _egress: Option<Box<dyn Send + Sync>>,
 }
 
 impl LiveBrowsers {
-    /// Browsers with these settings; nothing is started yet.
+    /// Creates the starter with these settings; nothing is started yet.
     pub fn new(config: LiveConfig) -> Self {
         let launcher = Launcher::start();
         let sandbox = match &config.sandbox {
@@ -121,17 +122,18 @@ impl LiveBrowsers {
         Self { shared }
     }
 
-    /// A browser with an empty page that is seen as the visitor of `visit`; another is started ahead meanwhile.
+    /// Opens a browser with an empty page and the visitor settings of `visit`; starts the next spare in the
+    /// background.
     ///
     /// # Errors
-    /// When the browser cannot be started.
+    /// If the browser cannot be started.
     pub async fn open(&self, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let spare = self.shared.spare().take();
         let opened = match spare {
             Some(spare) => self.visit(spare, visit).await,
             None => Err(BrowserError::Gone),
         };
-        // What waited may have ended without a word.
+        // The spare may have died unnoticed.
         let opened = match opened {
             Err(BrowserError::Gone) => self.visit(self.shared.start().await?, visit).await,
             opened => opened,
@@ -146,15 +148,15 @@ impl LiveBrowsers {
         LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await
     }
 
-    /// Whether code of this language can be run here.
+    /// Checks that code of this language can be run here.
     ///
     /// # Errors
-    /// The operator has not configured the language, or nothing that keeps its code apart.
+    /// If the operator has not configured the language, or no sandbox is available.
     pub async fn check(&self, language: Language) -> Result<(), BrowserError> {
         self.shared.languages.check(language).await
     }
 
-    /// Ends the spare browser; no other is started ahead any more.
+    /// Ends the spare browser and starts no more spares.
     pub async fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Release);
         let spare = self.shared.spare().take();
@@ -177,7 +179,7 @@ impl Shared {
         let (chromium, worker) = tokio::join!(self.start_chromium(), worker);
         Ok(Spare {
             chromium: chromium?,
-            // What is wrong is told to who wants to run code.
+            // The error is reported when code is run.
             worker: worker.ok(),
         })
     }
@@ -223,12 +225,12 @@ impl Shared {
         match self.start().await {
             Ok(started) => {
                 let mut spare = self.spare();
-                // Checked under the lock, so that `stop` leaves none.
+                // Checked under the lock, so that no spare is left after `stop`.
                 if !self.stopped.load(Ordering::Acquire) {
                     spare.get_or_insert(started);
                 }
             }
-            Err(error) => tracing::warn!(%error, "no browser could be started ahead"),
+            Err(error) => tracing::warn!(%error, "cannot start a spare browser"),
         }
     }
 }

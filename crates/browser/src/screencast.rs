@@ -1,8 +1,8 @@
-//! What a live browser shows, for those who watch: pictures of the current page as they change, and the tabs.
+//! What a live browser shows to viewers: pictures of the current page as it changes, and the tabs.
 //!
-//! The browser is asked for pictures only while somebody watches. Each is acknowledged no sooner than somebody has
-//! taken it, so that a slow viewer slows the browser instead of filling a queue; of several that wait only the
-//! newest is kept. A new viewer gets the last one at once: a page at rest sends none.
+//! The browser takes pictures only while somebody watches. Each picture is acknowledged only after a viewer
+//! has taken it, so a slow viewer slows the browser down instead of filling a queue; only the newest waiting
+//! picture is kept. A new viewer gets the last picture at once, because an idle page sends none.
 
 mod cast;
 mod tabs;
@@ -28,14 +28,14 @@ pub use tabs::{OpenDialog, Tab, Tabs};
 pub struct Frame {
     /// JPEG.
     pub jpeg: Bytes,
-    /// Width and height of what it shows, CSS pixels.
+    /// Width and height of the shown area, in CSS pixels.
     pub size: (f64, f64),
-    /// What the browser shows above the page, CSS pixels.
+    /// Height that the browser shows above the page, in CSS pixels.
     top: f64,
 }
 
 impl Frame {
-    /// Where a point of the picture (0 to 1 in both directions) is in the page.
+    /// Converts a point of the picture (0 to 1 in both directions) to page coordinates.
     pub(crate) fn place(&self, point: Point) -> (f64, f64) {
         let inside = |value: f64| {
             if value.is_finite() {
@@ -49,18 +49,18 @@ impl Frame {
     }
 }
 
-/// What all viewers of one browser share.
+/// State shared by all viewers of one browser.
 pub(crate) struct Screen {
     frame: watch::Sender<Option<Arc<Frame>>>,
     tabs: watch::Sender<Arc<Tabs>>,
     viewers: AtomicUsize,
-    /// Those of them who may give input.
+    /// Number of viewers that may give input.
     hands: AtomicUsize,
-    /// Somebody took a picture.
+    /// Notified when a viewer has taken a picture.
     taken: Notify,
-    /// Something was done that may show.
+    /// Notified when something changed that viewers should see.
     stirred: Notify,
-    /// Pictures are being taken.
+    /// Whether the task that takes pictures is running.
     running: Mutex<bool>,
 }
 
@@ -78,32 +78,32 @@ impl Default for Screen {
     }
 }
 
-/// The view of a live browser; cheap to clone. What is done in it is in [`LiveView::input`].
+/// The live view of a browser. Cheap to clone. For input see [`LiveView::input`].
 #[derive(Clone)]
 pub struct LiveView {
     pub(crate) browser: LiveBrowser,
 }
 
-/// Somebody who watches.
+/// One viewer.
 pub struct Viewer {
     browser: LiveBrowser,
     frame: watch::Receiver<Option<Arc<Frame>>>,
     tabs: watch::Receiver<Arc<Tabs>>,
-    /// May give input.
+    /// Whether the viewer may give input.
     control: bool,
 }
 
-/// What is new for a viewer.
+/// An update for a viewer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sight {
     /// A picture.
     Frame(Arc<Frame>),
-    /// Tabs, addresses or titles have changed.
+    /// Changed tabs, URLs or titles.
     Tabs(Arc<Tabs>),
 }
 
 impl LiveBrowser {
-    /// Its view.
+    /// Returns the live view of the browser.
     pub fn live_view(&self) -> LiveView {
         LiveView {
             browser: self.clone(),
@@ -112,7 +112,8 @@ impl LiveBrowser {
 }
 
 impl LiveView {
-    /// A new viewer; none when [`limits::MAX_VIEWERS`] watch already. While one is there who has `control`, dialogs
+    /// Adds a viewer; `None` if there are already [`limits::MAX_VIEWERS`]. While there is a viewer with
+    /// `control`, dialogs
     /// wait longer for an answer.
     pub fn watch(&self, control: bool) -> Option<Viewer> {
         let screen = self.browser.screen();
@@ -138,24 +139,24 @@ impl LiveView {
         Some(viewer)
     }
 
-    /// Whether the browser has ended.
+    /// Returns whether the browser has ended.
     pub fn has_ended(&self) -> bool {
         self.browser.has_ended()
     }
 
-    /// The last picture.
+    /// Returns the last picture.
     pub(crate) fn last_frame(&self) -> Option<Arc<Frame>> {
         self.browser.screen().frame.borrow().clone()
     }
 
-    /// What is shown is looked at again at once.
+    /// Updates tabs and page at once.
     pub(crate) fn stir(&self) {
         self.browser.screen().stirred.notify_one();
     }
 }
 
 impl Viewer {
-    /// Waits for what is new; none when the browser has ended. Dropping the future loses nothing.
+    /// Waits for the next update; `None` when the browser has ended. Cancel safe.
     pub async fn next(&mut self) -> Option<Sight> {
         loop {
             if self.browser.has_ended() {
@@ -194,7 +195,7 @@ impl Screen {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The dialog of a page, which waits on for as long as there is somebody who may answer it.
+    /// Returns the open dialog of a page, and extends its time while there is a viewer who may answer it.
     fn ask(&self, page: &Page) -> Option<OpenDialog> {
         let mut state = page.state();
         let dialog = state.dialog.as_mut()?;
@@ -210,19 +211,19 @@ impl Screen {
         })
     }
 
-    /// Whether nobody watches any more; then no picture is taken until somebody does.
+    /// Returns whether there are no viewers left, and in that case stops taking pictures.
     fn rests(&self) -> bool {
         let mut running = self.running();
         *running = self.viewers.load(Ordering::Acquire) > 0;
         if !*running {
-            // The next viewer waits for a picture of then.
+            // The next viewer must not get an outdated picture.
             self.frame.send_replace(None);
         }
         !*running
     }
 }
 
-/// Takes pictures of the current page for as long as somebody watches.
+/// Sends pictures and tabs to viewers for as long as there are any.
 async fn show(browser: LiveBrowser) {
     let screen = browser.screen().clone();
     let mut cast: Option<Cast> = None;
@@ -231,14 +232,14 @@ async fn show(browser: LiveBrowser) {
     while !screen.rests() {
         if browser.has_ended() {
             *screen.running() = false;
-            // Those who wait learn of it.
+            // Wakes waiting viewers, which then notice the end.
             screen.tabs.send_modify(|_| {});
             return;
         }
         let page = match browser.page().await {
             Ok(page) => page,
             Err(error) => {
-                tracing::debug!(%error, "there is no page to show");
+                tracing::debug!(%error, "no page to show");
                 look.tick().await;
                 continue;
             }
@@ -264,7 +265,7 @@ async fn show(browser: LiveBrowser) {
         tokio::select! {
             () = on => {
                 cast = None;
-                // What ended it is soon known of the page, too.
+                // Gives the page time to notice what ended the stream.
                 look.tick().await;
             }
             _ = look.tick() => {}

@@ -1,4 +1,4 @@
-//! Live browsers in a real Chromium: pages that come and go, profiles, ends.
+//! Live browsers in a real Chromium: pages, profiles, and the end.
 
 #![allow(clippy::unwrap_used)]
 
@@ -58,7 +58,7 @@ async fn a_profile_moves_from_one_browser_to_another() {
     let check = r#"{"actions":[{"type":"executeJavascript","script":
         "if ([document.cookie, localStorage.kept, sessionStorage.tab].join() !== 'a=1; b=2,yes,ä') throw Error(document.cookie + localStorage.kept + sessionStorage.tab)"}]}"#;
     go(&second, "http://app.test/shop", check).await;
-    // What was not visited stays in the profile.
+    // Origins that were not visited stay in the profile.
     let again = second.storage().await.unwrap();
     assert_eq!(again.origins, storage.origins);
     second.end().await;
@@ -66,7 +66,7 @@ async fn a_profile_moves_from_one_browser_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_popup_becomes_the_current_page_and_is_seen_by_the_same_visitor() {
+async fn a_popup_becomes_the_current_page_with_the_same_visitor_settings() {
     let browsers = LiveBrowsers::new(plain::config("popup"));
     let browser = browsers
         .open(&options(r#"{"headers":{"User-Agent":"mine"}}"#))

@@ -1,4 +1,4 @@
-//! The view of a live browser in a real Chromium: what it shows, and what is done in it.
+//! The live view of a browser in a real Chromium: what it shows, and input.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-/// Kills the processes that show the pages of the browser in this folder.
+/// Kills the renderer processes of the browser in this folder.
 fn kill_renderers(folder: &Path) {
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
     let processes: Vec<(u32, u32, String)> = std::fs::read_dir("/proc")
@@ -49,7 +49,7 @@ fn kill_renderers(folder: &Path) {
     }
 }
 
-/// Longest time for anything that must happen.
+/// Longest time that any step may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PAGE: &str = "data:text/html,<title>The page</title><style>body *{position:fixed;margin:0}
@@ -118,7 +118,7 @@ impl Watched {
         self.view.input(input).await.unwrap()
     }
 
-    /// A click at a point of the page; what the press brought.
+    /// Clicks at a point of the page and returns the reply to the mouse press.
     async fn click(&self, frame: &Frame, (x, y): (f64, f64)) -> Option<Reply> {
         let (x, y) = (x / frame.size.0, y / frame.size.1);
         let mouse = |kind: &str, buttons: u8| json!({"type": "mouse", "kind": kind, "x": x, "y": y, "buttons": buttons, "clicks": 1});
@@ -157,24 +157,24 @@ async fn tabs(viewer: &mut Viewer, wanted: impl Fn(&Tabs) -> bool) -> Arc<Tabs> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_viewer_sees_the_page_and_what_changes_in_it() {
+async fn each_viewer_sees_the_page_and_its_changes() {
     let watched = Watched::start("sees").await;
     let mut first = watched.view.watch(false).unwrap();
     let before = frame(&mut first).await;
     assert!(before.jpeg.starts_with(b"\xff\xd8\xff"), "a JPEG");
     assert_eq!(before.size.0, 1280.0);
-    // Nothing changes, and another viewer sees the page all the same.
+    // Nothing changes, and a second viewer still gets the page.
     let mut second = watched.view.watch(false).unwrap();
     assert!(frame(&mut second).await.jpeg.starts_with(b"\xff\xd8\xff"));
     watched.click(&before, (50.0, 30.0)).await;
     for viewer in [&mut first, &mut second] {
         while frame(viewer).await.jpeg == before.jpeg {}
     }
-    // Who comes after all have gone sees it as well.
+    // A viewer that comes after all others have left gets it as well.
     drop((first, second));
     let mut third = watched.view.watch(false).unwrap();
     assert_ne!(frame(&mut third).await.jpeg, before.jpeg);
-    // Only so many may watch.
+    // The number of viewers is limited.
     let others: Vec<_> = (1..limits::MAX_VIEWERS)
         .map(|_| watched.view.watch(false).unwrap())
         .collect();
@@ -186,7 +186,7 @@ async fn each_viewer_sees_the_page_and_what_changes_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pointer_keys_text_and_select_lists_work() {
+async fn mouse_keys_text_and_select_lists_work() {
     let mut watched = Watched::start("works").await;
     let mut viewer = watched.view.watch(false).unwrap();
     let shown = frame(&mut viewer).await;
@@ -215,7 +215,7 @@ async fn pointer_keys_text_and_select_lists_work() {
     let all =
         json!({"type": "key", "kind": "down", "key": "a", "code": "KeyA", "keyCode": 65, "modifiers": 2});
     watched.input(all).await;
-    // The key is on its way to the page while its text is asked for.
+    // The key may still be on its way to the page when the text is requested.
     let expected = Some(Reply::Copied {
         text: "a – ä 漢 🦀".to_owned(),
     });
@@ -259,7 +259,7 @@ async fn pointer_keys_text_and_select_lists_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tabs_are_listed_chosen_and_closed_and_history_is_walked() {
+async fn tabs_are_listed_selected_and_closed_and_history_is_navigated() {
     let mut watched = Watched::start("tabs").await;
     let mut viewer = watched.view.watch(false).unwrap();
     let mut list = watched.view.watch(false).unwrap();
@@ -306,7 +306,7 @@ async fn tabs_are_listed_chosen_and_closed_and_history_is_walked() {
 async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
     let mut watched = Watched::start("dialog").await;
     let viewer = watched.view.watch(false).unwrap();
-    // Who only watches sees it go by.
+    // For viewers without control, dialogs are dismissed soon.
     let ask =
         json!({"expression": "setTimeout(() => { document.title = 'said ' + prompt('Your name?', 'Ada') })"});
     watched.ask("Runtime.evaluate", ask.clone()).await;
@@ -330,7 +330,7 @@ async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_whose_process_was_killed_is_seen_again() {
+async fn a_page_whose_renderer_was_killed_is_shown_again() {
     let watched = Watched::start("killed").await;
     let shows = |tabs: &Tabs, title: &str| tabs.tabs.iter().any(|tab| tab.title == title);
     let mut viewer = watched.view.watch(true).unwrap();

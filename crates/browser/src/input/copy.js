@@ -1,5 +1,5 @@
 (most) => {
-    // What is selected, in a field or in the text, in the frame that has the focus.
+    // Returns the selected text, of a field or of the document, in the focused frame.
     let view = document;
     let field = view.activeElement;
     for (;;) {

@@ -1,8 +1,8 @@
-//! What a viewer and the browser say to each other, as JSON on the wire.
+//! The JSON messages between a viewer and the live view.
 
 use serde::{Deserialize, Serialize};
 
-/// A place in the picture, 0 to 1 in both directions.
+/// A position in the picture, 0 to 1 in both directions.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Point {
     /// From the left.
@@ -11,143 +11,143 @@ pub struct Point {
     pub y: f64,
 }
 
-/// One thing that a viewer does. As JSON: `{"type": "wheel", "x": 0.5, ...}`.
+/// One input of a viewer. As JSON: `{"type": "wheel", "x": 0.5, ...}`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Input {
-    /// The pointer moves, or one of its buttons.
+    /// The mouse moves, or one of its buttons changes.
     Mouse {
-        /// What it does.
+        /// Kind of the mouse event.
         kind: MouseKind,
-        /// Where.
+        /// Position.
         #[serde(flatten)]
         at: Point,
-        /// The button, as the DOM counts: 0 left, 1 middle, 2 right.
+        /// DOM `button`: 0 left, 1 middle, 2 right.
         #[serde(default)]
         button: u8,
-        /// The buttons held now, as the DOM adds them up.
+        /// DOM `buttons`: bit mask of the buttons held down.
         #[serde(default)]
         buttons: u8,
-        /// How often in a row.
+        /// Number of consecutive clicks.
         #[serde(default)]
         clicks: u8,
         /// Alt 1, Control 2, Meta 4, Shift 8.
         #[serde(default)]
         modifiers: u8,
     },
-    /// The wheel turns.
+    /// The wheel is turned.
     Wheel {
-        /// Where.
+        /// Position.
         #[serde(flatten)]
         at: Point,
-        /// CSS pixels to the right.
+        /// Distance to the right in CSS pixels.
         dx: f64,
-        /// CSS pixels down.
+        /// Distance down in CSS pixels.
         dy: f64,
-        /// As with the mouse.
+        /// As for the mouse.
         #[serde(default)]
         modifiers: u8,
     },
-    /// A key goes down or up.
+    /// A key is pressed or released.
     Key {
-        /// Which of the two.
+        /// Kind of the key event.
         kind: KeyKind,
-        /// Its DOM name: `a`, `Enter`.
+        /// DOM `key`, such as `a` or `Enter`.
         key: String,
-        /// Its DOM code: `KeyA`.
+        /// DOM `code`, such as `KeyA`.
         #[serde(default)]
         code: String,
-        /// Its DOM `keyCode`.
+        /// DOM `keyCode`.
         #[serde(default)]
         key_code: u8,
-        /// As with the mouse.
+        /// As for the mouse.
         #[serde(default)]
         modifiers: u8,
-        /// Held for long.
+        /// Whether the key is held down and repeats.
         #[serde(default)]
         repeat: bool,
     },
-    /// Text is pasted, or comes from an input method.
+    /// Text is pasted, or entered with an input method.
     Text {
         /// The text.
         text: String,
     },
-    /// What is selected is asked for.
+    /// Request for the selected text.
     Copy,
-    /// An option of the select list that was shown last.
+    /// An option of the last select list is chosen.
     Choose {
-        /// From 0.
+        /// Index of the option, from 0.
         index: u32,
     },
-    /// The dialog of the page is answered.
+    /// A dialog of the page is answered.
     Dialog {
-        /// Yes, or no.
+        /// Whether the dialog is accepted.
         accept: bool,
-        /// What was put into the field of a `prompt`.
+        /// Text entered in a `prompt` dialog.
         #[serde(default)]
         text: String,
     },
-    /// A tab becomes the current one.
+    /// Switch to a tab.
     Tab {
-        /// Its id.
+        /// Id of the tab.
         id: String,
     },
-    /// A tab is closed.
+    /// Close a tab.
     CloseTab {
-        /// Its id.
+        /// Id of the tab.
         id: String,
     },
-    /// A tab is opened.
+    /// Open a tab.
     NewTab,
-    /// One step back.
+    /// Go back in the history.
     Back,
-    /// One step forward.
+    /// Go forward in the history.
     Forward,
-    /// Once more.
+    /// Reload the page.
     Reload,
-    /// To an address.
+    /// Open a URL.
     Go {
-        /// As it was typed: `https:` is added where nothing is.
+        /// The URL as typed; `https:` is added if the scheme is missing.
         url: String,
     },
 }
 
-/// What a pointer does.
+/// Kind of a mouse event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MouseKind {
-    /// Moves.
+    /// The pointer moves.
     Move,
-    /// A button goes down.
+    /// A button is pressed.
     Down,
-    /// A button goes up.
+    /// A button is released.
     Up,
 }
 
-/// What a key does.
+/// Kind of a key event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyKind {
-    /// It goes down.
+    /// The key is pressed.
     Down,
-    /// It goes up.
+    /// The key is released.
     Up,
 }
 
-/// What an input brings for the viewer whose it is.
+/// A message to the viewer whose input caused it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Reply {
     /// A select list to draw.
     Select(SelectList),
-    /// What was selected.
+    /// The selected text.
     Copied {
         /// As plain text.
         text: String,
     },
-    /// Something for the viewer to read.
+    /// A message for the user.
     Notice {
-        /// A sentence.
+        /// The message.
         text: String,
     },
 }
@@ -157,7 +157,7 @@ pub enum Reply {
 pub struct SelectList {
     /// Its options, at most [`MAX_SELECT_OPTIONS`](crate::limits::MAX_SELECT_OPTIONS).
     pub options: Vec<SelectOption>,
-    /// The chosen one; -1 for none.
+    /// Index of the selected option; -1 for none.
     pub selected: i64,
     /// Its upper left corner in the picture.
     pub at: Point,
@@ -168,11 +168,11 @@ pub struct SelectList {
 /// One option.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SelectOption {
-    /// What stands there.
+    /// Label of the option.
     pub label: String,
-    /// The group that it is in; empty for none.
+    /// Label of its group; empty for none.
     pub group: String,
-    /// It cannot be chosen.
+    /// Whether the option cannot be selected.
     pub disabled: bool,
 }
 

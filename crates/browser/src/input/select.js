@@ -1,5 +1,5 @@
 (x, y, most) => {
-    // The innermost element at the point, through open shadow roots and frames of the same origin.
+    // Find the innermost element at the point, through open shadow roots and same-origin frames.
     let root = document, left = 0, top = 0, found = null;
     for (;;) {
         const next = root.elementFromPoint(x - left, y - top);

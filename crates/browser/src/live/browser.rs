@@ -1,4 +1,4 @@
-//! One live browser: its pages, its storage, and what is done with it until it ends.
+//! One live browser: its pages, its storage, and the operations on it until it ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ use super::code::Code;
 use super::pages::Pages;
 use super::storage::{self, Storage};
 
-/// A browser that lives until [`LiveBrowser::end`] or until its last copy is dropped; cheap to clone.
+/// A browser that lives until [`LiveBrowser::end`] or until its last clone is dropped. Cheap to clone.
 #[derive(Clone)]
 pub struct LiveBrowser {
     live: Arc<Live>,
@@ -38,13 +38,13 @@ struct Live {
     chromium: Mutex<Option<Chromium>>,
     ended: AtomicBool,
     last_used: Arc<Mutex<Instant>>,
-    /// When the current page was last seen to answer.
+    /// When the current page last responded.
     answered: Mutex<Option<Instant>>,
     outside: Multiplexer,
     screen: Arc<Screen>,
-    /// What was restored.
+    /// The storage that was restored.
     restored: Mutex<Storage>,
-    /// Of browser commands.
+    /// State of the browser commands.
     memory: Memory,
     code: Code,
 }
@@ -89,11 +89,11 @@ impl LiveBrowser {
         Ok(browser)
     }
 
-    /// Goes to an address with the current page as a scrape with these options would: headers, rest, `waitFor`,
-    /// actions. What the actions bring is dropped.
+    /// Opens a URL in the current page as a scrape with these options would: headers, idle wait, `waitFor`,
+    /// actions. The results of the actions are discarded.
     ///
     /// # Errors
-    /// Every [`BrowserError`].
+    /// Any [`BrowserError`].
     pub async fn replay(
         &self,
         url: &Url,
@@ -119,10 +119,10 @@ impl LiveBrowser {
         done.unwrap_or(Err(BrowserError::Timeout))
     }
 
-    /// Runs code with the current page. An exception or the end of the time given is an [`Execution`], too.
+    /// Runs code with the current page. An exception or a timeout also returns an [`Execution`].
     ///
     /// # Errors
-    /// When nothing was run: no worker for the language, or the browser is gone.
+    /// If nothing was run: there is no worker for the language, or the browser is gone.
     pub async fn run(
         &self,
         code: &str,
@@ -130,10 +130,10 @@ impl LiveBrowser {
         timeout: Duration,
     ) -> Result<Execution, BrowserError> {
         self.touch();
-        // So that a browser that is gone is told before anything was run.
+        // Detects a browser that is gone before any code runs.
         let mut page = self.page().await?;
         if self.has_died(&page).await {
-            // The page itself may hear of it later.
+            // The page may get the crash event only later.
             page.state().ended.get_or_insert(BrowserError::Crashed);
             page = self.page().await?;
         }
@@ -146,7 +146,8 @@ impl LiveBrowser {
             time: timeout,
         };
         let outcome = self.live.code.run(&self.live.outside, language, task).await?;
-        // Another page than before is one that the code chose; else one that it opened may be the current one now.
+        // If the code switched to another page, make that the current one; otherwise a page that it opened
+        // may be current.
         if let Some(target) = outcome.target.filter(|target| target != page.target()) {
             self.live.pages.choose(&target);
         }
@@ -157,8 +158,8 @@ impl LiveBrowser {
         Ok(outcome.execution)
     }
 
-    /// Whether the page's process has just ended, which the browser tells only after a moment. A page that answered
-    /// a moment ago is not asked again.
+    /// Returns whether the page's renderer has crashed without the browser having reported it yet. A page
+    /// that responded within [`limits::ALIVE_TIME`] is not checked again.
     async fn has_died(&self, page: &Page) -> bool {
         let answered = || self.live.answered.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -174,65 +175,66 @@ impl LiveBrowser {
         matches!(answer, Err(BrowserError::Crashed))
     }
 
-    /// Connects the worker that was started ahead.
+    /// Connects the worker that was started in advance.
     async fn warm_up(self) {
         if let Err(error) = self.live.code.warm_up(&self.live.outside).await {
-            tracing::debug!(%error, "no worker was made ready");
+            tracing::debug!(%error, "cannot connect the spare worker");
         }
     }
 
-    /// When it was last used.
+    /// Returns when the browser was last used.
     pub fn last_used(&self) -> Instant {
         *self.live.last_used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is used now.
+    /// Marks the browser as used now.
     pub fn touch(&self) {
         touch(&self.live.last_used);
     }
 
-    /// A client from outside, of the whole browser or of one of its pages. What it asks for uses the browser.
+    /// Connects an external client to the whole browser or to one of its pages. Its commands count as use of
+    /// the browser.
     ///
     /// # Errors
-    /// No such page, too many clients, or the browser is gone.
+    /// If there is no such page, there are too many clients, or the browser is gone.
     pub async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
         self.live.outside.client(target).await
     }
 
-    /// What `/json/version` of a browser says; `address` is that of its socket.
+    /// Returns the contents of `/json/version`; `address` is the WebSocket URL of the browser.
     ///
     /// # Errors
-    /// The browser is gone.
+    /// If the browser is gone.
     pub async fn cdp_version(&self, address: &str) -> Result<Value, BrowserError> {
         self.live.outside.version(address).await
     }
 
-    /// What `/json/list` of a browser says: its pages, whose sockets are below `address`.
+    /// Returns the contents of `/json/list`: the pages, with WebSocket URLs below `address`.
     ///
     /// # Errors
-    /// The browser is gone.
+    /// If the browser is gone.
     pub async fn cdp_targets(&self, address: &str) -> Result<Value, BrowserError> {
         self.live.outside.targets(address).await
     }
 
-    /// Whether it was ended or has ended by itself.
+    /// Returns whether the browser has ended, on request or unexpectedly.
     pub fn has_ended(&self) -> bool {
         self.live.ended.load(Ordering::Acquire) || self.live.connection.has_ended()
     }
 
-    /// Cookies and storages as they are now, for a profile.
+    /// Returns the current cookies and storage, for a profile.
     ///
     /// # Errors
-    /// When the browser is gone or does not answer.
+    /// If the browser is gone or does not respond.
     pub async fn storage(&self) -> Result<Storage, BrowserError> {
         let known = self.live.restored().clone();
         storage::read(&self.live.connection, &self.live.pages, &known).await
     }
 
-    /// Puts cookies and storages of a profile into the browser. The current page is empty afterwards.
+    /// Restores the cookies and storage of a profile. The current page is empty afterwards.
     ///
     /// # Errors
-    /// When the browser is gone or does not answer.
+    /// If the browser is gone or does not respond.
     pub async fn restore(&self, storage: &Storage) -> Result<(), BrowserError> {
         let page = self.page().await?;
         storage::write(&page, storage).await?;
@@ -240,7 +242,7 @@ impl LiveBrowser {
         Ok(())
     }
 
-    /// Ends everything that belongs to it and removes what it left behind. Doing it again is nothing new.
+    /// Ends all processes of the browser and removes its files. Idempotent.
     pub async fn end(&self) {
         self.live.ended.store(true, Ordering::Release);
         let chromium = self
@@ -255,7 +257,8 @@ impl LiveBrowser {
         }
     }
 
-    /// The current page. One that crashed is opened anew at its address; when all are closed an empty one is opened.
+    /// Returns the current page. A crashed page is reopened at its URL; if all pages are closed, an empty one
+    /// is opened.
     pub(crate) async fn page(&self) -> Result<Arc<Page>, BrowserError> {
         if self.has_ended() {
             return Err(BrowserError::Gone);
@@ -274,9 +277,9 @@ impl LiveBrowser {
         page.close().await;
         if let Ok(url) = Url::parse(&url) {
             let deadline = Instant::now() + limits::LOAD_TIMEOUT;
-            // Whatever comes of it, the page is the best there is.
+            // If that fails, the empty page is still the best available.
             if let Err(error) = revived.navigate(&url, deadline).await {
-                tracing::debug!(%error, "a crashed page could not be opened anew");
+                tracing::debug!(%error, "cannot reopen a crashed page");
             }
         }
         Ok(revived)
@@ -299,7 +302,7 @@ impl LiveBrowser {
     }
 }
 
-/// Stops a script of the page that does not come to an end.
+/// Terminates a script of the page that does not end.
 async fn calm(page: &Page) {
     let soon = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
     let answer = page

@@ -1,4 +1,4 @@
-//! The workers of one live browser: one for each language, one piece of code at a time.
+//! The workers of one live browser: one per language, running one piece of code at a time.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Workers {
 }
 
 impl Code {
-    /// `worker`: one for Node.js that was started ahead.
+    /// `worker` is a Node.js worker that was started in advance.
     pub(super) fn new(languages: Arc<Languages>, worker: Option<Worker>) -> Code {
         let workers = Workers {
             node: worker,
@@ -47,7 +47,7 @@ impl Code {
             let slot = workers.of(language);
             let known = slot.is_some();
             let mut outcome = self.run_in(slot, browser, language, task).await?;
-            // A worker that ended between two calls may be seen to have ended only now.
+            // The end of a worker between two calls may be noticed only now.
             if known && !outcome.begun && !outcome.alive && !outcome.execution.killed {
                 outcome = self.run_in(slot, browser, language, task).await?;
             }
@@ -72,7 +72,7 @@ impl Code {
         Ok(outcome)
     }
 
-    /// Connects the worker that was started ahead.
+    /// Connects the worker that was started in advance.
     pub(super) async fn warm_up(&self, browser: &Multiplexer) -> Result<(), BrowserError> {
         let work = async {
             let mut workers = self.workers.lock().await;
@@ -84,7 +84,7 @@ impl Code {
         self.until_end(work).await
     }
 
-    /// Kills all workers; code that runs comes to its end with it.
+    /// Kills all workers, and with them any running code.
     pub(super) async fn end(&self) {
         self.ended.send_replace(true);
         let Workers { node, python } = std::mem::take(&mut *self.workers.lock().await);
@@ -93,7 +93,8 @@ impl Code {
         }
     }
 
-    /// The connected worker of a language; in place of one that cannot go on another is started.
+    /// Returns the connected worker of a language; starts a new one if there is none or it cannot be used any
+    /// more.
     async fn free(
         &self,
         slot: &mut Option<Worker>,

@@ -1,4 +1,4 @@
-//! The pages of a live browser: those that it opens and closes, and which of them is the current one.
+//! The open pages of a live browser, and which of them is the current one.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +19,14 @@ use crate::visitor::Visitor;
 pub(crate) struct Pages {
     connection: Connection,
     visitor: Visitor,
-    /// In the order in which they were opened.
+    /// In the order of opening.
     open: Mutex<Vec<Arc<Page>>>,
     changed: Notify,
-    /// A page without an opener that appears now is one of ours.
+    /// A page without an opener that appears now was created by this server and stays hidden.
     hiding: AtomicBool,
-    /// A page that has just been opened is being taken over.
+    /// A newly opened page is being set up.
     adopting: AtomicBool,
-    /// A client from outside answers requests for a name and a password.
+    /// An external client handles HTTP authentication requests.
     authentication_left: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ struct Detached {
 }
 
 impl Pages {
-    /// Takes over the pages that are there and those to come. New ones wait until they are seen by `visitor`.
+    /// Sets up the existing pages and all future ones. New pages wait until `visitor` is applied.
     pub(crate) async fn follow(
         connection: &Connection,
         visitor: Visitor,
@@ -81,25 +81,25 @@ impl Pages {
         &self.visitor
     }
 
-    /// Leaves requests for a name and a password to a client from outside, in these pages and those to come.
+    /// Leaves HTTP authentication to an external client, in these pages and all future ones.
     pub(crate) fn leave_authentication(&self) {
         self.authentication_left.store(true, Ordering::Release);
         self.open().iter().for_each(|page| page.leave_authentication());
     }
 
-    /// All open pages, in the order in which they were opened.
+    /// Returns all open pages, in the order of opening.
     pub(crate) fn all(&self) -> Vec<Arc<Page>> {
         self.open().clone()
     }
 
-    /// The page that was last gone to or chosen.
+    /// Returns the page that was most recently opened or selected.
     pub(crate) fn current(&self) -> Option<Arc<Page>> {
         let open = self.open();
         let used = |page: &&Arc<Page>| page.state().used;
         open.iter().rev().max_by_key(used).cloned()
     }
 
-    /// Makes a page the current one; nothing happens when there is none of this target.
+    /// Makes a page the current one; does nothing if there is no page with this target id.
     pub(crate) fn choose(&self, target: &str) {
         let page = self.open().iter().find(|page| page.target() == target).cloned();
         if let Some(page) = page {
@@ -121,12 +121,12 @@ impl Pages {
         Ok(page)
     }
 
-    /// The first page of the browser.
+    /// Waits for the first page of the browser.
     pub(crate) async fn first(&self) -> Result<Arc<Page>, BrowserError> {
         self.until(|open| open.first().cloned()).await
     }
 
-    /// Opens an empty page that never becomes the current one; its target.
+    /// Opens an empty page that never becomes the current one, and returns its target id.
     pub(crate) async fn create_hidden(&self) -> Result<String, BrowserError> {
         self.hiding.store(true, Ordering::Release);
         let target = json!({"url": "about:blank", "background": true});
@@ -135,7 +135,7 @@ impl Pages {
         Ok(text(&created?, "targetId"))
     }
 
-    /// Waits until a page that has just been opened is taken over.
+    /// Waits until newly opened pages are set up.
     pub(crate) async fn adopted(&self) -> Result<(), BrowserError> {
         let adopting = || self.adopting.load(Ordering::Acquire);
         self.until(|_| (!adopting()).then_some(())).await
@@ -164,7 +164,7 @@ impl Pages {
     }
 
     async fn listen(self: Arc<Self>, mut events: mpsc::Receiver<Event>) {
-        // Further sessions of a page are told of, too.
+        // The browser also reports further sessions of known pages.
         let mut seen = HashSet::new();
         while let Some(event) = events.recv().await {
             match event.method.as_str() {
@@ -222,9 +222,9 @@ impl Pages {
                 }
                 open.push(Arc::new(page));
             }
-            // A page may be closed before it is known.
+            // The page may be closed before its setup is complete.
             Err(error) => {
-                tracing::debug!(%error, "a new page was not taken over");
+                tracing::debug!(%error, "cannot set up a new page");
                 let detach = json!({"sessionId": attached.session_id});
                 let _gone = self.connection.call("Target.detachFromTarget", detach).await;
             }

@@ -1,7 +1,7 @@
-//! What a profile keeps of a browser: cookies, and the storage of each origin.
+//! What a profile stores of a browser: cookies, and the storage of each origin.
 //!
-//! The storage of an origin is only reachable from one of its documents. So an empty document stands in for it: the
-//! page goes to the origin and the answer is made here, without any request to the site.
+//! The storage of an origin is accessible only from one of its documents. An empty document is used for that:
+//! a page navigates to the origin, and the request is answered here, without reaching the site.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,31 +18,32 @@ use crate::page::{Page, World};
 
 use super::pages::Pages;
 
-/// Cookies and storages of a browser.
+/// Cookies and storage of a browser.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Storage {
-    /// As the browser's protocol has them.
+    /// Cookies in the protocol's format.
     pub cookies: Vec<Value>,
     /// By origin, such as `https://example.com`.
     pub origins: BTreeMap<String, OriginStorage>,
 }
 
-/// Storages of one origin, by key.
+/// The storage of one origin, by key.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OriginStorage {
     /// `localStorage`.
     pub local: BTreeMap<String, String>,
-    /// `sessionStorage` of the pages that are open.
+    /// `sessionStorage` of the open pages.
     pub session: BTreeMap<String, String>,
 }
 
-/// What was asked to be kept, as one value of a script.
+/// Return and set the storage of a document.
 const READ: &str = include_str!("storage/read.js");
 const WRITE: &str = include_str!("storage/write.js");
 
-/// Takes everything of a browser; `known` is what was restored, whose origins may not have been visited since.
+/// Reads all storage of a browser. `known` is what was restored, for origins that have not been visited
+/// since.
 pub(super) async fn read(
     connection: &Connection,
     pages: &Pages,
@@ -53,7 +54,7 @@ pub(super) async fn read(
     gather(connection, json!({}), &open, stand_in, known).await
 }
 
-/// Takes everything of a page with a context of its own.
+/// Reads all storage of a page in its own browser context.
 pub(crate) async fn read_page(page: &Arc<Page>, known: &Storage) -> Result<Storage, BrowserError> {
     let connection = page.connection();
     let mut target = page.in_context();
@@ -70,7 +71,7 @@ pub(crate) async fn read_page(page: &Arc<Page>, known: &Storage) -> Result<Stora
     .await
 }
 
-/// Takes what there is in a context. The page `stand_in` is used for it and closed.
+/// Reads the storage of a browser context. Uses the page `stand_in` for this and closes it.
 async fn gather(
     connection: &Connection,
     context: Value,
@@ -91,7 +92,7 @@ async fn gather(
     for page in open {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         let read = format!("({READ})('sessionStorage', {})", limits::MAX_STORED_CHARS);
-        // A page that crashed or hangs keeps what was known of it.
+        // A page that has crashed or hangs keeps its previously known storage.
         if let Ok(found) = page.evaluate(&read, World::Isolated, deadline).await
             && let Some(kept) = found["origin"]
                 .as_str()
@@ -120,7 +121,7 @@ async fn gather(
     Ok(Storage { cookies, origins })
 }
 
-/// Puts everything back. `page` goes from origin to origin and is empty at the end.
+/// Restores cookies and storage. `page` visits each origin and is empty at the end.
 pub(crate) async fn write(page: &Page, storage: &Storage) -> Result<(), BrowserError> {
     let connection = page.connection();
     let mut cookies = page.in_context();
@@ -141,7 +142,7 @@ pub(crate) async fn write(page: &Page, storage: &Storage) -> Result<(), BrowserE
     forget.await.map(drop)
 }
 
-/// A cookie as it is set: one of a session has no end.
+/// Returns a cookie in the form that the browser accepts: a session cookie has no expiry.
 fn settable(cookie: &Value) -> Value {
     let mut cookie = cookie.clone();
     if let Some(fields) = cookie.as_object_mut() {
@@ -154,10 +155,10 @@ fn settable(cookie: &Value) -> Value {
     cookie
 }
 
-/// A page that answers its own requests with empty documents.
+/// A page whose requests are answered with empty documents.
 struct StandIn {
     session: Arc<Session>,
-    /// Told when a document is loaded.
+    /// Notified when a document is loaded.
     loaded: Arc<Notify>,
 }
 
@@ -195,20 +196,20 @@ impl StandIn {
         Ok(StandIn { session, loaded })
     }
 
-    /// Goes to an origin, or to `about:blank`.
+    /// Opens an origin, or `about:blank`.
     async fn go(&self, address: &str) -> Result<(), BrowserError> {
         let there = json!({"url": address});
         let loaded = self.loaded.notified();
         tokio::pin!(loaded);
         loaded.as_mut().enable();
         self.session.call("Page.navigate", there).await?;
-        // A document that is asked too early may take its process with it.
+        // A document that is evaluated too early may crash its renderer.
         timeout(limits::ADOPT_TIMEOUT, loaded)
             .await
             .map_err(|_| BrowserError::Timeout)?;
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         while Instant::now() < deadline {
-            // The document before it may still answer, or be just gone.
+            // The previous document may still respond, or just be gone.
             if let Ok(Value::String(now)) = self.evaluate("location.href").await
                 && now.starts_with(address)
             {
@@ -225,7 +226,7 @@ impl StandIn {
         Ok(answer["result"]["value"].take())
     }
 
-    /// Requests of the page go their way again.
+    /// Stops intercepting the page's requests.
     async fn leave(self, connection: &Connection) {
         let detach = json!({"sessionId": self.session.id()});
         let _gone = connection.call("Target.detachFromTarget", detach).await;

@@ -1,4 +1,4 @@
-//! The stream of pictures of one page.
+//! The screencast of one page.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::live::LiveBrowser;
 
 use super::{Frame, Screen};
 
-/// The stream, on a session of its own; it ends with this value.
+/// A screencast with its own session; ends on drop.
 pub(super) struct Cast {
     browser: LiveBrowser,
     pub(super) target: String,
@@ -26,12 +26,12 @@ pub(super) struct Cast {
     owed: Option<Owed>,
 }
 
-/// The acknowledgement of the last picture, which the browser waits for before it sends further ones.
+/// The pending acknowledgement of the last picture; the browser sends no further picture before it.
 struct Owed {
     picture: i64,
-    /// Not sooner than this.
+    /// Earliest time of the acknowledgement.
     due: Instant,
-    /// Somebody has the picture.
+    /// Whether a viewer has taken the picture.
     taken: bool,
 }
 
@@ -74,20 +74,20 @@ impl Cast {
             cast.session.call("Page.startScreencast", wanted).await?;
             Ok::<_, BrowserError>(cast)
         };
-        // A page that has just crashed never answers.
+        // A crashed page never responds.
         let started = timeout(limits::CAST_TIMEOUT, started).await;
         started
             .unwrap_or(Err(BrowserError::Timeout))
-            .inspect_err(|error| tracing::debug!(%error, "a page cannot be shown"))
+            .inspect_err(|error| tracing::debug!(%error, "cannot start the screencast of a page"))
             .ok()
     }
 
-    /// Hands on pictures until the page ends. Dropping the future loses no picture.
+    /// Forwards pictures until the page ends. Cancel safe.
     pub(super) async fn run(&mut self, screen: &Screen) {
         loop {
             if let Some(owed) = &mut self.owed {
                 if !owed.taken {
-                    // Whoever watches may be gone; the page goes on all the same.
+                    // All viewers may be gone; continue in any case.
                     let _taken = timeout(limits::FRAME_PATIENCE, screen.taken.notified()).await;
                     owed.taken = true;
                 }

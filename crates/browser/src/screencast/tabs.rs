@@ -1,4 +1,4 @@
-//! The pages of a browser as a viewer sees them beside the picture.
+//! The tabs shown beside the picture of a live view.
 
 use serde::Serialize;
 use serde_json::json;
@@ -6,14 +6,14 @@ use serde_json::json;
 use crate::limits;
 use crate::live::LiveBrowser;
 
-/// The pages of a browser.
+/// The open tabs of a browser.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tabs {
-    /// In the order in which they were opened.
+    /// In the order of opening.
     pub tabs: Vec<Tab>,
-    /// Id of the current one; empty when there is none.
+    /// Id of the current tab; empty if there is none.
     pub current: String,
-    /// What the current one asks and waits for.
+    /// The open dialog of the current tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<OpenDialog>,
 }
@@ -21,29 +21,29 @@ pub struct Tabs {
 /// A dialog of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OpenDialog {
-    /// `alert`, `confirm`, `prompt`, `beforeunload`.
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
-    /// What the page says, cut at [`limits::MAX_DIALOG_CHARS`].
+    /// Message of the dialog, cut at [`limits::MAX_DIALOG_CHARS`].
     pub message: String,
-    /// What stands in the field of a `prompt`, cut there, too.
+    /// Default text of a `prompt`, cut at the same length.
     pub text: String,
 }
 
-/// One page.
+/// One tab.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tab {
-    /// Its name in the browser.
+    /// Target id of its page.
     pub id: String,
-    /// Title of its document; may be empty.
+    /// Title of the document; may be empty.
     pub title: String,
-    /// Its address.
+    /// URL of the document.
     pub url: String,
-    /// On its way to another document.
+    /// Whether the tab is navigating.
     pub busy: bool,
 }
 
 impl Tabs {
-    /// The pages as they are now; the dialog is left to who knows it.
+    /// Reads the current tabs; the caller adds the dialog.
     pub(super) async fn read(browser: &LiveBrowser, current: &str) -> Tabs {
         let known = browser.connection().call("Target.getTargets", json!({})).await;
         let known = known.unwrap_or_default();
@@ -70,7 +70,7 @@ impl Tabs {
     }
 }
 
-/// The first characters of a text.
+/// Returns the first `most` characters of a text.
 pub(super) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

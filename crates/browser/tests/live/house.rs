@@ -1,4 +1,4 @@
-//! Live browsers as a server has them: in the sandbox of this machine, with Node.js and Python.
+//! Live browsers configured as on a server: in the sandbox of this machine, with Node.js and Python.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from)
 }
 
-/// The settings of a server whose data folder is in the system's temporary folder.
+/// Returns the settings of a server whose data folder is in the system's temporary folder.
 pub(crate) async fn config(name: &str) -> LiveConfig {
     let modules = named("HARVESTMAN_TEST_JAVASCRIPT").map(|folder| folder.join("node_modules"));
     let sandbox = Sandbox::detect().await;

@@ -1,4 +1,4 @@
-//! A live browser by itself: no sandbox, no code, and the test's sites for a network.
+//! Minimal settings of a live browser: no sandbox, no code, and the test's own sites as its network.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use harvestman_browser::{LiveConfig, Sandbox, find_chromium};
 
 use crate::sites;
 
-/// Its settings; the folder is one in the system's temporary folder.
+/// Returns the settings, with a folder in the system's temporary folder.
 pub(crate) fn config(name: &str) -> LiveConfig {
     let program = std::env::var_os("HARVESTMAN_CHROMIUM").map(PathBuf::from);
     let data = std::env::temp_dir().join(format!("harvestman-{name}-{}", std::process::id()));

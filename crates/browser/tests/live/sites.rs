@@ -1,11 +1,11 @@
-//! Sites behind the proxy of a live browser: the test answers for every host, nothing else is reached.
+//! Sites behind the proxy of a live browser: the test answers for every host, and nothing else is reachable.
 
 use std::net::TcpListener;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Ends the answering with it.
+/// Stops answering when it is dropped.
 struct Answering(tokio::task::AbortHandle);
 
 impl Drop for Answering {
@@ -14,7 +14,7 @@ impl Drop for Answering {
     }
 }
 
-/// Answers on a listener until the value is dropped.
+/// Serves the sites on a listener until the returned value is dropped.
 pub(crate) fn serve(listener: TcpListener) -> Box<dyn Send + Sync> {
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let accepting = tokio::spawn(async move {

@@ -7,7 +7,7 @@
       items[key] = value;
     }
   } catch {
-    // A document without storage.
+    // The document has no access to storage.
   }
   return { origin: location.origin, items: size > most ? {} : items };
 }

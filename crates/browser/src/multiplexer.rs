@@ -1,9 +1,9 @@
-//! Several clients on the one pipe of a browser: Playwright, Puppeteer, whoever speaks the protocol.
+//! Several external DevTools clients (Playwright, Puppeteer and the like) on the one pipe of a browser.
 //!
-//! Each [`CdpClient`] believes to be alone. Its commands get numbers of ours and the session that stands for its
-//! connection; what comes back finds it by number or session. A client never sees another's messages, nor those
-//! of the sessions that this crate uses itself, and asks for nothing that [`policy`] refuses. When it goes, all
-//! that it was attached to is detached.
+//! Each [`CdpClient`] seems to have the browser to itself. Its commands get ids of this connection, and a
+//! session that stands for the client's own connection; responses and events are routed back by id or
+//! session. A client never sees messages of other clients or of this crate's own sessions, and commands that
+//! [`policy`] rejects are not sent. When it disconnects, all its sessions are detached.
 
 mod outside;
 mod policy;
@@ -24,23 +24,23 @@ use policy::Verdict;
 
 pub(crate) use outside::Outside;
 
-/// A command of a client, as far as others have to know of it.
+/// The kind of a client's command, as far as the rest of the crate needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
-    /// The client answers requests for a name and a password from now on.
+    /// The client handles HTTP authentication requests from now on.
     Authentication,
-    /// Any other.
+    /// Any other command.
     Other,
 }
 
-/// Where clients from outside come to one browser; cheap to clone.
+/// Accepts external clients of one browser. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Multiplexer {
     connection: Connection,
     used: Arc<dyn Fn(Sent) + Send + Sync>,
 }
 
-/// A client from outside.
+/// An external client.
 pub struct CdpClient {
     connection: Connection,
     used: Arc<dyn Fn(Sent) + Send + Sync>,
@@ -73,12 +73,12 @@ impl Command<'_> {
     }
 }
 
-/// Codes of the protocol's errors, as the browser has them.
+/// Error codes of the protocol, as the browser uses them.
 const NOT_JSON: i32 = -32_700;
 const NO_SESSION: i32 = -32_001;
 
 impl Multiplexer {
-    /// `used` is told of every command that goes to the browser.
+    /// Creates a multiplexer; `used` is called for every command that is sent to the browser.
     pub(crate) fn new(connection: Connection, used: impl Fn(Sent) + Send + Sync + 'static) -> Multiplexer {
         Multiplexer {
             connection,
@@ -86,13 +86,13 @@ impl Multiplexer {
         }
     }
 
-    /// A new client, of the whole browser or of one page.
+    /// Connects a client to the whole browser or to one page.
     ///
     /// # Errors
-    /// No such target, [`limits::MAX_CLIENTS`] are there already, or the browser is gone.
+    /// If there is no such target, there are already [`limits::MAX_CLIENTS`], or the browser is gone.
     pub(crate) async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
         let (multiplexer, target) = (self.clone(), target.map(str::to_owned));
-        // Who goes away meanwhile leaves nothing attached.
+        // A task of its own, so that a client that disconnects meanwhile leaves nothing attached.
         let attaching = tokio::spawn(async move { multiplexer.attach(target.as_deref()).await });
         attaching.await.unwrap_or(Err(BrowserError::Gone))
     }
@@ -115,7 +115,7 @@ impl Multiplexer {
             detach(&self.connection, &root);
             return Err(BrowserError::Refused {
                 command: "a further client".to_owned(),
-                reason: format!("{} are connected already", limits::MAX_CLIENTS),
+                reason: format!("{} clients are already connected", limits::MAX_CLIENTS),
             });
         };
         if self.connection.has_ended() {
@@ -130,7 +130,7 @@ impl Multiplexer {
         })
     }
 
-    /// The body of `/json/version`: versions, and `address` as the way in.
+    /// Returns the body of `/json/version`, with `address` as the WebSocket URL.
     pub(crate) async fn version(&self, address: &str) -> Result<Value, BrowserError> {
         let version = self.connection.call("Browser.getVersion", json!({})).await?;
         Ok(json!({
@@ -142,7 +142,7 @@ impl Multiplexer {
         }))
     }
 
-    /// The body of `/json/list`: the pages, each with its way in below `address`.
+    /// Returns the body of `/json/list`: the pages, with WebSocket URLs below `address`.
     pub(crate) async fn targets(&self, address: &str) -> Result<Value, BrowserError> {
         let answer = self.connection.call("Target.getTargets", json!({})).await?;
         let targets = answer["targetInfos"].as_array().map_or(&[][..], Vec::as_slice);
@@ -164,10 +164,11 @@ impl Multiplexer {
 }
 
 impl CdpClient {
-    /// Takes a message of the client: a command for the browser. What is wrong with it is answered to the client.
+    /// Sends a command of the client to the browser. An invalid or rejected command is answered with an error
+    /// message.
     ///
     /// # Errors
-    /// The browser is gone, or the client was let go.
+    /// If the browser is gone or the client was disconnected.
     pub async fn send(&self, message: &str) -> Result<(), BrowserError> {
         match self.translate(message) {
             Some((command, sent)) => {
@@ -179,18 +180,18 @@ impl CdpClient {
         }
     }
 
-    /// The next message for the client; none when the browser ended, or when the client was let go because it
-    /// did not take its messages. Dropping the future loses no message.
+    /// Returns the next message for the client; `None` if the browser has ended, or if the client was
+    /// disconnected because it did not read its messages. Cancel safe.
     pub async fn recv(&self) -> Option<String> {
         self.inbox.lock().await.next().await
     }
 
-    /// The command as it goes to the browser; none when it was answered here.
+    /// Returns the command as it is sent to the browser; `None` if it was answered here.
     fn translate(&self, message: &str) -> Option<(String, Sent)> {
-        // A zero byte would begin another command behind the one that is judged here.
+        // Text after a zero byte would be a second command that was not checked.
         let command = serde_json::from_str::<Command<'_>>(message).ok();
         let Some(command) = command.filter(|_| !message.contains('\0')) else {
-            let words = "a message is JSON with an integer `id` and the text `method`";
+            let words = "a message must be JSON with an integer `id` and a string `method`";
             let mut outside = self.connection.outside();
             outside.answer(self.client, None, None, Err((NOT_JSON, words)));
             return None;
@@ -206,7 +207,8 @@ impl CdpClient {
         }
     }
 
-    /// The command as it goes to the browser in `session`, or the answer in the browser's place.
+    /// Returns the command as it is sent to the browser in `session`, or the response in place of the
+    /// browser's.
     fn admit(&self, command: &Command<'_>, session: &str) -> Result<String, Answer> {
         let params = match policy::judge(&command.method, command.params) {
             Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
@@ -225,13 +227,13 @@ impl CdpClient {
             return Err(Err((NO_SESSION, "Session with given id not found.")));
         }
         if command.method.starts_with("Target.attachTo") && !outside.may_attach(self.client) {
-            return Err(Err((SERVER_ERROR, "this client is attached to too much")));
+            return Err(Err((SERVER_ERROR, "this client has too many sessions")));
         }
         match outside.ask(self.client, number, command.id, session) {
             true => Ok(text),
             false => Err(Err((
                 SERVER_ERROR,
-                "too many commands are open; wait for their answers",
+                "too many commands are pending; wait for their responses",
             ))),
         }
     }
@@ -244,7 +246,7 @@ impl Drop for CdpClient {
     }
 }
 
-/// Detaches from a client's connection and with it from all that the client was attached to.
+/// Detaches a client's root session, and with it all sessions that the client attached.
 fn detach(connection: &Connection, root: &str) {
     connection.post("Target.detachFromTarget", json!({"sessionId": root}));
 }

@@ -1,7 +1,8 @@
-//! The browser's process: found, started with a pipe for commands, and gone when this value is.
+//! The browser process: finds the program, starts it with a command pipe, and kills it when this value is
+//! dropped.
 //!
-//! Chromium ends by itself when its command pipe closes, so that it does not outlive the server, however that
-//! ends. Its profile is a folder made for this process and removed with it.
+//! Chromium exits when its command pipe closes, so it does not outlive the server, however the server ends.
+//! Its profile is a folder that is created for this process and removed with it.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,7 +21,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::sandbox::{Access, Bubblewrap, Enclosed, Group, Launcher, Room};
 
-/// Where distributions put it, the small one first.
+/// Paths used by distributions, headless shells first.
 const KNOWN_PLACES: [&str; 6] = [
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/bin/chromium-headless-shell",
@@ -30,15 +31,16 @@ const KNOWN_PLACES: [&str; 6] = [
     "/usr/bin/google-chrome",
 ];
 
-/// Where a browser in a sandbox finds its proxy.
+/// Port of the proxy inside a sandbox.
 const PROXY_PORT: u16 = 3128;
 
-/// The first Chromium of this machine; none when there is none.
+/// Finds the first Chromium installed on this machine.
 pub fn find_chromium() -> Option<PathBuf> {
     KNOWN_PLACES.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
-/// The program that a distribution's script starts: the script wants more of the machine than a sandbox shows.
+/// Returns the program that a distribution's start script runs, because the script needs more of the machine
+/// than a sandbox shows.
 fn behind_script(program: &Path) -> PathBuf {
     let mut start = [0; 2];
     let script = std::fs::File::open(program)
@@ -58,23 +60,23 @@ fn behind_script(program: &Path) -> PathBuf {
 /// A running browser.
 pub(crate) struct Process {
     pub(crate) connection: Connection,
-    /// Its major version, such as `156`.
+    /// Major version, such as `156`.
     pub(crate) version: String,
     child: Child,
-    /// Removed at the end.
+    /// Removed with the process.
     left: Left,
 }
 
-/// What a browser leaves behind.
+/// What a browser leaves on the machine.
 enum Left {
-    /// A folder with its profile.
+    /// The folder of its profile.
     Profile(PathBuf),
-    /// The control group of its sandbox, if there is one.
+    /// The control groups of its sandbox, if any.
     Group(Option<Group>),
 }
 
 impl Process {
-    /// Starts `program` with `proxy` as its only network and a new folder in `folder` as its profile.
+    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`.
     pub(crate) async fn start(
         program: &Path,
         proxy: SocketAddr,
@@ -83,7 +85,7 @@ impl Process {
     ) -> Result<Process, BrowserError> {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
-        // A server that was killed may have left one.
+        // A killed server may have left a profile of this name.
         let _none = std::fs::remove_dir_all(&profile);
         std::fs::create_dir_all(&profile).map_err(failed)?;
         let pipe = Pipe::open().map_err(failed)?;
@@ -95,8 +97,8 @@ impl Process {
         Process::greet(child, pipe.ours, Left::Profile(profile)).await
     }
 
-    /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback is its only network: the listener is
-    /// served by whom it is given to.
+    /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback interface is its only network
+    /// access. `serve` receives the listener of that port.
     pub(crate) async fn enclose(
         program: &Path,
         bubblewrap: &Bubblewrap,
@@ -123,7 +125,7 @@ impl Process {
         Process::greet(child, ours, Left::Group(group)).await
     }
 
-    /// Takes over a process that was just started, once it answers.
+    /// Returns a newly started process once the browser responds.
     async fn greet(
         child: Child,
         (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
@@ -138,17 +140,21 @@ impl Process {
         let first = process.connection.call("Browser.getVersion", json!({}));
         let version = match timeout(limits::START_TIMEOUT, first).await {
             Ok(Ok(version)) => version,
-            Ok(Err(error)) => return Err(BrowserError::Start(format!("it does not answer ({error})"))),
-            Err(_) => return Err(BrowserError::Start("it does not answer".to_owned())),
+            Ok(Err(error)) => {
+                return Err(BrowserError::Start(format!(
+                    "the browser does not respond ({error})"
+                )));
+            }
+            Err(_) => return Err(BrowserError::Start("the browser does not respond".to_owned())),
         };
         tracing::info!(version = %version["product"], "browser started");
         process.version = major(&version);
         Ok(process)
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills the process and waits until it has ended.
     pub(crate) async fn end(mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended = self.child.kill().await;
         if let Left::Group(group) = &mut self.left
             && let Some(group) = group.take()
@@ -157,7 +163,7 @@ impl Process {
         }
     }
 
-    /// Whether it still runs.
+    /// Returns whether the process is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         !self.connection.has_ended() && matches!(self.child.try_wait(), Ok(None))
     }
@@ -165,25 +171,25 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended = self.child.start_kill();
-        // Processes of its own may outlive it for a moment, with the pipe open.
+        // Its child processes may survive for a moment and keep the pipe open.
         self.connection.give_up();
         if let Left::Profile(profile) = &self.left
             && let Err(error) = std::fs::remove_dir_all(profile)
         {
-            tracing::debug!(%error, "the profile of a browser could not be removed");
+            tracing::debug!(%error, "cannot remove the profile of a browser");
         }
     }
 }
 
-/// Both pipes of the protocol.
+/// The two pipes of the protocol.
 pub(crate) struct Pipe {
     pub(crate) ours: (pipe::Receiver, pipe::Sender),
     pub(crate) theirs: TheirEnds,
 }
 
-/// The browser's ends: it reads commands from descriptor 3 and answers on 4.
+/// The browser's pipe ends: it reads commands from descriptor 3 and writes messages to 4.
 pub(crate) struct TheirEnds {
     commands: OwnedFd,
     answers: OwnedFd,
@@ -207,7 +213,8 @@ impl Pipe {
 }
 
 impl TheirEnds {
-    /// Makes `command` start with these descriptors and nothing else of ours.
+    /// Passes these descriptors to `command`, with a clean environment and none of the server's other
+    /// descriptors.
     pub(crate) fn give(self, command: &mut Command) -> io::Result<()> {
         command
             .env_clear()
@@ -233,14 +240,14 @@ impl TheirEnds {
     }
 }
 
-/// `156` of `HeadlessChrome/156.0.1.2`.
+/// Returns the major version, such as `156` of `HeadlessChrome/156.0.1.2`.
 fn major(version: &Value) -> String {
     let product = version["product"].as_str().unwrap_or_default();
     let number = product.rsplit('/').next().unwrap_or_default();
     number.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// `sandboxed`: whether the browser puts its pages into a sandbox of its own.
+/// Returns the command-line flags. `sandboxed`: whether the browser uses its own sandbox for pages.
 fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
     let fixed = [
         "--headless",
@@ -250,7 +257,7 @@ fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
         "--no-default-browser-check",
         "--window-size=1280,720",
         "--disable-background-networking",
-        // Playwright and Puppeteer do not follow a page that comes back from it.
+        // Playwright and Puppeteer cannot follow a page that is restored from this cache.
         "--disable-back-forward-cache",
         "--disable-component-update",
         "--disable-default-apps",

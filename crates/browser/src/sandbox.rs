@@ -1,8 +1,9 @@
-//! How this machine keeps a live browser and its code apart from everything else: bubblewrap.
+//! Isolation of live browsers and their code from the rest of the machine, with bubblewrap.
 //!
-//! What runs in a sandbox sees the system's programs and libraries, read-only, and a folder in memory of its own; it
-//! has no environment, no user, no process and no network of the server's. Its network is a loopback of its own on
-//! which one port is served by the server: see [`init`]. It ends with the server, however that ends.
+//! A process in a sandbox sees the system's programs and libraries, read-only, and its own in-memory folder;
+//! it sees none of the server's environment, users, processes or network. Its network is a private loopback
+//! interface on which the server serves one port: see [`init`]. It ends with the server, however the server
+//! ends.
 
 mod bubblewrap;
 mod group;
@@ -20,22 +21,22 @@ pub(crate) use bubblewrap::{Access, Room};
 pub(crate) use group::Group;
 pub(crate) use launcher::Launcher;
 
-/// What there is of a sandbox.
+/// The available sandbox.
 #[derive(Clone, Debug)]
 pub enum Sandbox {
-    /// Bubblewrap works.
+    /// Bubblewrap.
     Bubblewrap(Bubblewrap),
-    /// None: live browsers run beside the server, like those of scrapes.
+    /// None: live browsers run without isolation, like the browser of scrapes.
     Off,
 }
 
 impl Sandbox {
-    /// What this machine has, tried out; why there is none is logged.
+    /// Detects the sandbox by running it; logs why there is none.
     pub async fn detect() -> Sandbox {
         match Bubblewrap::detect().await {
             Ok(bubblewrap) => Sandbox::Bubblewrap(bubblewrap),
             Err(reason) => {
-                tracing::warn!("no sandbox for browser sessions and their code: {reason}");
+                tracing::warn!("browser sessions and their code run without a sandbox: {reason}");
                 Sandbox::Off
             }
         }
@@ -45,11 +46,11 @@ impl Sandbox {
 /// A process in a sandbox.
 pub(crate) struct Enclosed {
     pub(crate) child: Child,
-    /// Removed at the end.
+    /// Removed with the process.
     pub(crate) group: Option<Group>,
-    /// The port that is served for it, accepted here.
+    /// Listener of the served port, accepted in this process.
     pub(crate) port: TcpListener,
 }
 
-/// Where the server's program is in a sandbox.
+/// Path of the server's program in a sandbox.
 const INIT: &str = "/run/init";

@@ -1,8 +1,9 @@
-//! Code for a live browser: a process of its own for each language, with `page` in it, that lives on between calls.
+//! Code for a live browser: one process per language, with the variable `page`, that lives on between calls.
 //!
-//! A [`Worker`] is started and loaded before it is needed, then connected to one browser, then it runs one piece of
-//! code after the other. Where there is a sandbox it runs in one whose only network is the browser's protocol;
-//! without one it is only started when the operator said so. It is killed when the time is over or the session ends.
+//! A [`Worker`] is started and loaded in advance, then connected to one browser, then runs one piece of code
+//! after the other. It runs in a sandbox whose only network access is the browser's DevTools protocol;
+//! without a sandbox it is started only if the operator has allowed it. It is killed at the timeout or when
+//! the session ends.
 
 mod languages;
 mod output;
@@ -35,20 +36,20 @@ use runtime::Runtime;
 pub(crate) use languages::{Languages, Programs};
 pub use runtime::{find_node, find_python};
 
-/// What running code brought.
+/// The result of running code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
-    /// Captured; cut at [`crate::limits::MAX_OUTPUT_BYTES`].
+    /// Captured standard output, cut at [`crate::limits::MAX_OUTPUT_BYTES`].
     pub stdout: String,
-    /// Captured; cut at [`crate::limits::MAX_OUTPUT_BYTES`].
+    /// Captured standard error, cut at [`crate::limits::MAX_OUTPUT_BYTES`].
     pub stderr: String,
-    /// Value of the last expression: a string as it is, anything else as JSON; none for `undefined`.
+    /// Value of the last expression: a string unchanged, anything else as JSON; `None` for `undefined`.
     pub result: Option<String>,
-    /// 0: done; 1: an exception; 124: out of time; else what the code exited with.
+    /// 0: success; 1: an exception; 124: timeout; otherwise the exit code of the code.
     pub exit_code: i32,
-    /// Stopped because the time was over.
+    /// Whether the code was stopped by the timeout.
     pub killed: bool,
-    /// What went wrong; none when the exit code is 0.
+    /// What went wrong; `None` if the exit code is 0.
     pub error: Option<String>,
 }
 
@@ -59,20 +60,20 @@ pub(crate) struct Worker {
     commands: pipe::Sender,
     said: mpsc::Receiver<Said>,
     output: Arc<Output>,
-    /// Where its browser will be served, then the serving.
+    /// The port for the browser's endpoint, then the server on it.
     port: Option<TcpListener>,
     served: Option<CdpServer>,
 }
 
-/// What a worker says.
+/// A message of a worker.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "said", rename_all = "lowercase")]
 enum Said {
-    /// It could be connected.
+    /// The worker is loaded and can be connected.
     Loaded,
-    /// It is connected.
+    /// The worker is connected.
     Ready,
-    /// Code runs.
+    /// The code has started.
     Begun,
     Output {
         stream: Stream,
@@ -83,45 +84,45 @@ enum Said {
         error: Option<String>,
         target: Option<String>,
     },
-    /// It ends.
+    /// The worker exits.
     Exit {
         code: i32,
     },
-    /// It cannot do what it should.
+    /// A command failed.
     Failed {
         reason: String,
     },
 }
 
-/// A piece of code.
+/// A piece of code to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) code: &'a str,
-    /// The page that is `page`.
+    /// Target id of the page that becomes `page`.
     pub(crate) target: &'a str,
     pub(crate) time: Duration,
 }
 
-/// What became of a piece of code.
+/// The outcome of a piece of code.
 pub(crate) struct Outcome {
     pub(crate) execution: Execution,
-    /// The page that it left as `page`.
+    /// Target id of the page that is `page` at the end.
     pub(crate) target: Option<String>,
-    /// Whether any of the code was run.
+    /// Whether the code was started.
     pub(crate) begun: bool,
-    /// Whether the worker can go on.
+    /// Whether the worker can be used again.
     pub(crate) alive: bool,
 }
 
-/// Where a worker in a sandbox finds its browser.
+/// Port of the DevTools endpoint in a sandbox.
 const CDP_PORT: u16 = 9222;
-/// Exit code of code that was stopped.
+/// Exit code of code that was stopped by the timeout.
 const OUT_OF_TIME: i32 = 124;
 
 impl Worker {
-    /// Starts a worker; it goes on loading by itself.
+    /// Starts a worker, which then loads in the background.
     async fn start(languages: &Languages, runtime: &Runtime) -> Result<Worker, BrowserError> {
-        let failed = |error: io::Error| BrowserError::Start(format!("no worker: {error}"));
+        let failed = |error: io::Error| BrowserError::Start(format!("cannot start a worker: {error}"));
         let Pipe { ours, theirs } = Pipe::open().map_err(failed)?;
         let (child, group, port) = match &languages.sandbox {
             Some(bubblewrap) => enclose(languages, bubblewrap, runtime, theirs).await,
@@ -150,12 +151,13 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Connects it to its browser, once.
+    /// Connects the worker to its browser; does nothing if it is connected already.
     pub(crate) async fn connect(&mut self, browser: &Multiplexer) -> Result<(), BrowserError> {
         let Some(port) = self.port.take() else {
             return Ok(());
         };
-        let failed = |reason: String| BrowserError::Start(format!("code could not be connected: {reason}"));
+        let failed =
+            |reason: String| BrowserError::Start(format!("cannot connect code to the browser: {reason}"));
         let served = tokio::net::TcpListener::from_std(port)
             .and_then(|port| CdpServer::start(port, browser.clone(), &token()?))
             .map_err(|error| failed(error.to_string()))?;
@@ -170,24 +172,23 @@ impl Worker {
                     Some(_) => {}
                     None => {
                         let (_, stderr) = self.output.take();
-                        return Err(format!("it ended; {}", stderr.trim()));
+                        return Err(format!("the worker exited; {}", stderr.trim()));
                     }
                 }
             }
         };
         let done = timeout(limits::WORKER_START_TIMEOUT, exchange).await;
-        done.unwrap_or_else(|_| Err("it does not answer".to_owned()))
+        done.unwrap_or_else(|_| Err("the worker does not respond".to_owned()))
             .map_err(failed)
     }
 
-    /// Runs code. When the time is over the worker is killed. Who stops
-    /// waiting drops the worker with it.
+    /// Runs code. At the timeout the worker is killed. A caller that stops waiting must drop the worker.
     pub(crate) async fn run(&mut self, Task { code, target, time }: Task<'_>) -> Outcome {
         let deadline = Instant::now() + time;
         let command = json!({"run": code, "target": target});
         let mut begun = false;
         let exchange = async {
-            // When it is gone, that it says nothing more tells.
+            // If the worker is gone, the end of its messages shows it.
             let _gone = send(&mut self.commands, &command).await;
             loop {
                 match self.said.recv().await {
@@ -219,7 +220,7 @@ impl Worker {
             }
             Ok(Some(Said::Exit { code })) => {
                 execution.exit_code = code;
-                execution.error = (code != 0).then(|| format!("the code exited with {code}"));
+                execution.error = (code != 0).then(|| format!("the code exited with code {code}"));
             }
             Ok(Some(Said::Failed { reason })) => {
                 execution.exit_code = 1;
@@ -228,13 +229,13 @@ impl Worker {
             Ok(_) => {
                 let status = timeout(limits::CLOSE_TIMEOUT, self.child.wait()).await;
                 execution.exit_code = ended_with(status.ok().and_then(Result::ok));
-                execution.error = Some("the process of the code ended unexpectedly".to_owned());
+                execution.error = Some("the worker process ended unexpectedly".to_owned());
             }
             Err(_) => {
                 execution.exit_code = OUT_OF_TIME;
                 execution.killed = true;
                 let seconds = time.as_secs_f64();
-                execution.error = Some(format!("the code was stopped after {seconds} s; raise `timeout`"));
+                execution.error = Some(format!("the code timed out after {seconds} s; raise `timeout`"));
             }
         }
         if !outcome.alive {
@@ -245,12 +246,12 @@ impl Worker {
         outcome
     }
 
-    /// Whether it still runs.
+    /// Returns whether the worker is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         !self.said.is_closed() && matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Kills it and removes what it leaves behind.
+    /// Kills the worker and removes its files and groups.
     pub(crate) async fn end(mut self) {
         self.kill().await;
         if let Some(group) = self.group.take() {
@@ -260,9 +261,9 @@ impl Worker {
 
     async fn kill(&mut self) {
         kill_group(&self.child);
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended = self.child.kill().await;
-        // What it wrote before is still read.
+        // Read what it wrote before it was killed.
         while timeout(limits::LAST_WORDS_TIMEOUT, self.said.recv())
             .await
             .is_ok_and(|said| said.is_some())
@@ -276,7 +277,7 @@ impl Drop for Worker {
     }
 }
 
-/// Kills a worker with all that it started: what has no sandbox does not end with it.
+/// Kills a worker with all its child processes, which do not end with it if there is no sandbox.
 fn kill_group(child: &Child) {
     let id = child
         .id()
@@ -334,10 +335,10 @@ async fn unprotected(
 async fn send(commands: &mut pipe::Sender, command: &Value) -> Result<(), String> {
     let line = format!("{command}\n");
     let sent = commands.write_all(line.as_bytes()).await;
-    sent.map_err(|error| format!("it takes no commands: {error}"))
+    sent.map_err(|error| format!("the worker accepts no commands: {error}"))
 }
 
-/// Hands on what the worker says, until it ends or says something endless.
+/// Forwards the worker's messages until it ends or sends one that is too long.
 async fn listen(from_worker: pipe::Receiver, said: mpsc::Sender<Said>, output: Arc<Output>) {
     let mut lines = BufReader::new(from_worker);
     let mut line = Vec::new();
@@ -355,12 +356,12 @@ async fn listen(from_worker: pipe::Receiver, said: mpsc::Sender<Said>, output: A
                     return;
                 }
             }
-            Err(error) => tracing::debug!(%error, "an unreadable message of a worker"),
+            Err(error) => tracing::debug!(%error, "ignoring an invalid message of a worker"),
         }
     }
 }
 
-/// Keeps what is written past the worker's own messages, such as by programs that the code starts.
+/// Captures output that bypasses the worker's messages, such as that of child processes.
 async fn capture(mut from: impl AsyncRead + Unpin, stream: Stream, output: Arc<Output>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
@@ -368,15 +369,15 @@ async fn capture(mut from: impl AsyncRead + Unpin, stream: Stream, output: Arc<O
     }
 }
 
-/// The exit code of a process, as a shell would tell it.
+/// Returns the exit code of a process as a shell reports it.
 fn ended_with(status: Option<ExitStatus>) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     let of = |status: ExitStatus| status.code().or(status.signal().map(|signal| 128 + signal));
-    // A process that ends by itself without a word has not done what it should.
+    // A process that exits without a message has failed, whatever its code.
     status.and_then(of).filter(|code| *code != 0).unwrap_or(1)
 }
 
-/// What the address of one worker's browser starts with, so that no other process of the machine finds it.
+/// Creates the token of a worker's DevTools endpoint, so that no other process of the machine can use it.
 fn token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

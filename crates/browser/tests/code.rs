@@ -1,4 +1,4 @@
-//! Code in live browsers: what a prompt would answer, what is printed, what happens when it is stopped or killed.
+//! Code in live browsers: results, output, timeouts and kills.
 
 #![allow(clippy::unwrap_used)]
 
@@ -58,7 +58,7 @@ async fn check(name: &str, language: Language, rows: &[Row]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn node_answers_as_a_prompt_does() {
+async fn node_returns_results_as_its_repl_does() {
     #[rustfmt::skip]
     let rows: &[Row] = &[
         ("1 + 1", "", "", Some("2"), 0, ""),
@@ -85,7 +85,7 @@ async fn node_answers_as_a_prompt_does() {
         ("page.title()", "", "", Some("App"), 0, ""),
         ("Promise.reject(new Error('late'))", "", "", None, 1, "Error: late"),
         ("require('child_process').execSync('echo child').toString()", "", "", Some("child\n"), 0, ""),
-        ("process.exit(7)", "", "", None, 7, "the code exited with 7"),
+        ("process.exit(7)", "", "", None, 7, "the code exited with code 7"),
         ("[typeof kept, await page.title()]", "", "", Some("[\"undefined\",\"App\"]"), 0, ""),
         ("process.exit()", "", "", None, 0, ""),
         ("(await page.screenshot()).toString('base64').slice(0, 8)", "", "", Some("iVBORw0K"), 0, ""),
@@ -94,7 +94,7 @@ async fn node_answers_as_a_prompt_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_status_is_a_page_and_code_may_have_a_password() {
+async fn an_error_status_is_a_page_and_code_can_authenticate() {
     #[rustfmt::skip]
     let rows: &[Row] = &[
         ("const status = async (page, url) => (await page.goto(url)).status(); 0", "", "", Some("0"), 0, ""),
@@ -110,7 +110,7 @@ async fn an_error_status_is_a_page_and_code_may_have_a_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn python_answers_as_a_prompt_does() {
+async fn python_returns_results_as_its_repl_does() {
     #[rustfmt::skip]
     let rows: &[Row] = &[
         ("1 + 1", "", "", Some("2"), 0, ""),
@@ -133,14 +133,14 @@ async fn python_answers_as_a_prompt_does() {
         ("def broken(:", "", "", None, 1, "SyntaxError"),
         ("await page.click('#no', timeout=200)", "", "", None, 1, "Timeout 200ms exceeded"),
         ("import subprocess\nsubprocess.check_output(['echo', 'child']).decode()", "", "", Some("child\n"), 0, ""),
-        ("import sys\nsys.exit(7)", "", "", None, 7, "the code exited with 7"),
+        ("import sys\nsys.exit(7)", "", "", None, 7, "the code exited with code 7"),
         ("['kept' in globals(), await page.title()]", "", "", Some("[false, \"App\"]"), 0, ""),
     ];
     check("python", Language::Python, rows).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn code_out_of_time_is_killed_and_the_next_call_has_the_same_page() {
+async fn code_that_times_out_is_killed_and_the_next_call_has_the_same_page() {
     let browsers = house::browsers("stopped").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let endless: [(Language, &str); 3] = [
@@ -175,7 +175,7 @@ async fn code_out_of_time_is_killed_and_the_next_call_has_the_same_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn languages_take_turns_on_the_page_that_was_used_last() {
+async fn all_languages_use_the_most_recently_used_page() {
     let browsers = house::browsers("turns").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let steps = [
@@ -185,14 +185,14 @@ async fn languages_take_turns_on_the_page_that_was_used_last() {
             "App",
         ),
         (Language::Python, "await page.title()", "App"),
-        // A page that the code takes for its own.
+        // The code makes another page its own.
         (
             Language::Node,
             "page = await context.newPage(); await page.goto('http://app.test/next'); await page.title()",
             "Next",
         ),
         (Language::Python, "await page.title()", "Next"),
-        // One that a link opened.
+        // A link opens a page.
         (
             Language::Python,
             "await page.goto('http://app.test/')\nasync with page.expect_popup() as p:\n    await page.click('#pop')\nawait (await p.value).title()",
@@ -217,7 +217,7 @@ async fn languages_take_turns_on_the_page_that_was_used_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_sandbox_code_runs_only_when_the_operator_says_so() {
+async fn without_a_sandbox_code_runs_only_if_the_operator_allows_it() {
     for allowed in [false, true] {
         let browsers = LiveBrowsers::new(LiveConfig {
             sandbox: Sandbox::Off,
@@ -242,7 +242,7 @@ async fn without_a_sandbox_code_runs_only_when_the_operator_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_language_that_is_not_there_is_named_with_what_to_do() {
+async fn a_missing_language_is_named_with_the_fix() {
     let browsers = LiveBrowsers::new(LiveConfig {
         node_modules: vec![],
         python: None,

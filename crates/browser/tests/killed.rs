@@ -1,5 +1,5 @@
-//! Processes of live browsers that are killed from outside, and what is left when all is over. One test, because it
-//! looks at every process that it started.
+//! Processes of live browsers that are killed from outside, and what is left at the end. A single test,
+//! because it inspects every process that it started.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -17,7 +17,7 @@ use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longest time for anything that must happen.
+/// Longest time that any step may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn run(browser: &LiveBrowser, language: Language, code: &str) -> Execution {
@@ -30,7 +30,7 @@ async fn run(browser: &LiveBrowser, language: Language, code: &str) -> Execution
     done
 }
 
-/// Processes below this one, with their command lines.
+/// Returns the descendant processes of this one, with their command lines.
 fn processes() -> Vec<(u32, String)> {
     let mut found = vec![(std::process::id(), String::new())];
     let all: Vec<(u32, u32)> = std::fs::read_dir("/proc")
@@ -54,16 +54,16 @@ fn processes() -> Vec<(u32, String)> {
     found.split_off(1)
 }
 
-/// Kills the processes of this kind.
+/// Kills all matching processes.
 fn kill(what: &str, is: impl Fn(&str) -> bool) {
     let chosen: Vec<u32> = processes()
         .into_iter()
         .filter(|(_, line)| is(line))
         .map(|(pid, _)| pid)
         .collect();
-    assert!(!chosen.is_empty(), "there is no {what}");
+    assert!(!chosen.is_empty(), "no {what} process found");
     for pid in chosen {
-        // One may have ended with another.
+        // One process may have ended with another.
         let _ended = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL);
     }
 }
@@ -94,7 +94,7 @@ fn groups() -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
+async fn killed_processes_are_replaced_or_reported_and_nothing_is_left() {
     let browsers = house::browsers("killed").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let go = "await page.goto('http://app.test/form'); globalThis.kept = 1; await page.title()";
@@ -108,7 +108,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
         Some("Form")
     );
 
-    // The page's process: the page is opened anew, the code keeps what it knows.
+    // The page's renderer: the page is reopened, and the code keeps its variables.
     kill("renderer", |line| line.contains("--type=renderer"));
     let after = run(&browser, Language::Node, "[kept, await page.title()]").await;
     assert_eq!(after.result.as_deref(), Some("[1,\"Form\"]"), "{after:?}");
@@ -117,7 +117,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
         Some("Form")
     );
 
-    // The code's process: another one has the same page.
+    // The worker of idle code: the next one has the same page.
     for (language, program) in [(Language::Node, "/run/node -e"), (Language::Python, "python -c")] {
         kill(program, |line| {
             line.starts_with(program) || line.contains(&format!("/{program}"))
@@ -126,7 +126,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
         assert_eq!(after.result.as_deref(), Some("Form"), "{after:?}");
     }
 
-    // While code runs: told, and the page is there for the next.
+    // The worker of running code: an error is reported, and the page is still there for the next call.
     let running = {
         let browser = browser.clone();
         tokio::spawn(async move {
@@ -152,7 +152,7 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
         Some("Form")
     );
 
-    // The browser: over, and told at once.
+    // The browser: the session is over at once.
     kill("browser", is_browser);
     until("the browser is gone", || browser.has_ended()).await;
     for language in [Language::Node, Language::Python, Language::Bash] {
@@ -170,8 +170,8 @@ async fn what_is_killed_is_replaced_or_told_and_nothing_is_left() {
             .unwrap();
         assert_eq!(sum.result.as_deref(), Some("2"));
         browser.end().await;
-        // The one that was started ahead: the next session has another.
-        until("no browser was started ahead", || {
+        // Kill the spare, so that the next session needs another browser.
+        until("no spare browser was started", || {
             processes().iter().any(|(_, line)| is_browser(line))
         })
         .await;

@@ -1,4 +1,4 @@
-//! What `harvestman sandbox-init` does, for tests of this crate alone.
+//! Does what `harvestman sandbox-init` does, for the tests of this crate.
 
 fn main() -> std::io::Result<()> {
     let argument = std::env::args().nth(2).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Who asked what and who owns which session: the table by which messages of one browser find the client from
-//! outside that they are for. Knows numbers and names, never what a message means beyond that.
+//! Routing tables of external clients: which client a response or event of the browser belongs to. Knows ids
+//! and session names only, not the meaning of messages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use tokio::sync::mpsc;
 use crate::cdp::Message;
 use crate::limits;
 
-/// All clients from outside of one browser.
+/// The external clients of one browser.
 #[derive(Default)]
 pub(crate) struct Outside {
     last_client: u64,
     clients: HashMap<u64, Client>,
-    /// The client that owns a session.
+    /// The client that owns each session.
     sessions: HashMap<String, u64>,
     asked: HashMap<u64, Asked>,
 }
 
 struct Client {
-    /// The session that stands for the client's connection; messages of it carry no session's name.
+    /// The session that stands for the client's connection; it is not named in messages to the client.
     root: String,
     queue: mpsc::Sender<String>,
     queued_bytes: Arc<AtomicUsize>,
@@ -33,24 +33,24 @@ struct Client {
     sessions: usize,
 }
 
-/// A command that the browser has not answered.
+/// A pending command.
 struct Asked {
     client: u64,
     id: i64,
     session: String,
 }
 
-/// A result, or code and words of an error.
+/// A result, or the code and message of an error.
 pub(super) type Answer = Result<Value, (i32, &'static str)>;
 
-/// What a client takes its messages from.
+/// The queue of messages for a client.
 pub(super) struct Inbox {
     messages: mpsc::Receiver<String>,
     queued_bytes: Arc<AtomicUsize>,
 }
 
 impl Inbox {
-    /// The next message; none when the browser ended or the client was let go.
+    /// Returns the next message; `None` if the browser has ended or the client was disconnected.
     pub(super) async fn next(&mut self) -> Option<String> {
         let message = self.messages.recv().await?;
         self.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
@@ -66,7 +66,7 @@ struct OfSession<'a> {
 }
 
 impl Outside {
-    /// A client whose connection is the session `root`; none when there are enough.
+    /// Adds a client whose connection is the session `root`; returns `None` if there are too many clients.
     pub(super) fn add(&mut self, root: &str) -> Option<(u64, Inbox)> {
         if self.clients.len() >= limits::MAX_CLIENTS {
             return None;
@@ -90,30 +90,31 @@ impl Outside {
         Some((self.last_client, inbox))
     }
 
-    /// Forgets a client and all that was its own.
+    /// Removes a client with its sessions and pending commands.
     pub(super) fn remove(&mut self, client: u64) {
         self.clients.remove(&client);
         self.sessions.retain(|_, owner| *owner != client);
         self.asked.retain(|_, asked| asked.client != client);
     }
 
-    /// Whether a client is still served.
+    /// Returns whether a client is still connected.
     pub(super) fn serves(&self, client: u64) -> bool {
         self.clients.contains_key(&client)
     }
 
-    /// Whether a session is the client's.
+    /// Returns whether a session belongs to the client.
     pub(super) fn owns(&self, client: u64, session: &str) -> bool {
         self.sessions.get(session) == Some(&client)
     }
 
-    /// Whether a client may attach to one thing more.
+    /// Returns whether a client may attach to one more target.
     pub(super) fn may_attach(&self, client: u64) -> bool {
         let client = self.clients.get(&client);
         client.is_some_and(|client| client.sessions < limits::MAX_CLIENT_SESSIONS)
     }
 
-    /// Notes the client's command `id`, sent to the browser as `number`; false when too many are open.
+    /// Records the client's command `id`, sent to the browser as `number`; returns false if too many are
+    /// pending.
     pub(super) fn ask(&mut self, client: u64, number: u64, id: i64, session: &str) -> bool {
         match self.clients.get_mut(&client) {
             Some(asking) if asking.commands < limits::MAX_CLIENT_COMMANDS => asking.commands += 1,
@@ -124,7 +125,7 @@ impl Outside {
         true
     }
 
-    /// Answers a command of a client in the browser's place.
+    /// Answers a command of a client in place of the browser.
     pub(super) fn answer(&mut self, client: u64, id: Option<i64>, session: Option<&str>, answer: Answer) {
         let mut message = match answer {
             Ok(result) => json!({"result": result}),
@@ -139,7 +140,7 @@ impl Outside {
         self.deliver(client, message.to_string());
     }
 
-    /// Takes a message of the browser that is for a client; false when it is for none.
+    /// Routes a message of the browser; returns false if it is not for an external client.
     pub(crate) fn receive(&mut self, message: &Message<'_>) -> bool {
         match (message.id, &message.method, &message.session_id) {
             (Some(number), ..) => self.receive_answer(number, message),
@@ -148,14 +149,14 @@ impl Outside {
                 if method == "Target.detachedFromTarget" {
                     self.root_detached(message.params);
                 }
-                // It is the browser's own event, for us as well.
+                // The browser's own events are for this crate as well.
                 false
             }
             (None, None, _) => false,
         }
     }
 
-    /// The browser has ended: whoever waits is told so by the end of its messages.
+    /// Disconnects all clients because the browser has ended.
     pub(crate) fn end(&mut self) {
         self.clients.clear();
         self.sessions.clear();
@@ -180,7 +181,7 @@ impl Outside {
         true
     }
 
-    /// A client's page was closed: nothing comes any more.
+    /// Removes a client whose page was closed.
     fn root_detached(&mut self, params: Option<&RawValue>) {
         let detached = params.and_then(|params| serde_json::from_str::<OfSession<'_>>(params.get()).ok());
         if let Some(OfSession { session_id }) = detached
@@ -217,7 +218,7 @@ impl Outside {
                     self.fail(&other.session_id, "Session with given id was detached.");
                 }
             }
-            // The browser never answers what a crashed page was asked.
+            // The browser never answers pending commands of a crashed page.
             "Inspector.targetCrashed" => self.fail(session, "Target crashed"),
             _ => {}
         }
@@ -225,7 +226,7 @@ impl Outside {
         true
     }
 
-    /// Answers every open command of a session with an error.
+    /// Answers every pending command of a session with an error.
     fn fail(&mut self, session: &str, words: &'static str) {
         let lost = self.asked.extract_if(|_, asked| asked.session == session);
         let lost: Vec<Asked> = lost.map(|(_, asked)| asked).collect();
@@ -239,7 +240,7 @@ impl Outside {
         }
     }
 
-    /// Puts a message into a client's queue; a client whose queue is full is let go.
+    /// Queues a message for a client; disconnects a client whose queue is full.
     fn deliver(&mut self, client: u64, message: String) {
         let Some(to) = self.clients.get(&client) else {
             return;
@@ -248,16 +249,16 @@ impl Outside {
         let before = to.queued_bytes.fetch_add(length, Ordering::AcqRel);
         let too_much = before > 0 && before + length > limits::MAX_CLIENT_QUEUE_BYTES;
         if too_much || to.queue.try_send(message).is_err() {
-            tracing::debug!(client, "a client of the browser reads too slowly and is let go");
+            tracing::debug!(client, "disconnecting a client that reads too slowly");
             self.remove(client);
         }
     }
 }
 
-/// Code of errors that have no better one, as the browser has it.
+/// Error code for errors without a more specific one, as the browser uses it.
 pub(super) const SERVER_ERROR: i32 = -32_000;
 
-/// The end of a message: the session's name, unless it stands for the client's connection.
+/// Returns the session field of a message; empty for the session that stands for the client's connection.
 fn name(root: &str, session: &str) -> String {
     match session == root {
         true => String::new(),
@@ -290,7 +291,7 @@ mod tests {
             }
         }
 
-        /// Whether the message is for a client.
+        /// Returns whether the message is for an external client.
         fn receive(&mut self, message: Value) -> bool {
             let text = message.to_string();
             self.outside.receive(&serde_json::from_str(&text).unwrap())
@@ -303,7 +304,7 @@ mod tests {
             ));
         }
 
-        /// What the client has got.
+        /// Returns the messages that the client received.
         fn got(&mut self) -> Vec<Value> {
             let messages = std::iter::from_fn(|| self.inbox.messages.try_recv().ok());
             messages
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_sessions_are_the_clients_own_again() {
+    fn messages_to_a_client_have_its_own_ids_and_sessions() {
         let mut table = Table::new();
         table.attach("page");
         table.got();
@@ -322,12 +323,12 @@ mod tests {
         assert!(table.receive(json!({"id": 91, "result": {"x": 1}, "sessionId": "page"})));
         assert!(table.receive(json!({"id": 90, "error": {"code": 1, "message": "no"}, "sessionId": "root"})));
         assert!(table.receive(json!({"method": "A.b", "params": {"y": 2}, "sessionId": "root"})));
-        assert!(!table.receive(json!({"id": 92, "result": {}})), "ours");
+        assert!(!table.receive(json!({"id": 92, "result": {}})), "not of a client");
         assert!(
             !table.receive(json!({"method": "A.b", "sessionId": "other"})),
-            "ours"
+            "not of a client"
         );
-        assert!(!table.receive(json!({"method": "A.b"})), "ours");
+        assert!(!table.receive(json!({"method": "A.b"})), "not of a client");
         let expected = [
             json!({"id": 7, "result": {"x": 1}, "sessionId": "page"}),
             json!({"id": -7, "error": {"code": 1, "message": "no"}}),
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crashed_or_detached_page_was_asked_is_answered() {
+    fn pending_commands_of_a_crashed_or_detached_page_fail() {
         for (event, session) in [
             (
                 json!({"method": "Inspector.targetCrashed", "sessionId": "page"}),
@@ -361,10 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_let_go() {
+    fn a_client_that_does_not_read_is_disconnected() {
         let mut table = Table::new();
         let large = "x".repeat(limits::MAX_CLIENT_QUEUE_BYTES);
-        // One message may be larger than all that wait.
+        // A single message may exceed the limit.
         assert!(table.receive(json!({"method": "A.b", "params": {"x": large}, "sessionId": "root"})));
         assert!(table.outside.serves(table.client));
         assert!(table.receive(json!({"method": "A.b", "params": {}, "sessionId": "root"})));
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn open_commands_and_sessions_have_bounds() {
+    fn pending_commands_and_sessions_are_limited() {
         let mut table = Table::new();
         for number in 0..limits::MAX_CLIENT_COMMANDS as u64 {
             assert!(table.outside.ask(table.client, number, 1, "root"));

@@ -1,11 +1,11 @@
-//! What a client from outside may ask of the browser: what automation libraries need, and nothing that reaches
-//! beyond the session. Behind it stands the session's sandbox; this is the first door, not the only one.
+//! The commands that external clients may send to the browser: what automation libraries need, and nothing
+//! that reaches beyond the session. The session's sandbox is the second line of defence.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// Domains whose commands stay within pages, in order.
+/// Domains whose commands stay within pages, sorted.
 const DOMAINS: [&str; 35] = [
     "Accessibility",
     "Animation",
@@ -44,8 +44,8 @@ const DOMAINS: [&str; 35] = [
     "WebAuthn",
 ];
 
-/// Of the domains that reach beyond pages what libraries need, in order. Left out are above all commands that
-/// would carry further ones past this door (`Target.sendMessageToTarget`, `Target.exposeDevToolsProtocol`).
+/// Allowed commands of other domains, sorted. In particular, commands that would carry further commands past
+/// this check are missing (`Target.sendMessageToTarget`, `Target.exposeDevToolsProtocol`).
 const COMMANDS: [&str; 27] = [
     "Browser.cancelDownload",
     "Browser.getVersion",
@@ -76,30 +76,29 @@ const COMMANDS: [&str; 27] = [
     "Target.setDiscoverTargets",
 ];
 
-/// What becomes of a command.
+/// The decision about a command.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Verdict {
-    /// It goes to the browser as it is.
+    /// Send the command unchanged.
     Pass,
-    /// It goes there with these parameters, which were read here: what was judged is what is sent.
+    /// Send the command with these parsed parameters, so that what was checked is what is sent.
     With(Value),
-    /// It is answered as if it had been done.
+    /// Do not send the command; answer that it succeeded.
     Done,
-    /// It is refused with these words.
+    /// Reject the command with this message.
     Refused(&'static str),
 }
 
 const NOT_ALLOWED: Verdict = Verdict::Refused("this command is not allowed in a session");
 const NO_ADDRESS: Verdict =
-    Verdict::Refused("only addresses with http:, https:, data:, blob: and about:blank can be opened");
+    Verdict::Refused("only http:, https:, data: and blob: URLs and about:blank can be opened");
 const NO_FILE: Verdict =
-    Verdict::Refused("the browser of a session has no files; give the content, not the path");
-const NO_PROXY: Verdict =
-    Verdict::Refused("a session has one way to the network; a context cannot have another");
+    Verdict::Refused("the browser of a session has no files; pass the content, not a path");
+const NO_PROXY: Verdict = Verdict::Refused("a browser context cannot have its own proxy");
 
-/// Judges one command.
+/// Decides about one command.
 pub(super) fn judge(method: &str, params: Option<&RawValue>) -> Verdict {
-    // The session ends by its own call.
+    // Sessions are ended through the API only.
     if matches!(method, "Browser.close" | "Browser.crash") {
         return Verdict::Done;
     }
@@ -124,14 +123,14 @@ pub(super) fn judge(method: &str, params: Option<&RawValue>) -> Verdict {
     }
 }
 
-/// Nothing is downloaded, wherever to; libraries ask for it when they connect, and go on without.
+/// Denies all downloads. Libraries enable them when they connect, but work without.
 fn no_download(mut params: Map<String, Value>) -> Verdict {
     params.remove("downloadPath");
     params.insert("behavior".to_owned(), json!("deny"));
     Verdict::With(params.into())
 }
 
-/// Paths of files are refused, an empty list is not.
+/// Rejects file paths; an empty list is allowed.
 fn no_files(params: Map<String, Value>, files: fn(&Map<String, Value>) -> Option<&Value>) -> Verdict {
     let none = match files(&params) {
         None | Some(Value::Null) => true,
@@ -187,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_are_in_order_so_that_names_are_found() {
+    fn the_lists_are_sorted_for_binary_search() {
         assert!(DOMAINS.is_sorted());
         assert!(COMMANDS.is_sorted());
     }
 
     #[test]
-    fn what_reaches_beyond_the_session_is_refused() {
+    fn commands_that_reach_beyond_the_session_are_rejected() {
         for method in [
             "Browser.executeBrowserCommand",
             "Browser.getBrowserCommandLine",
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_libraries_need_passes() {
+    fn commands_that_libraries_need_are_allowed() {
         for method in [
             "Page.enable",
             "Runtime.evaluate",
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_the_web_are_opened() {
+    fn only_web_urls_are_opened() {
         for method in [
             "Page.navigate",
             "Target.createTarget",
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_that_was_judged_is_the_one_that_is_sent() {
+    fn the_url_that_was_checked_is_the_one_that_is_sent() {
         let twice = r#"{"url":"file:///etc/passwd","url":"http://a.test/"}"#;
         let params = RawValue::from_string(twice.to_owned()).unwrap();
         let verdict = judge("Page.navigate", Some(&params));
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_cannot_have_a_network_of_its_own() {
+    fn a_context_cannot_have_its_own_proxy() {
         let create = |params| check("Target.createBrowserContext", params);
         assert_eq!(create(json!({"proxyServer": "http://1.2.3.4:80"})), NO_PROXY);
         assert_eq!(create(json!({"proxyBypassList": "*"})), NO_PROXY);
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_downloaded_and_no_file_is_read() {
+    fn downloads_are_denied_and_file_paths_rejected() {
         let allow = json!({"behavior": "allowAndName", "downloadPath": "/tmp", "eventsEnabled": true});
         let deny = json!({"behavior": "deny", "eventsEnabled": true});
         for method in ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"] {

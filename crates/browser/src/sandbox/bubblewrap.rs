@@ -1,4 +1,4 @@
-//! Bubblewrap's arguments: what a process sees of the machine, which is as little as it can work with.
+//! Bubblewrap's arguments: what a process sees of the machine, which is as little as possible.
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,47 +19,50 @@ use crate::limits;
 
 const KNOWN_PLACES: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
-/// A user that no system gives to anybody: what it may do is what everybody may.
+/// A user id that no system assigns, so that it has only the rights that every user has.
 const SANDBOX_USER: u32 = 64_123;
 
-/// Bubblewrap, as it works on this machine.
+/// Bubblewrap, as available on this machine.
 #[derive(Clone, Debug)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// Whether a process within can make user namespaces: what a browser's own sandbox needs.
+    /// Whether user namespaces can be nested, which a browser's own sandbox needs.
     nests: bool,
-    /// Whom a server of root's starts sandboxes as, where that works.
+    /// User that starts sandboxes if the server runs as root and this works.
     user: Option<u32>,
     groups: Groups,
 }
 
-/// What one process sees and may take.
+/// What one process can see and its resource limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
-    /// Files and folders of this machine, and where they are seen; always read-only.
+    /// Visible files and folders, as host path and sandbox path; always read-only.
     pub(crate) shown: Vec<(PathBuf, PathBuf)>,
-    /// Folders of the server, should one lie within what is shown.
+    /// Private folders of the server, hidden if they are within a visible folder.
     pub(crate) private: Vec<PathBuf>,
-    /// Folder and size of what it can write, in memory.
+    /// Size of the writable in-memory folder.
     pub(crate) files_bytes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) tasks: u64,
     pub(crate) access: Access,
-    /// The port on its loopback that is served here.
+    /// Port on its loopback interface that the server serves.
     pub(crate) port: u16,
 }
 
-/// What kind of process it is.
+/// The kind of process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// A browser, which makes sandboxes of its own.
+    /// A browser, which creates its own sandboxes.
     Browser,
-    /// Code of somebody.
+    /// Code of a user.
     Code,
 }
 
 impl Bubblewrap {
-    /// Tries it out. The error is the reason why there is none, for the operator.
+    /// Tests bubblewrap on this machine.
+    ///
+    /// # Errors
+    /// Why it cannot be used, for the operator.
     pub(super) async fn detect() -> Result<Bubblewrap, String> {
         let program = KNOWN_PLACES
             .iter()
@@ -74,7 +77,7 @@ impl Bubblewrap {
         };
         let room = Room::new(Access::Code, 0, vec![]);
         if bubblewrap.user.is_some() && bubblewrap.try_out(&room, &["/usr/bin/true"]).await.is_err() {
-            // Only root may have user namespaces here.
+            // Only root may create user namespaces here.
             bubblewrap.user = None;
         }
         bubblewrap.try_out(&room, &["/usr/bin/true"]).await?;
@@ -91,10 +94,10 @@ impl Bubblewrap {
             .try_out(&Room::new(Access::Browser, 0, vec![]), &nested)
             .await;
         if let Err(reason) = &nests {
-            tracing::info!(%reason, "browsers have one sandbox, not a second within");
+            tracing::info!(%reason, "browsers run without their own nested sandbox");
         }
         if !bubblewrap.groups.complete() {
-            tracing::warn!("no control groups: what a sandbox may take is limited for each process alone");
+            tracing::warn!("no control groups: resource limits of sandboxes apply to single processes only");
         }
         Ok(Bubblewrap {
             nests: nests.is_ok(),
@@ -102,7 +105,7 @@ impl Bubblewrap {
         })
     }
 
-    /// Whether a browser's own sandbox works within.
+    /// Returns whether a browser's own sandbox works inside.
     pub(crate) fn nests(&self) -> bool {
         self.nests
     }
@@ -121,19 +124,20 @@ impl Bubblewrap {
         }
         let output = match timeout(limits::DETECT_TIMEOUT, command.output()).await {
             Ok(Ok(output)) => output,
-            Ok(Err(error)) => return Err(format!("{} does not start: {error}", self.program.display())),
-            Err(_) => return Err("bubblewrap does not come to an end".to_owned()),
+            Ok(Err(error)) => return Err(format!("cannot start {}: {error}", self.program.display())),
+            Err(_) => return Err("bubblewrap does not finish".to_owned()),
         };
         match output.status.success() {
             true => Ok(()),
             false => Err(format!(
-                "bubblewrap does not work here: {}",
+                "bubblewrap does not work on this machine: {}",
                 String::from_utf8_lossy(&output.stderr).trim()
             )),
         }
     }
 
-    /// Starts `program`, a path within the room, with the descriptors and the environment that `set_up` gives it.
+    /// Starts `program`, a path inside the sandbox, with the descriptors and environment that `set_up`
+    /// configures.
     pub(crate) async fn start(
         &self,
         launcher: &Launcher,
@@ -177,14 +181,14 @@ impl Bubblewrap {
         let child = launcher.spawn(command).await?;
         let port = timeout(limits::START_TIMEOUT, init::take_in(ours))
             .await
-            .map_err(|_| io::Error::other("the sandbox does not come up"))?
-            .map_err(|_| io::Error::other("the sandbox did not come up"))?;
+            .map_err(|_| io::Error::other("the sandbox did not start in time"))?
+            .map_err(|_| io::Error::other("the sandbox failed to start"))?;
         Ok(Enclosed { child, group, port })
     }
 }
 
 impl Room {
-    /// The system's programs alone.
+    /// Creates a sandbox description that shows only the system's programs.
     pub(crate) fn new(access: Access, port: u16, private: Vec<PathBuf>) -> Room {
         let (memory_bytes, tasks, files_bytes) = match access {
             Access::Browser => (
@@ -209,7 +213,7 @@ impl Room {
         }
     }
 
-    /// Everything but the program.
+    /// Returns bubblewrap's arguments except the program.
     fn arguments(&self) -> Vec<String> {
         let mut arguments = Arguments::default();
         for namespace in ["user", "pid", "net", "ipc", "uts", "cgroup-try"] {
@@ -251,7 +255,7 @@ impl Room {
         let shared = limits::SHARED_MEMORY_BYTES.to_string();
         arguments.add(["--proc", "/proc", "--dev", "/dev"]);
         match self.access {
-            // Its own sandbox writes there about its own processes.
+            // The browser's own sandbox writes there about its own processes.
             Access::Browser => {
                 for name in settings_of_the_kernel() {
                     arguments.add(["--ro-bind-try", &name, &name]);
@@ -275,7 +279,7 @@ impl Room {
     }
 }
 
-/// Whether any user may read it where it is.
+/// Returns whether every user may read the path.
 fn open_to_all(path: &Path) -> bool {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let allows =
@@ -283,8 +287,8 @@ fn open_to_all(path: &Path) -> bool {
     allows(&path, 0o5) && path.ancestors().skip(1).all(|folder| allows(folder, 0o1))
 }
 
-/// What is in `/proc` beside processes and could be written to. It belongs to root, and to the kernel a process that a
-/// server of root's starts is root's, whatever it is called in its sandbox.
+/// Returns the writable entries of `/proc` other than processes. They belong to root, and the kernel treats a
+/// process started by a server that runs as root as root's, whatever its user id in the sandbox is.
 fn settings_of_the_kernel() -> Vec<String> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -320,7 +324,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nobody_in_a_sandbox_changes_settings_of_the_kernel() {
+    async fn a_sandboxed_process_cannot_change_kernel_settings() {
         let bubblewrap = Bubblewrap::detect().await.unwrap();
         for access in [Access::Browser, Access::Code] {
             let write = "file=/proc/sys/kernel/core_uses_pid; known=$(cat $file) && ! echo $known > $file";

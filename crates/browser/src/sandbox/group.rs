@@ -1,5 +1,5 @@
-//! Control groups: what the processes of one sandbox may take together. Where the server may not make groups there
-//! are none, and each process is limited alone.
+//! Control groups: the total resource limits of the processes of one sandbox. If the server may not create
+//! groups, there are none, and only limits of single processes apply.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::launcher::Launcher;
 
-/// Folders in which groups can be made, one for each hierarchy; none when there are no groups.
+/// Folders in which groups can be created, one per hierarchy; empty if there are no groups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     hierarchies: Vec<Hierarchy>,
@@ -21,20 +21,20 @@ struct Hierarchy {
     memory: Option<&'static str>,
 }
 
-/// The groups of one sandbox; removed with this value.
+/// The groups of one sandbox; removed on drop.
 pub(crate) struct Group {
     folders: Vec<PathBuf>,
     launcher: Launcher,
 }
 
-/// Every group of ours is called so, with the server's process id behind it.
+/// Name prefix of all groups of this program; the server's process id follows.
 const PREFIX: &str = "harvestman-";
-/// The limit of memory, version 2.
+/// File of the memory limit in cgroup version 2.
 const MEMORY: &str = "memory.max";
 const ROOT: &str = "/sys/fs/cgroup";
 
 impl Groups {
-    /// Finds out where groups can be made, and removes those of servers that are gone.
+    /// Finds out where groups can be created, and removes groups of servers that have ended.
     pub(crate) fn detect() -> Groups {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let hierarchies: Vec<Hierarchy> = own.lines().filter_map(hierarchy).collect();
@@ -44,7 +44,7 @@ impl Groups {
         Groups { hierarchies }
     }
 
-    /// Whether all of a sandbox's memory and tasks can be limited together.
+    /// Returns whether both total memory and number of tasks of a sandbox can be limited.
     pub(crate) fn complete(&self) -> bool {
         let all = &self.hierarchies;
         all.iter().any(|one| one.tasks.is_some()) && all.iter().any(|one| one.memory.is_some())
@@ -68,7 +68,7 @@ impl Groups {
         };
         for hierarchy in &self.hierarchies {
             let folder = hierarchy.folder.join(&name);
-            // A server that had the same process id may have left one, with nobody in it.
+            // A server that had the same process id may have left an empty group.
             fs::create_dir_all(&folder)?;
             group.folders.push(folder.clone());
             for (file, most) in [(hierarchy.tasks, tasks), (hierarchy.memory, memory_bytes)] {
@@ -77,7 +77,7 @@ impl Groups {
                 }
             }
             if hierarchy.memory == Some(MEMORY) {
-                // A sandbox has no share in swap; without swap there is no such file.
+                // Sandboxes get no swap; without swap there is no such file.
                 let _none = fs::write(folder.join("memory.swap.max"), "0");
             }
         }
@@ -86,7 +86,7 @@ impl Groups {
 }
 
 impl Group {
-    /// The files that put the process which writes into them into the group.
+    /// Returns the `cgroup.procs` files: a process that writes to them joins the groups.
     pub(crate) fn doors(&self) -> Vec<PathBuf> {
         self.folders
             .iter()
@@ -94,7 +94,7 @@ impl Group {
             .collect()
     }
 
-    /// Waits until the processes have ended and removes it.
+    /// Waits until the processes have ended and removes the groups.
     pub(crate) async fn remove(mut self) {
         let removed = self.launcher.remove(std::mem::take(&mut self.folders));
         let _thread_ended = removed.await;
@@ -109,13 +109,13 @@ impl Drop for Group {
     }
 }
 
-/// The hierarchy of a line of `/proc/self/cgroup`: `number:controllers:path`, where version 2 has no controllers.
+/// Parses a line of `/proc/self/cgroup`: `number:controllers:path`; version 2 has no controllers.
 fn hierarchy(line: &str) -> Option<Hierarchy> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (controllers, path) = (fields.next()?, fields.next()?.trim_start_matches('/'));
     if controllers.is_empty() {
         let own = Path::new(ROOT).join(path);
-        // A service whose processes are in a group of their own may make groups beside that one.
+        // A service whose processes are in a subgroup may create groups beside that one.
         let beside = own.parent().filter(|parent| parent.starts_with(ROOT));
         return beside.into_iter().chain([own.as_path()]).find_map(unified);
     }
@@ -129,14 +129,14 @@ fn hierarchy(line: &str) -> Option<Hierarchy> {
     (of_use && hierarchy.works()).then_some(hierarchy)
 }
 
-/// A folder of version 2, when its groups can have limits.
+/// Returns a version 2 folder if groups in it can have limits.
 fn unified(folder: &Path) -> Option<Hierarchy> {
     let hierarchy = Hierarchy {
         folder: folder.to_owned(),
         tasks: Some("pids.max"),
         memory: Some(MEMORY),
     };
-    // It may be so already, or not be allowed; what is made then tells.
+    // The controllers may already be enabled, or it may not be allowed; `works` finds out.
     let _known = fs::write(folder.join("cgroup.subtree_control"), "+memory +pids");
     hierarchy.works().then_some(hierarchy)
 }
@@ -150,12 +150,12 @@ impl Hierarchy {
         let wanted = [self.tasks, self.memory, Some("cgroup.procs")];
         let mut files = wanted.into_iter().flatten();
         let works = files.all(|file| fs::OpenOptions::new().write(true).open(folder.join(file)).is_ok());
-        // Nobody is in it.
+        // The group is empty.
         let _removed = fs::remove_dir(&folder);
         works
     }
 
-    /// Removes what servers left behind that were killed; groups that are not empty stay.
+    /// Removes groups left by killed servers; groups with processes stay.
     fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;

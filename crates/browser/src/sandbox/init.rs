@@ -1,8 +1,8 @@
-//! What runs in a process of a sandbox before its program does: outside, joining the control groups and limiting
-//! itself; inside, opening the one port and passing it out.
+//! What runs in a sandboxed process before its program. Outside the sandbox: joins the control groups and
+//! sets its limits. Inside: opens the one port and passes the listener out.
 //!
-//! The server's program is called for both, because a process that has threads cannot do this between fork and
-//! exec. Each stage is one thread, opens nothing else, and becomes the next by exec.
+//! Both stages run the server's own program, because a process with threads cannot do this between fork and
+//! exec. Each stage is single-threaded, opens nothing else, and becomes the next by exec.
 
 use std::convert::Infallible;
 use std::fs::OpenOptions;
@@ -25,24 +25,24 @@ use tokio::io::Interest;
 
 use crate::limits;
 
-/// The argument that makes the server's program do this; what follows is for [`sandbox_init`].
+/// Command-line argument that runs a stage; its parameters for [`sandbox_init`] follow.
 pub const SANDBOX_INIT_COMMAND: &str = "sandbox-init";
 
-/// One stage.
+/// A stage of the start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Stage {
-    /// Outside: join, limit, become bubblewrap.
+    /// Outside: join the groups, set limits, become bubblewrap.
     Confine {
-        /// Files that put the writer into a control group.
+        /// `cgroup.procs` files of the groups to join.
         groups: Vec<PathBuf>,
-        /// Whom to become, for root.
+        /// User to switch to, if the server runs as root.
         user: Option<u32>,
-        /// Writable memory of one process.
+        /// Limit of the writable memory of each process.
         data_bytes: Option<u64>,
         program: PathBuf,
         arguments: Vec<String>,
     },
-    /// Inside: open the port, pass it out, become the program.
+    /// Inside: open the port, pass the listener out, become the program.
     Enter {
         port: u16,
         program: PathBuf,
@@ -51,17 +51,17 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// The arguments of the program that does it.
+    /// Returns the command-line arguments that run this stage.
     pub(crate) fn arguments(&self) -> [String; 2] {
         let stage = serde_json::to_string(self).expect("a stage is plain data");
         [SANDBOX_INIT_COMMAND.to_owned(), stage]
     }
 }
 
-/// Does what the argument behind [`SANDBOX_INIT_COMMAND`] says and becomes another program.
+/// Runs the stage given in the argument after [`SANDBOX_INIT_COMMAND`] and becomes another program.
 ///
 /// # Errors
-/// Whatever keeps it from that.
+/// If any step fails.
 pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
     match serde_json::from_str(argument)? {
         Stage::Confine {
@@ -77,7 +77,7 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
             limit(data_bytes, groups.is_empty());
             let mut command = Command::new(program);
             if let Some(user) = user {
-                // Further groups are given up with it.
+                // This also drops supplementary groups.
                 command.uid(user).gid(user);
             }
             Err(command.args(arguments).env_clear().exec())
@@ -88,7 +88,7 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
             arguments,
         } => {
             pass_out(&TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)?;
-            // The socket is let go with stdin.
+            // Replacing stdin closes the socket.
             Err(Command::new(program).args(arguments).stdin(Stdio::null()).exec())
         }
     }
@@ -107,13 +107,13 @@ fn limit(data_bytes: Option<u64>, without_groups: bool) {
                 current: Some(most),
                 maximum: Some(most),
             };
-            // A limit that is lower already stays.
+            // If the limit is already lower, it stays.
             let _ = setrlimit(resource, limit);
         }
     }
 }
 
-/// Passes the listener out over the socket that is stdin.
+/// Passes the listener out over the socket at stdin.
 fn pass_out(listener: &TcpListener) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -124,10 +124,10 @@ fn pass_out(listener: &TcpListener) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the listener that a process in a sandbox passes out.
+/// Receives the listener that a sandboxed process passes out.
 ///
 /// # Errors
-/// The process ended before.
+/// If the process ends first.
 pub(super) async fn take_in(socket: UnixStream) -> io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     let socket = tokio::net::UnixStream::from_std(socket)?;

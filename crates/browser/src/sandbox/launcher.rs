@@ -1,5 +1,5 @@
-//! The thread that starts what runs in sandboxes. A sandbox ends with the thread that started it, so this one lives
-//! as long as anybody may start one or has one.
+//! The thread that starts sandboxed processes. A sandbox is killed when the thread that started it ends, so
+//! this thread lives as long as any sandbox may be needed.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::limits;
 
-/// Hands work to the thread; cheap to clone.
+/// Sends work to the thread. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Launcher {
     orders: mpsc::Sender<Order>,
@@ -24,7 +24,7 @@ enum Order {
         runtime: Handle,
         started: oneshot::Sender<io::Result<Child>>,
     },
-    /// Folders of control groups whose processes are about to end.
+    /// Remove the folders of control groups whose processes are about to end.
     Remove {
         folders: Vec<PathBuf>,
         removed: oneshot::Sender<()>,
@@ -32,14 +32,14 @@ enum Order {
 }
 
 impl Launcher {
-    /// Without its thread nothing is started, which is then the error.
+    /// Starts the thread. If that fails, every later `spawn` returns an error.
     pub(crate) fn start() -> Launcher {
         let (orders, received) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("launcher".to_owned())
             .spawn(move || received.into_iter().for_each(Order::carry_out));
         if let Err(error) = thread {
-            tracing::error!(%error, "the thread that starts processes could not be started");
+            tracing::error!(%error, "cannot start the launcher thread");
         }
         Launcher { orders }
     }
@@ -52,15 +52,15 @@ impl Launcher {
             runtime: Handle::current(),
             started,
         };
-        let ended = || io::Error::other("the thread that starts processes has ended");
+        let ended = || io::Error::other("the launcher thread has ended");
         self.orders.send(order).map_err(|_| ended())?;
         child.await.map_err(|_| ended())?
     }
 
-    /// Removes folders of control groups as soon as they are empty; who waits for it may stop.
+    /// Removes folders of control groups as soon as they are empty. The receiver may be dropped.
     pub(crate) fn remove(&self, folders: Vec<PathBuf>) -> oneshot::Receiver<()> {
         let (removed, done) = oneshot::channel();
-        // Without the thread they are removed by the next start of the server.
+        // If the thread has ended, the next start of the server removes them.
         let _ended = self.orders.send(Order::Remove { folders, removed });
         done
     }
@@ -75,7 +75,7 @@ impl Order {
                 started,
             } => {
                 let _within = runtime.enter();
-                // Whoever asked may have given up; then the child is killed here.
+                // If the caller has stopped waiting, dropping the child kills it.
                 let _gone = started.send(command.spawn());
             }
             Order::Remove { folders, removed } => {
@@ -85,7 +85,7 @@ impl Order {
                         && error.kind() != io::ErrorKind::NotFound
                     {
                         if Instant::now() > deadline {
-                            tracing::debug!(%error, folder = %folder.display(), "a control group stays");
+                            tracing::debug!(%error, folder = %folder.display(), "cannot remove a control group");
                             break;
                         }
                         std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! Which languages code may be in here, and starting workers of them.
+//! The languages that code may use on this server; starts their workers.
 
 use std::path::PathBuf;
 
@@ -15,9 +15,9 @@ pub(crate) struct Languages {
     pub(super) launcher: Launcher,
     pub(super) init: PathBuf,
     pub(super) private: Vec<PathBuf>,
-    /// None: code runs beside the server.
+    /// `None`: code runs without isolation.
     pub(super) sandbox: Option<Bubblewrap>,
-    /// Home of code that has no sandbox.
+    /// Home folder of code without a sandbox.
     pub(super) folder: PathBuf,
     allowed: bool,
     node: OnceCell<Runtime>,
@@ -25,7 +25,7 @@ pub(crate) struct Languages {
     programs: Programs,
 }
 
-/// What the operator says about programs.
+/// The programs that the operator has configured.
 pub(crate) struct Programs {
     pub(crate) node: Option<PathBuf>,
     pub(crate) node_modules: Vec<PathBuf>,
@@ -58,14 +58,16 @@ impl Languages {
 
     /// Starts a worker.
     ///
-    /// Errors: the operator has not configured the language, or nothing that keeps its code apart.
+    /// # Errors
+    /// If the operator has not configured the language, or no sandbox is available.
     pub(crate) async fn start(&self, language: Language) -> Result<Worker, BrowserError> {
         Worker::start(self, self.runtime(language).await?).await
     }
 
-    /// Whether code of this language can be run here.
+    /// Checks that code of this language can be run here.
     ///
-    /// Errors: as [`Languages::start`].
+    /// # Errors
+    /// As for [`Languages::start`].
     pub(crate) async fn check(&self, language: Language) -> Result<(), BrowserError> {
         match language {
             Language::Bash => Ok(()),
@@ -76,7 +78,7 @@ impl Languages {
     async fn runtime(&self, language: Language) -> Result<&Runtime, BrowserError> {
         if !self.allowed {
             return Err(BrowserError::NotConfigured(
-                "code is not run on this server, because it has no sandbox: install bubblewrap and allow user \
+                "this server cannot run code because it has no sandbox: install bubblewrap and allow user \
                  namespaces, or set HARVESTMAN_UNSANDBOXED_CODE=1 to run code with the server's own rights"
                     .to_owned(),
             ));

@@ -1,5 +1,5 @@
-// Runs code for one session in Node.js, as its prompt would: commands come on descriptor 3, what happens goes out
-// on 4, a JSON text a line each. The argument is the file from which `require` looks for packages.
+// Runs code for one session in Node.js, like its REPL. Commands arrive on descriptor 3, messages are written
+// to 4, as one line of JSON each. The argument is the file from which `require` resolves packages.
 "use strict";
 const fs = require("node:fs");
 const inspector = require("node:inspector");
@@ -11,11 +11,11 @@ const { StringDecoder } = require("node:string_decoder");
 const packages = require("node:module").createRequire(process.argv[1]);
 const { chromium } = packages("playwright-core");
 
-// The code may replace what it likes; these stay.
+// Copies, because the code may replace globals.
 const { writeSync } = fs;
 const { stringify, parse } = JSON;
 
-// Longer texts are cut by whoever reads them.
+// The server cuts longer texts anyway.
 const MOST = 1024 * 1024;
 
 function say(message) {
@@ -37,7 +37,7 @@ for (const event of ["uncaughtException", "unhandledRejection"])
   process.on(event, (error) => process.stderr.write(`Uncaught ${util.inspect(error)}\n`));
 process.on("exit", (code) => say({ said: "exit", code }));
 
-/** Undefined stays undefined, text is itself, plain values are JSON, all else is what the prompt would show. */
+/** Converts a value to text: undefined stays undefined, strings are unchanged, plain values become JSON, others look as in the REPL. */
 function text(value) {
   if (value === undefined || typeof value === "string") return value;
   const { isMap, isSet, isNativeError, isRegExp, isProxy } = util.types;
@@ -47,7 +47,7 @@ function text(value) {
       const json = stringify(value);
       if (json !== undefined) return json;
     } catch {
-      // A circle, or a big integer.
+      // A circular structure or a BigInt.
     }
   }
   return util.inspect(value);
@@ -64,7 +64,7 @@ const post = (method, params) =>
 const evaluate = (expression) =>
   post("Runtime.evaluate", { expression, replMode: true, awaitPromise: true, objectGroup: "result" });
 
-/** Message and places of an exception, those of the code alone. */
+/** Returns message and stack of an exception, without frames outside the code. */
 function reason({ exception, text }) {
   if (!exception) return text;
   if (exception.subtype !== "error") return `Uncaught ${exception.description ?? stringify(exception.value)}`;
@@ -76,7 +76,7 @@ async function run(code) {
   let { result, exceptionDetails } = await evaluate(code);
   if (/^SyntaxError: Illegal return/.test(exceptionDetails?.exception?.description))
     ({ result, exceptionDetails } = await evaluate(`(async () => {\n${code}\n})()`));
-  // A value that is still to come is waited for, like that of `return` above.
+  // Await a promise, as for `return` above.
   if (result.subtype === "promise" && !exceptionDetails)
     ({ result, exceptionDetails } = await post("Runtime.awaitPromise", { promiseObjectId: result.objectId }));
   try {
@@ -110,7 +110,7 @@ async function targetOf(page) {
 }
 const usable = (page) => Boolean(page?.isClosed) && !page.isClosed() && !crashed.has(page);
 
-/** Makes the page of a target `page`, unless it is. A page that has just been opened may not be known yet. */
+/** Sets `page` to the page of a target. Retries, because a newly opened page may not be known yet. */
 async function choose(target) {
   for (let look = 0; look < 100; look++) {
     const known = globalThis.browser.contexts().flatMap((context) => context.pages());

@@ -1,4 +1,4 @@
-//! What code writes, up to a limit for each stream.
+//! Captured output of code, up to a limit for each stream.
 
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ pub(super) enum Stream {
     Stderr,
 }
 
-/// Both streams since they were last taken.
+/// The output of both streams since it was last taken.
 #[derive(Default)]
 pub(super) struct Output(Mutex<[Vec<u8>; 2]>);
 
@@ -25,7 +25,7 @@ impl Output {
         kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// stdout and stderr; from now on they are empty.
+    /// Takes stdout and stderr.
     pub(super) fn take(&self) -> (String, String) {
         let [stdout, stderr] = take(&mut *self.streams());
         (text(stdout), text(stderr))
@@ -36,7 +36,7 @@ impl Output {
     }
 }
 
-/// What is no text is replaced; a character that the limit cut is left out.
+/// Converts bytes to text: replaces invalid UTF-8, drops a character that the limit cut.
 fn text(mut bytes: Vec<u8>) -> String {
     if let Err(error) = std::str::from_utf8(&bytes)
         && error.error_len().is_none()
@@ -47,7 +47,7 @@ fn text(mut bytes: Vec<u8>) -> String {
     cut(text, limits::MAX_OUTPUT_BYTES)
 }
 
-/// The start of a text, at most so many bytes.
+/// Cuts a text to at most `most` bytes.
 pub(super) fn cut(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text

@@ -1,5 +1,5 @@
-# Runs code for one session in Python: commands come on descriptor 3, what happens goes out on 4, a JSON text a line
-# each. The argument is a folder in which packages are found.
+# Runs code for one session in Python. Commands arrive on descriptor 3, messages are written to 4, as one line
+# of JSON each. The argument is a folder in which packages are found.
 import ast
 import asyncio
 import inspect
@@ -12,7 +12,7 @@ sys.path.append(sys.argv[1])
 from playwright.async_api import async_playwright
 
 NAME = "<code>"
-# Longer texts are cut by whoever reads them.
+# The server cuts longer texts anyway.
 MOST = 1024 * 1024
 
 
@@ -23,7 +23,7 @@ def say(**message):
 
 
 class Output:
-    """A text stream whose every write is a message."""
+    """A text stream that sends every write as a message."""
 
     encoding = "utf-8"
     errors = "replace"
@@ -67,7 +67,7 @@ def text(value):
 
 
 class Stored(ast.NodeVisitor):
-    """Names that statements bind, those of functions within them left out."""
+    """Names that the statements bind, except those inside nested functions."""
 
     def __init__(self):
         self.names = set()
@@ -91,7 +91,7 @@ class Stored(ast.NodeVisitor):
 
 
 class Returns(ast.NodeVisitor):
-    """Whether a `return` stands outside of functions."""
+    """Finds a `return` outside of functions."""
 
     found = False
 
@@ -130,7 +130,7 @@ async def evaluate(code, names):
 
 
 def reason(error):
-    """The traceback from the code on."""
+    """Returns the traceback, starting at the code."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != NAME:
         frames = frames.tb_next
@@ -172,7 +172,7 @@ def usable(page):
 
 
 async def choose(target, names):
-    """Makes the page of a target `page`, unless it is. A page that has just been opened may not be known yet."""
+    """Sets `page` to the page of a target. Retries, because a newly opened page may not be known yet."""
     for _ in range(100):
         known = [page for context in names["browser"].contexts for page in context.pages]
         for page in [names.get("page"), *known]:

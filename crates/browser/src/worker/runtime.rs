@@ -1,4 +1,4 @@
-//! Where the languages of code are on this machine, and what a worker of each needs to see.
+//! Finds the programs that run code on this machine, and what a worker of each needs to see.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,28 +12,28 @@ use crate::limits;
 const NODE_WORKER: &str = include_str!("node.cjs");
 const PYTHON_WORKER: &str = include_str!("python.py");
 
-/// Where Node.js packages are in a sandbox.
+/// Folder of Node.js packages in a sandbox.
 const PACKAGES: &str = "/run/node_modules";
 
-/// How a worker of one language is started.
+/// How to start a worker of one language.
 #[derive(Clone, Debug)]
 pub(crate) struct Runtime {
     pub(crate) program: PathBuf,
-    /// The program as a sandbox shows it.
+    /// Path of the program inside a sandbox.
     pub(crate) inside: PathBuf,
-    /// What a sandbox shows beside the system's programs.
+    /// Files and folders that a sandbox has to show in addition to the system's programs.
     pub(crate) shown: Vec<(PathBuf, PathBuf)>,
     pub(crate) arguments: Vec<String>,
-    /// The same without a sandbox.
+    /// Arguments without a sandbox.
     pub(crate) arguments_outside: Vec<String>,
 }
 
-/// The Node.js of this machine; none when there is none.
+/// Finds Node.js on this machine.
 pub fn find_node() -> Option<PathBuf> {
     in_path("node")
 }
 
-/// The Python of this machine; none when there is none.
+/// Finds Python on this machine.
 pub fn find_python() -> Option<PathBuf> {
     in_path("python3")
 }
@@ -46,9 +46,9 @@ fn in_path(name: &str) -> Option<PathBuf> {
 }
 
 impl Runtime {
-    /// Node.js with playwright-core from one of `folders`, or from where Node.js has its packages.
+    /// Node.js with playwright-core from one of `folders`, or from Node.js's own package folders.
     pub(crate) fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
-        let program = program.ok_or_else(|| missing("node", "Node.js is not there: set HARVESTMAN_NODE"))?;
+        let program = program.ok_or_else(|| missing("node", "Node.js was not found; set HARVESTMAN_NODE"))?;
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
         let package = node_modules(&program, folders)
             .map(|folder| folder.join("playwright-core"))
@@ -57,7 +57,10 @@ impl Runtime {
                 let first = folders.first().and_then(|folder| folder.parent());
                 let first = first.map(|folder| format!(" --prefix {}", folder.display()));
                 let install = format!("npm install{} playwright-core", first.unwrap_or_default());
-                missing("node", &format!("playwright-core is not there: `{install}`"))
+                missing(
+                    "node",
+                    &format!("playwright-core is not installed; run `{install}`"),
+                )
             })?;
         let inside = shown_at(&program, "/run/node");
         let arguments = |base: PathBuf| {
@@ -76,13 +79,13 @@ impl Runtime {
         })
     }
 
-    /// Python with the playwright that it finds itself.
+    /// Python with its own playwright.
     pub(crate) async fn python(program: Option<&Path>) -> Result<Runtime, BrowserError> {
         const ASK: &str = "import json, os, sys, playwright.async_api\n\
             packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\
             print(json.dumps([packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]))";
         let program =
-            program.ok_or_else(|| missing("python", "Python is not there: set HARVESTMAN_PYTHON"))?;
+            program.ok_or_else(|| missing("python", "Python was not found; set HARVESTMAN_PYTHON"))?;
         let mut command = Command::new(program);
         command
             .args(["-c", ASK])
@@ -97,7 +100,7 @@ impl Runtime {
         let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
         let folders = answer.ok_or_else(|| {
             let install = format!("{} -m pip install playwright", program.display());
-            missing("python", &format!("playwright is not there: `{install}`"))
+            missing("python", &format!("playwright is not installed; run `{install}`"))
         })?;
         let packages = folders.first().map(|folder| folder.display().to_string());
         let arguments = ["-c", PYTHON_WORKER, &packages.unwrap_or_default()]
@@ -126,7 +129,7 @@ impl Runtime {
     }
 }
 
-/// Every folder in which Node.js packages may be, in order.
+/// Returns the folders that may contain Node.js packages, in search order.
 fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let prefix = program.parent().and_then(Path::parent).map(Path::to_owned);
     let global = prefix.map(|prefix| prefix.join("lib/node_modules"));
@@ -147,7 +150,7 @@ fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = Pat
         .flat_map(|folder| [folder.join("playwright/node_modules"), folder].into_iter().rev())
 }
 
-/// Where a sandbox shows a program: where it is, unless that is a place of its own.
+/// Returns the path of a program inside a sandbox: its own path if it is below `/usr`, else `own`.
 fn shown_at(program: &Path, own: &str) -> PathBuf {
     match program.starts_with("/usr") {
         true => program.to_owned(),

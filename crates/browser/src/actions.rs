@@ -1,4 +1,5 @@
-//! The steps of a scrape between load and the taking of content (contract section 4.4), one after the other.
+//! Runs the actions of a scrape, one after the other, after the page has loaded and before its content is
+//! read (contract section 4.4).
 
 use harvestman_core::api::action::{Action, ScrollDirection};
 use serde_json::{Value, json};
@@ -14,7 +15,8 @@ use crate::picture;
 use crate::pointer;
 use crate::visitor::Visitor;
 
-/// Runs the actions in order. The first that fails ends it, with its place and type.
+/// Runs the actions in order. The first failure ends the scrape with an error that names the action's index
+/// and type.
 pub(crate) async fn run(
     page: &Page,
     visitor: &Visitor,
@@ -33,7 +35,7 @@ pub(crate) async fn run(
             BrowserError::Timeout if matches!(action, Action::WaitFor { .. }) => BrowserError::Action {
                 index,
                 kind: action.kind(),
-                reason: "the element did not become visible in the time given".to_owned(),
+                reason: "the element did not become visible in time".to_owned(),
             },
             other => other,
         })?;
@@ -58,7 +60,7 @@ async fn step(
         Action::Write { text } => write(page, text, deadline).await,
         Action::Press { key } => {
             let Some(key) = Key::parse(key) else {
-                return Err(refused(format!("there is no key `{key}`")));
+                return Err(refused(format!("unknown key `{key}`")));
             };
             key.press(page.session()).await?;
             page.after_input(deadline).await
@@ -95,7 +97,7 @@ async fn step(
     }
 }
 
-/// A function of this crate's own, called with arguments as JSON.
+/// Calls one of this crate's own JavaScript functions, with arguments as JSON.
 async fn call(
     page: &Page,
     function: &str,
@@ -110,7 +112,7 @@ async fn wait_for(page: &Page, selector: &str, deadline: Instant) -> Result<(), 
     const VISIBLE: &str = "(selector) => [...document.querySelectorAll(selector)].some((e) => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0)";
     loop {
         let visible = match call(page, VISIBLE, json!([selector]), deadline).await {
-            // The document may just be replaced by another.
+            // The document may be replaced by another at this moment.
             Err(BrowserError::Refused { reason, .. }) if !reason.contains("SyntaxError") => Value::Null,
             other => other?,
         };
@@ -121,7 +123,8 @@ async fn wait_for(page: &Page, selector: &str, deadline: Instant) -> Result<(), 
     }
 }
 
-/// Clicks where the element is seen, as a hand would; an element that cannot be seen is clicked by script.
+/// Clicks at the position where the element is visible, with mouse events; an element without such a position
+/// is clicked by script.
 async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Result<(), BrowserError> {
     const COUNT: &str = "(selector) => document.querySelectorAll(selector).length";
     const POINT: &str = include_str!("actions/point.js");
@@ -131,7 +134,7 @@ async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Res
     let found = call(page, COUNT, json!([selector]), deadline).await?;
     let found = usize::try_from(found.as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
     if found == 0 && !all {
-        return Err(refused(format!("nothing matches `{selector}`")));
+        return Err(refused(format!("no element matches `{selector}`")));
     }
     let wanted = if all { found.min(limits::MAX_CLICKS) } else { 1 };
     for index in 0..wanted {
@@ -144,7 +147,7 @@ async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Res
     Ok(())
 }
 
-/// Types a text into what has the focus, key by key.
+/// Types a text into the focused element, key by key.
 pub(crate) async fn write(page: &Page, words: &str, deadline: Instant) -> Result<(), BrowserError> {
     let mut buffer = [0; 4];
     for character in words.chars() {
@@ -172,13 +175,13 @@ async fn scroll(
     let found = call(page, SCROLL, json!([selector, sign]), deadline).await?;
     if found != Value::Bool(true) {
         let selector = selector.unwrap_or_default();
-        return Err(refused(format!("nothing matches `{selector}`")));
+        return Err(refused(format!("no element matches `{selector}`")));
     }
     page.sleep(limits::AFTER_INPUT, deadline).await?;
     page.rest(deadline).await
 }
 
-/// The value of a script: of its last expression, or of its `return`.
+/// Runs a script and returns the value of its last expression, or of its `return` statement.
 pub(crate) async fn execute(
     page: &Page,
     script: &str,
@@ -192,7 +195,7 @@ pub(crate) async fn execute(
     let result = result?;
     let value = result["value"].clone();
     if value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
-        return Err(refused("the value of the script is too large".to_owned()));
+        return Err(refused("the value of the script is larger than 1 MiB".to_owned()));
     }
     Ok(ScriptValue {
         kind: text(&result, "type"),

@@ -1,4 +1,4 @@
-//! The shared browser: one process for all scrapes, a context for each page.
+//! The shared browser: one process for all scrapes, with a browser context for each page.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -29,19 +29,19 @@ pub use crate::process::find_chromium;
 /// Settings of a browser.
 #[derive(Clone, Debug)]
 pub struct BrowserConfig {
-    /// Chromium or its headless shell.
+    /// Path of Chromium or its headless shell.
     pub program: PathBuf,
-    /// Folder of the profiles of its processes; each makes its own and removes it.
+    /// Folder for process profiles; each process creates its own and removes it.
     pub folder: PathBuf,
-    /// The proxy that is its only network.
+    /// The proxy, which is the browser's only network access.
     pub proxy: SocketAddr,
-    /// Our name in the user agent, such as `Harvestman/1.0`.
+    /// Product name for the user agent, such as `Harvestman/1.0`.
     pub agent: String,
     /// Pages open at once; further ones wait.
     pub pages: usize,
 }
 
-/// Renders pages; cheap to clone. The process is started by the first page.
+/// Renders pages. Cheap to clone. The process starts with the first page.
 #[derive(Clone)]
 pub struct Browser {
     shared: Arc<Shared>,
@@ -62,70 +62,70 @@ struct Running {
 /// A page to render.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderRequest<'a> {
-    /// Its address.
+    /// URL of the page.
     pub url: &'a Url,
-    /// Visitor, waits, actions and pictures.
+    /// Options for the visitor, waits, actions and screenshots.
     pub options: &'a ScrapeOptions,
-    /// Cookies and storages that the page begins with.
+    /// Cookies and storage to restore before the page is opened.
     pub storage: Option<&'a Storage>,
-    /// Whether cookies and storages are taken at the end.
+    /// Whether to return cookies and storage at the end.
     pub take_storage: bool,
-    /// When the caller gives up.
+    /// When rendering is abandoned.
     pub deadline: Instant,
 }
 
 /// A rendered page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rendering {
-    /// Address of the document at the end.
+    /// URL of the final document.
     pub url: Url,
-    /// Status of the answer that the document came with.
+    /// HTTP status of the final document.
     pub status: u16,
-    /// Its content type.
+    /// Content type of the final document.
     pub content_type: String,
-    /// The document at the end.
+    /// HTML of the final document.
     pub html: String,
-    /// The picture of the format `screenshot`.
+    /// The screenshot of the format `screenshot`.
     pub screenshot: Option<Picture>,
-    /// What the actions brought.
+    /// Results of the actions.
     pub steps: Steps,
-    /// Cookies and storages, where they are asked for.
+    /// Cookies and storage, if requested.
     pub storage: Option<Storage>,
 }
 
-/// What actions brought, each kind in order.
+/// Results of actions, each kind in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Steps {
-    /// Of `screenshot`.
+    /// Results of `screenshot`.
     pub screenshots: Vec<Picture>,
-    /// Of `scrape`.
+    /// Results of `scrape`.
     pub scrapes: Vec<PageHtml>,
-    /// Of `executeJavascript`.
+    /// Results of `executeJavascript`.
     pub script_values: Vec<ScriptValue>,
-    /// Of `pdf`: files.
+    /// Results of `pdf`, as PDF files.
     pub pdfs: Vec<Vec<u8>>,
 }
 
-/// A page in between.
+/// The HTML of a page at the time of a `scrape` action.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageHtml {
-    /// Its address.
+    /// URL of the document.
     pub url: String,
-    /// Its document.
+    /// HTML of the document.
     pub html: String,
 }
 
-/// Value of a script.
+/// The value of a script.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScriptValue {
-    /// `typeof` of it.
+    /// JavaScript `typeof` the value.
     pub kind: String,
-    /// As JSON; null for what JSON cannot say.
+    /// The value as JSON; null if JSON cannot represent it.
     pub value: Value,
 }
 
 impl Browser {
-    /// A browser with these settings; nothing is started yet.
+    /// Creates a browser with these settings; the process starts later.
     pub fn new(config: BrowserConfig) -> Browser {
         let places = config.pages.max(1);
         Browser {
@@ -138,10 +138,11 @@ impl Browser {
         }
     }
 
-    /// Renders a page: opens it as the visitor of the options, waits, acts, and takes what is asked for.
+    /// Renders a page: opens it with the options' visitor settings, waits, runs the actions, and reads the
+    /// results.
     ///
     /// # Errors
-    /// Every [`BrowserError`]; the page is closed in any case.
+    /// Any [`BrowserError`]; the page is closed in any case.
     pub async fn render(&self, request: RenderRequest<'_>) -> Result<Rendering, BrowserError> {
         let work = async {
             let _place = self
@@ -159,14 +160,15 @@ impl Browser {
         }
     }
 
-    /// Ends the process; the next page starts another.
+    /// Ends the process; the next page starts a new one.
     pub async fn stop(&self) {
         self.shared.process.lock().await.take();
     }
 }
 
 impl Shared {
-    /// The running process, or a new one in place of a dead or an old one.
+    /// Returns the running process; starts a new one if there is none, or it has ended or rendered too many
+    /// pages.
     async fn connect(&self) -> Result<(Connection, String), BrowserError> {
         let mut slot = self.process.lock().await;
         if let Some(running) = slot.as_mut()
@@ -179,7 +181,7 @@ impl Shared {
                 running.process.version.clone(),
             ));
         }
-        // An old process ends when its last page lets go of it; pages that it still shows lose it here.
+        // Dropping the old process kills it; pages that it still renders fail with `Gone`.
         *slot = None;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let name = format!("browser-{number}");
@@ -239,7 +241,7 @@ async fn show(
     }
     let screenshot = match wanted {
         Some(wanted) => {
-            // The window already has the size asked for.
+            // The window already has the requested size.
             let wanted = Screenshot {
                 viewport: None,
                 ..wanted.clone()

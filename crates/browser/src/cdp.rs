@@ -1,9 +1,10 @@
-//! The debugging protocol on a pipe: JSON messages, each ended by a zero byte.
+//! The Chrome DevTools Protocol over a pipe: JSON messages, each terminated by a zero byte.
 //!
-//! A [`Connection`] numbers commands, matches answers, and hands events to the [`Session`] they belong to. Every
-//! command has a deadline; when a page crashes its pending commands fail at once (Chromium never answers them),
-//! and when the pipe ends all do. Unknown events and fields pass unread. What belongs to clients from outside goes
-//! to them untouched ([`crate::multiplexer`]); never to a [`Session`] of ours, nor ours to them.
+//! A [`Connection`] numbers commands, matches responses, and forwards events to the [`Session`] that they
+//! belong to. Every command has a deadline. When a page crashes, its pending commands fail at once (Chromium
+//! never answers them); when the pipe ends, all do. Unknown events and fields are ignored. Messages of
+//! external clients are forwarded unchanged ([`crate::multiplexer`]); they never reach a [`Session`] of this
+//! crate, and its messages never reach them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::multiplexer::Outside;
 
-/// The protocol with one browser; cheap to clone.
+/// The connection to one browser. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
@@ -29,7 +30,7 @@ pub(crate) struct Connection {
 
 struct Shared {
     outgoing: mpsc::Sender<Outgoing>,
-    /// Bytes that clients from outside may have on their way.
+    /// Bytes that external clients may have queued.
     room: Arc<Semaphore>,
     last_id: AtomicU64,
     ended: AtomicBool,
@@ -37,7 +38,7 @@ struct Shared {
     outside: Mutex<Outside>,
 }
 
-/// A command on its way to the browser, with the room that it takes up.
+/// A queued command, with its share of the queue.
 struct Outgoing {
     bytes: Vec<u8>,
     _room: Option<OwnedSemaphorePermit>,
@@ -46,9 +47,9 @@ struct Outgoing {
 #[derive(Default)]
 struct Waiting {
     commands: HashMap<u64, Command>,
-    /// Where the events of a session go.
+    /// Event channels of page sessions.
     sessions: HashMap<String, mpsc::Sender<Event>>,
-    /// Where the events of the browser itself go.
+    /// Event channel of the browser itself.
     browser: Option<mpsc::Sender<Event>>,
 }
 
@@ -58,7 +59,7 @@ struct Command {
     name: &'static str,
 }
 
-/// A message of the browser, read no deeper than its kind asks for.
+/// A message of the browser; nested JSON is parsed only when needed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message<'a> {
@@ -75,7 +76,7 @@ pub(crate) struct Message<'a> {
     pub(crate) error: Option<&'a RawValue>,
 }
 
-/// Something the browser tells without being asked.
+/// An event of the browser.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) method: String,
@@ -83,7 +84,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// The parameters; none when they have another shape than expected.
+    /// Parses the parameters; `None` if they do not have the expected form.
     pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.params.as_deref()?.get()).ok()
     }
@@ -95,7 +96,7 @@ struct Refusal {
 }
 
 impl Connection {
-    /// Speaks over the two ends of a pipe until the browser closes its own.
+    /// Starts a connection over the two ends of a pipe, until the browser closes its end.
     pub(crate) fn start(
         from_browser: impl AsyncRead + Send + Unpin + 'static,
         to_browser: impl AsyncWrite + Send + Unpin + 'static,
@@ -114,45 +115,46 @@ impl Connection {
         Connection { shared }
     }
 
-    /// Whether the pipe has ended.
+    /// Returns whether the pipe has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.shared.ended.load(Ordering::Acquire)
     }
 
-    /// Fails all that waits, as the end of the pipe does.
+    /// Fails all pending commands, as if the pipe had ended.
     pub(crate) fn give_up(&self) {
         self.shared.end();
     }
 
-    /// A command to the browser itself.
+    /// Sends a command to the browser and waits for the response.
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         self.shared.call(None, method, params, deadline).await
     }
 
-    /// A command to the browser itself whose answer nobody needs; it is lost when the queue is full.
+    /// Sends a command to the browser without waiting for the response; drops it if the queue is full.
     pub(crate) fn post(&self, method: &'static str, params: Value) {
         self.shared.post(None, method, params);
     }
 
-    /// The clients from outside.
+    /// Returns the external clients.
     pub(crate) fn outside(&self) -> MutexGuard<'_, Outside> {
         self.shared.outside()
     }
 
-    /// A number for a command that is sent by [`Connection::forward`].
+    /// Returns an id for a command that is sent with [`Connection::forward`].
     pub(crate) fn next_id(&self) -> u64 {
         self.shared.next_id()
     }
 
-    /// Sends a command of a client from outside: JSON without the zero byte.
+    /// Sends a command of an external client: JSON without the terminating zero byte.
     pub(crate) async fn forward(&self, command: String) -> Result<(), BrowserError> {
         if self.has_ended() {
             return Err(BrowserError::Gone);
         }
         let mut bytes = command.into_bytes();
         bytes.push(0);
-        // However small it is, it takes up its share: half of the queue stays free for commands of ours.
+        // Every command takes at least this share, so that half of the queue stays free for the server's own
+        // commands.
         let share = limits::MAX_FORWARDED_BYTES / (limits::MAX_WAITING_COMMANDS / 2);
         let wanted = bytes.len().clamp(share, limits::MAX_FORWARDED_BYTES);
         let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
@@ -165,7 +167,7 @@ impl Connection {
         sent.map_err(|_| BrowserError::Gone)
     }
 
-    /// Attaches to a target: a page.
+    /// Attaches to a target (a page).
     pub(crate) async fn attach(
         &self,
         target: &str,
@@ -175,7 +177,7 @@ impl Connection {
         Ok(self.adopt(text(&answer, "sessionId")))
     }
 
-    /// A session that the browser has attached by itself.
+    /// Returns a session for a target that the browser attached automatically.
     pub(crate) fn adopt(&self, id: String) -> (Session, mpsc::Receiver<Event>) {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
         self.shared.waiting().sessions.insert(id.clone(), sender);
@@ -186,7 +188,7 @@ impl Connection {
         (session, events)
     }
 
-    /// The events of the browser itself, from now on; whoever had them before gets no more.
+    /// Subscribes to events of the browser itself; replaces the previous subscriber.
     pub(crate) fn events(&self) -> mpsc::Receiver<Event> {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
         self.shared.waiting().browser = Some(sender);
@@ -194,7 +196,7 @@ impl Connection {
     }
 }
 
-/// The protocol with one page. Its events end with it.
+/// A session with one page. Its events end when it is dropped.
 pub(crate) struct Session {
     shared: Arc<Shared>,
     id: String,
@@ -205,13 +207,13 @@ impl Session {
         &self.id
     }
 
-    /// A command to the page, answered before [`limits::COMMAND_TIMEOUT`].
+    /// Sends a command to the page and waits for the response, at most [`limits::COMMAND_TIMEOUT`].
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
         self.call_until(method, params, Instant::now() + limits::COMMAND_TIMEOUT)
             .await
     }
 
-    /// A command to the page, answered before the deadline.
+    /// Sends a command to the page and waits for the response until the deadline.
     pub(crate) async fn call_until(
         &self,
         method: &'static str,
@@ -221,7 +223,7 @@ impl Session {
         self.shared.call(Some(&self.id), method, params, deadline).await
     }
 
-    /// A command to the page whose answer may be large: its JSON as it came.
+    /// Sends a command to the page and returns the response as unparsed JSON, because it may be large.
     pub(crate) async fn raw_until(
         &self,
         method: &'static str,
@@ -232,7 +234,7 @@ impl Session {
         pending.raw_answer(deadline).await
     }
 
-    /// Commands sent one after the other without waiting for answers in between, and what became of each.
+    /// Sends commands without waiting in between, and returns the result of each.
     pub(crate) async fn call_all(
         &self,
         commands: Vec<(&'static str, Value)>,
@@ -249,7 +251,7 @@ impl Session {
         Ok(answers)
     }
 
-    /// A command whose answer nobody needs; it is lost when the queue is full.
+    /// Sends a command without waiting for the response; drops it if the queue is full.
     pub(crate) fn post(&self, method: &'static str, params: Value) {
         self.shared.post(Some(&self.id), method, params);
     }
@@ -277,7 +279,7 @@ impl Shared {
     fn post(&self, session: Option<&str>, method: &'static str, params: Value) {
         let message = encode(self.next_id(), session, method, params);
         if self.outgoing.try_send(message).is_err() {
-            tracing::debug!(method, "a command to the browser was dropped");
+            tracing::debug!(method, "dropping a command to the browser: the queue is full");
         }
     }
 
@@ -326,7 +328,7 @@ impl Shared {
     fn receive(&self, message: &[u8]) {
         let message: Message<'_> = match serde_json::from_slice(message) {
             Ok(message) => message,
-            Err(error) => return tracing::debug!(%error, "an unreadable message of the browser"),
+            Err(error) => return tracing::debug!(%error, "ignoring an invalid message of the browser"),
         };
         if self.outside().receive(&message) {
             return;
@@ -351,7 +353,7 @@ impl Shared {
             (None, Some(result)) => Ok(result.to_owned()),
             (None, None) => Ok(RawValue::NULL.to_owned()),
         };
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _gone = command.answer.send(answer);
     }
 
@@ -380,7 +382,7 @@ impl Shared {
                 params: params.map(RawValue::to_owned),
             };
             if events.try_send(event).is_err() {
-                tracing::debug!(session, "an event of a page was dropped");
+                tracing::debug!(session, "dropping an event of the browser: the queue is full");
             }
         }
     }
@@ -396,7 +398,7 @@ impl Shared {
     }
 }
 
-/// A command on its way; it is taken off the list when its caller stops waiting.
+/// A sent command; removed from the list of pending commands on drop.
 struct Pending<'a> {
     shared: &'a Shared,
     id: u64,
@@ -423,7 +425,7 @@ impl Drop for Pending<'_> {
     }
 }
 
-/// A text of an answer; empty when it is not there.
+/// Returns a string field of a response; empty if it is missing.
 pub(crate) fn text(answer: &Value, field: &str) -> String {
     answer[field].as_str().unwrap_or_default().to_owned()
 }
@@ -459,7 +461,7 @@ async fn read(shared: Arc<Shared>, mut from_browser: impl AsyncRead + Unpin) {
         buffer.drain(..start);
         searched = buffer.len();
         if buffer.len() > limits::MAX_MESSAGE_BYTES {
-            tracing::warn!("a message of the browser is too large; the browser is given up");
+            tracing::warn!("a message of the browser is too large; closing the connection");
             break;
         }
     }
@@ -470,7 +472,7 @@ async fn read(shared: Arc<Shared>, mut from_browser: impl AsyncRead + Unpin) {
 mod tests {
     use super::*;
 
-    /// A browser that answers by script: each command is looked at, each answer is one or more messages.
+    /// Starts a fake browser: `script` maps each command to the messages that it sends; null closes the pipe.
     fn browser(script: impl Fn(Value) -> Vec<Value> + Send + 'static) -> Connection {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read_half, write_half) = tokio::io::split(ours);
@@ -496,7 +498,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_find_their_commands() {
+    async fn responses_are_matched_to_their_commands() {
         let connection = browser(|command| {
             vec![
                 json!({"method": "Unknown.event", "params": {"x": 1}}),
@@ -513,15 +515,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_names_the_command() {
+    async fn an_error_names_the_command() {
         let connection =
             browser(|command| vec![json!({"id": command["id"], "error": {"code": -32000, "message": "no"}})]);
         let error = connection.call("Page.navigate", json!({})).await.unwrap_err();
-        assert_eq!(error.to_string(), "the browser refused Page.navigate: no");
+        assert_eq!(error.to_string(), "the browser rejected Page.navigate: no");
     }
 
     #[tokio::test]
-    async fn a_crash_fails_the_commands_of_its_page_alone() {
+    async fn a_crash_fails_only_the_commands_of_its_page() {
         let connection = browser(|command| match command["method"].as_str() {
             Some("Target.attachToTarget") => {
                 vec![json!({"id": command["id"], "result": {"sessionId": command["params"]["targetId"]}})]
@@ -543,7 +545,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_the_pipe_fails_everything() {
+    async fn the_end_of_the_pipe_fails_all_commands() {
         let connection = browser(|_| vec![Value::Null]);
         let error = connection
             .call("Browser.getVersion", json!({}))

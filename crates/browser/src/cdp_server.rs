@@ -1,6 +1,6 @@
-//! The protocol's address for one session's code: the WebSocket and the JSON beside it that libraries know, on a
-//! listener that is handed in. All of it lies below a token; without that there is nothing. Serves no page and
-//! answers no page's script.
+//! The local DevTools endpoint for the code of one session: the WebSocket and the JSON resources that client
+//! libraries expect, on a given listener. Every path starts with a token. Serves no pages, and rejects
+//! requests made by scripts of pages.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,21 +26,21 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use crate::limits;
 use crate::multiplexer::{CdpClient, Multiplexer};
 
-/// What a path below a token's names.
+/// A resource below the token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CdpPath<'a> {
-    /// The WebSocket of the whole browser.
+    /// The WebSocket of the browser.
     Browser,
-    /// The WebSocket of one page.
+    /// The WebSocket of one page, by target id.
     Page(&'a str),
-    /// Versions and the address of the first.
+    /// Version information with the browser's WebSocket URL.
     Version,
     /// The list of pages.
     Targets,
 }
 
 impl<'a> CdpPath<'a> {
-    /// Reads what stands behind the token; none when nothing is there.
+    /// Parses the path after the token; `None` if there is no such resource.
     pub fn of(rest: &'a str) -> Option<CdpPath<'a>> {
         let rest = rest.strip_prefix('/').unwrap_or(rest);
         match rest.strip_suffix('/').unwrap_or(rest) {
@@ -63,7 +63,7 @@ pub(crate) struct CdpServer {
 }
 
 impl CdpServer {
-    /// Serves the clients of `multiplexer` on `listener`, below `/{token}`.
+    /// Serves clients of `multiplexer` on `listener`, below `/{token}`.
     pub(crate) fn start(
         listener: TcpListener,
         multiplexer: Multiplexer,
@@ -79,7 +79,8 @@ impl CdpServer {
         Ok(CdpServer { address, task })
     }
 
-    /// The address of the browser's WebSocket. With `http:` for `ws:` it is the one below which the JSON lies.
+    /// Returns the browser's WebSocket URL. The JSON resources are below the same URL with `http:` instead of
+    /// `ws:`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
@@ -97,7 +98,7 @@ struct Door {
     address: String,
 }
 
-/// The connections end with this task.
+/// Accepts connections; they end with this task.
 async fn accept(listener: TcpListener, door: Arc<Door>) {
     let places = Arc::new(Semaphore::new(limits::MAX_CDP_CONNECTIONS));
     let mut connections = JoinSet::new();
@@ -111,7 +112,7 @@ async fn accept(listener: TcpListener, door: Arc<Door>) {
             return;
         };
         while connections.try_join_next().is_some() {}
-        // Each message is waited for.
+        // Each message is waited for, so Nagle's algorithm only adds delay.
         let _slower = stream.set_nodelay(true);
         let door = door.clone();
         connections.spawn(async move {
@@ -121,7 +122,7 @@ async fn accept(listener: TcpListener, door: Arc<Door>) {
     }
 }
 
-/// Answers the requests of one connection, and stays with it when it becomes a socket.
+/// Serves the requests of one connection, and the WebSocket that it may become.
 async fn converse(stream: TcpStream, door: &Door) {
     let (sockets, mut socket) = tokio::sync::mpsc::channel(1);
     let service = service_fn(|request: Request<Incoming>| {
@@ -130,7 +131,7 @@ async fn converse(stream: TcpStream, door: &Door) {
             let answer = match door.answer(request).await {
                 Ok((answer, upgraded)) => {
                     if let Some(upgraded) = upgraded {
-                        // There is one upgrade a connection, so there is room.
+                        // A connection is upgraded at most once, so the channel has room.
                         let _first = sockets.try_send(upgraded);
                     }
                     answer
@@ -147,7 +148,7 @@ async fn converse(stream: TcpStream, door: &Door) {
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        return tracing::debug!(%error, "a connection of a session's code ended");
+        return tracing::debug!(%error, "a DevTools connection of a session's code failed");
     }
     if let Ok((upgrade, client)) = socket.try_recv()
         && let Ok(upgraded) = upgrade.await
@@ -179,7 +180,7 @@ impl Door {
         if request.method() != Method::GET {
             return Err(StatusCode::METHOD_NOT_ALLOWED);
         }
-        // Programs send none; pages always do.
+        // Browsers send `Origin` with requests of pages; client libraries do not.
         if request.headers().contains_key(header::ORIGIN) {
             return Err(StatusCode::FORBIDDEN);
         }
@@ -202,7 +203,8 @@ impl Door {
     }
 }
 
-/// The answer to an upgrade to a WebSocket (RFC 6455 section 4.2); none when the request is none.
+/// Returns the response to a WebSocket upgrade (RFC 6455 section 4.2); `None` if the request is not a valid
+/// one.
 fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
     let says = |name: header::HeaderName, word: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -225,7 +227,7 @@ fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
     Some(response)
 }
 
-/// Carries messages both ways until one side ends.
+/// Forwards messages both ways until one side ends.
 async fn carry<S>(mut socket: WebSocketStream<S>, client: CdpClient)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -250,7 +252,7 @@ where
             }
         }
     }
-    // The other side may be gone.
+    // The client may be gone.
     let _closed = timeout(limits::CLOSE_TIMEOUT, socket.close(None)).await;
 }
 

@@ -1,58 +1,58 @@
-//! What can go wrong in a browser, with the sentence for the caller.
+//! Errors of the browser, with messages for the client.
 
 use harvestman_core::api::action::ActionKind;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 
-/// A page that could not be rendered, or a browser that is not there.
+/// Why a page could not be rendered, or why there is no browser.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrowserError {
-    /// The process could not be started.
-    #[error("the browser could not be started: {0}")]
+    /// The process did not start.
+    #[error("cannot start the browser: {0}")]
     Start(String),
-    /// The operator has not configured what it needs; the text says what to do.
+    /// Something is not configured; the text says what to do.
     #[error("{0}")]
     NotConfigured(String),
-    /// The process ended while it was needed.
+    /// The process ended unexpectedly.
     #[error("the browser ended unexpectedly; try again")]
     Gone,
-    /// The page's process ended: out of memory, or a fault of the browser.
+    /// The page's renderer crashed: out of memory, or a browser bug.
     #[error("the page crashed in the browser")]
     Crashed,
     /// The deadline passed.
-    #[error("the page was not rendered in the time given; raise `timeout` or try again later")]
+    #[error("the page was not rendered in time; raise `timeout` or try again later")]
     Timeout,
-    /// The address could not be opened; `reason` is the browser's word, such as `net::ERR_CONNECTION_RESET`.
-    #[error("the page could not be opened: {reason}")]
+    /// The URL could not be opened; `reason` is the browser's error, such as `net::ERR_CONNECTION_RESET`.
+    #[error("cannot open the page: {reason}")]
     Navigation {
-        /// The browser's word.
+        /// Error text of the browser.
         reason: String,
     },
-    /// The address is a file that a browser does not show.
-    #[error("the address is a download, not a page")]
+    /// The URL is a file that the browser downloads instead of displaying it.
+    #[error("the URL is a file download, not a page")]
     Download,
     /// An action failed.
     #[error("action {index} ({}) failed: {reason}", .kind.as_str())]
     Action {
-        /// From 0.
+        /// Index from 0.
         index: usize,
-        /// Its type.
+        /// Type of the action.
         kind: ActionKind,
-        /// Why.
+        /// Why it failed.
         reason: String,
     },
-    /// The browser refused a command.
-    #[error("the browser refused {command}: {reason}")]
+    /// The browser rejected a command, or a script threw an exception.
+    #[error("the browser rejected {command}: {reason}")]
     Refused {
         /// Name of the command.
         command: String,
-        /// The browser's words.
+        /// Error text of the browser.
         reason: String,
     },
 }
 
 impl BrowserError {
-    /// Whether another attempt may help.
+    /// Returns whether another attempt may succeed.
     pub fn passing(&self) -> bool {
         matches!(self, Self::Gone | Self::Crashed | Self::Timeout)
     }

@@ -1,11 +1,11 @@
-//! Keys by their DOM names, as the protocol wants them.
+//! Keyboard keys by DOM name, as the DevTools protocol represents them.
 
 use serde_json::{Value, json};
 
 use crate::cdp::Session;
 use crate::error::BrowserError;
 
-/// A key with what is held beside it.
+/// A key with modifiers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     key: String,
@@ -15,7 +15,7 @@ pub(crate) struct Key {
     modifiers: u32,
 }
 
-/// Keys that write nothing: DOM name, code of Windows.
+/// Keys that type no text: DOM name and Windows virtual key code.
 const NAMED: [(&str, u32); 36] = [
     ("Alt", 18),
     ("ArrowDown", 40),
@@ -56,11 +56,11 @@ const NAMED: [(&str, u32); 36] = [
 ];
 
 impl Key {
-    /// Reads `Enter`, `a`, `Control+A`, `Shift+ArrowDown`; none for a name that no key has.
+    /// Parses `Enter`, `a`, `Control+A`, `Shift+ArrowDown`; `None` for an unknown name.
     pub(crate) fn parse(name: &str) -> Option<Key> {
         let (held, last) = match name.rsplit_once('+') {
             Some((held, last)) if !last.is_empty() => (held, last),
-            // The plus key itself, alone or held with others.
+            // The plus key itself, alone or with modifiers.
             Some((held, _)) => (held.trim_end_matches('+'), "+"),
             None => ("", name),
         };
@@ -103,7 +103,7 @@ impl Key {
         })
     }
 
-    /// A key that writes one character.
+    /// Returns the key that types one character.
     pub(crate) fn character(text: &str) -> Option<Key> {
         let mut characters = text.chars();
         let (Some(character), None) = (characters.next(), characters.next()) else {
@@ -135,7 +135,7 @@ impl Key {
         })
     }
 
-    /// Presses and lets go.
+    /// Presses and releases the key.
     pub(crate) async fn press(&self, session: &Session) -> Result<(), BrowserError> {
         let down = if self.text.is_some() {
             "keyDown"
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_keys() {
+    fn names_are_parsed() {
         let check = |name: &str, key: &str, code: &str, modifiers: u32, text: Option<&str>| {
             let found = Key::parse(name).unwrap();
             assert_eq!(
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order_so_that_names_are_found() {
+    fn the_table_is_sorted_for_binary_search() {
         assert!(NAMED.is_sorted_by_key(|(name, _)| *name));
     }
 }

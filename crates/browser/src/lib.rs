@@ -1,11 +1,11 @@
-//! Chromium, driven over its own debugging protocol on a pipe.
+//! Chromium, driven with the DevTools protocol over a pipe.
 //!
-//! [`Browser`] renders pages: each in a context of its own that shares nothing with others, in one shared process
-//! that is started when first needed, watched, and replaced when it dies or grows old. [`LiveBrowsers`] are for
-//! sessions: a process for each, in a sandbox, with code, commands and viewers beside it. This crate opens no network
-//! connection: Chromium's only network is the proxy whose address it is given, so that the address rule holds for
-//! everything a page does. It never decides what to fetch and never turns HTML into anything else; it asks
-//! the core whether the content of a page has arrived.
+//! [`Browser`] renders pages: each in its own browser context, isolated from the others, in one shared
+//! process that is started on demand, monitored, and replaced when it dies or has rendered many pages.
+//! [`LiveBrowsers`] are the browsers of sessions: one sandboxed process each, with code, commands and
+//! viewers. This crate opens no network connection: Chromium's only network access is the given proxy, so the
+//! address guard applies to everything that a page does. It never decides what to fetch and never converts
+//! HTML; it asks the core whether the content of a page has loaded.
 
 mod actions;
 mod browser;

@@ -1,4 +1,4 @@
-//! One page: opened in a context of its own, brought to an address, asked for its content.
+//! One page: opens it in its own browser context, navigates it, and reads its content.
 
 mod intercept;
 mod watch;
@@ -18,38 +18,38 @@ use crate::visitor::Visitor;
 use intercept::Interception;
 use watch::{Answers, DocumentResponse, State, Watch};
 
-/// An open page; [`Page::close`] removes everything it left behind in the browser.
+/// An open page; [`Page::close`] removes everything that it left in the browser.
 pub(crate) struct Page {
     connection: Connection,
-    /// Its own context; none for a page of the browser's.
+    /// Its own browser context; `None` for pages in the default context.
     context: Option<String>,
-    /// Identifier of the target, and of its main frame.
+    /// Id of the target and of its main frame.
     target: String,
     session: Arc<Session>,
     watch: Arc<Watch>,
 }
 
-/// A function that gives the document as HTML up to a number of characters.
+/// JavaScript function that returns the document as HTML, up to a number of characters.
 const TAKE_HTML: &str = include_str!("page/take_html.js");
 
-/// What a page holds.
+/// The content of a page.
 pub(crate) struct Content {
     pub(crate) url: String,
     pub(crate) html: String,
     pub(crate) response: Option<DocumentResponse>,
 }
 
-/// Where a script runs.
+/// The JavaScript context in which a script runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum World {
-    /// Among the page's own scripts.
+    /// The context of the page's own scripts.
     Page,
-    /// With the page's elements but out of reach of its scripts.
+    /// A context that shares the page's DOM but not its scripts.
     Isolated,
 }
 
 impl Page {
-    /// Opens an empty page as `visitor`.
+    /// Opens an empty page with the settings of `visitor`.
     pub(crate) async fn open(connection: &Connection, visitor: &Visitor) -> Result<Page, BrowserError> {
         let context = connection
             .call("Target.createBrowserContext", json!({"disposeOnDetach": true}))
@@ -81,7 +81,7 @@ impl Page {
         Ok(page)
     }
 
-    /// A page that is there already, seen by `visitor` from now on. Its dialogs are dismissed after `patience`.
+    /// Sets up an existing page with the settings of `visitor`. Its dialogs are dismissed after `patience`.
     pub(crate) async fn adopt(
         connection: &Connection,
         target: String,
@@ -99,7 +99,7 @@ impl Page {
             patience,
         };
         let intercept = answers.interception.enable();
-        // A page's main frame has the identifier of its target. Intercepted requests go on while the page is set up.
+        // A page's main frame has the id of its target. Intercepted requests continue during the setup.
         let watch = Watch::start(&session, target.clone(), answers, events);
         let mut commands = vec![
             ("Page.enable", json!({})),
@@ -109,11 +109,12 @@ impl Page {
             intercept,
         ];
         commands.extend(visitor.commands());
-        // A page that another has just opened answers only once it runs, and then it must have all of the above.
+        // A page that was opened by another answers only once it runs, and by then all of the above must be
+        // set.
         commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
         for answer in session.call_all(commands).await? {
             match answer {
-                // Of the process, where a page that shares it with this one has set it already.
+                // Set per process; another page of the same process has set it already.
                 Err(BrowserError::Refused { command, .. }) if command == "Emulation.setLocaleOverride" => {}
                 other => drop(other?),
             }
@@ -143,7 +144,7 @@ impl Page {
         &self.connection
     }
 
-    /// Parameters that name the page's own context, where it has one.
+    /// Returns the parameters that select the page's own browser context, if it has one.
     pub(crate) fn in_context(&self) -> Value {
         match &self.context {
             Some(context) => json!({"browserContextId": context}),
@@ -151,12 +152,12 @@ impl Page {
         }
     }
 
-    /// What the page is at now.
+    /// Returns the current state of the page.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.watch.state()
     }
 
-    /// Makes requests to the origin of `url` have the visitor's headers. Other origins never get them.
+    /// Adds the visitor's headers to requests to the origin of `url`. Other origins never get them.
     pub(crate) async fn send_headers_to(&self, url: &Url) -> Result<(), BrowserError> {
         let (command, params) = {
             let mut state = self.state();
@@ -166,7 +167,7 @@ impl Page {
         self.session.call(command, params).await.map(drop)
     }
 
-    /// Leaves requests for a name and a password to a client from outside.
+    /// Leaves HTTP authentication to an external client.
     pub(crate) fn leave_authentication(&self) {
         let mut state = self.state();
         if std::mem::take(&mut state.interception.cancels_authentication) {
@@ -175,7 +176,7 @@ impl Page {
         }
     }
 
-    /// Goes to an address and waits until it is loaded.
+    /// Opens a URL and waits until it is loaded.
     pub(crate) async fn navigate(&self, url: &Url, deadline: Instant) -> Result<(), BrowserError> {
         let answer = self
             .session
@@ -185,15 +186,15 @@ impl Page {
             return Err(BrowserError::Download);
         }
         match text(&answer, "errorText") {
-            // An answer without content: the page stays what it was.
+            // A response without content: the page does not change.
             reason if reason == "net::ERR_ABORTED" => Err(BrowserError::Download),
             reason if reason.is_empty() => self.loaded(deadline).await,
             reason => Err(BrowserError::Navigation { reason }),
         }
     }
 
-    /// Waits for the end of a navigation under way; a document that is there but still loads pictures and
-    /// scripts after [`limits::LOAD_TIMEOUT`] is taken as it is.
+    /// Waits for the end of a navigation. If the document is there but still loads subresources after
+    /// [`limits::LOAD_TIMEOUT`], it is used as it is.
     async fn loaded(&self, deadline: Instant) -> Result<(), BrowserError> {
         let patience = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
         let loaded = self
@@ -210,13 +211,13 @@ impl Page {
         }
     }
 
-    /// Waits until the page is at rest, as long as [`limits::QUIET_TIMEOUT`] allows.
+    /// Waits until the page is idle, at most [`limits::QUIET_TIMEOUT`].
     pub(crate) async fn rest(&self, deadline: Instant) -> Result<(), BrowserError> {
         let patience = deadline.min(Instant::now() + limits::QUIET_TIMEOUT);
         self.watch.rest(limits::QUIET, patience).await
     }
 
-    /// After an input: lets a navigation that it set off come to its end.
+    /// Waits for the end of a navigation that an input started, if any.
     pub(crate) async fn after_input(&self, deadline: Instant) -> Result<(), BrowserError> {
         self.sleep(limits::AFTER_INPUT, deadline).await?;
         if self.watch.state().navigating {
@@ -229,7 +230,7 @@ impl Page {
         Ok(())
     }
 
-    /// Lets a navigation that was asked for come to its end, when the document or its address was `before`.
+    /// Waits for the end of a navigation away from the document and URL `before`.
     pub(crate) async fn arrived(
         &self,
         before: (String, String),
@@ -244,7 +245,7 @@ impl Page {
             .await
     }
 
-    /// Waits; an error when the deadline comes first.
+    /// Sleeps; returns an error if the deadline comes first.
     pub(crate) async fn sleep(&self, time: Duration, deadline: Instant) -> Result<(), BrowserError> {
         let end = Instant::now() + time;
         tokio::time::sleep_until(end.min(deadline)).await;
@@ -254,7 +255,7 @@ impl Page {
         }
     }
 
-    /// The page as it stands.
+    /// Returns the current content of the page.
     pub(crate) async fn content(&self, deadline: Instant) -> Result<Content, BrowserError> {
         let take = format!("({TAKE_HTML})({})", limits::MAX_HTML_CHARS);
         let html = self.evaluate(&take, World::Isolated, deadline).await?;
@@ -266,7 +267,7 @@ impl Page {
         })
     }
 
-    /// The JSON value of an expression; see [`Page::run`].
+    /// Returns the JSON value of an expression; see [`Page::run`].
     pub(crate) async fn evaluate(
         &self,
         expression: &str,
@@ -277,8 +278,8 @@ impl Page {
         Ok(result["value"].take())
     }
 
-    /// Type and JSON value of an expression; promises are awaited. A script that throws is a refusal with its
-    /// words.
+    /// Returns type and JSON value of an expression; promises are awaited. An exception is returned as
+    /// [`BrowserError::Refused`] with its message.
     pub(crate) async fn run(
         &self,
         expression: &str,
@@ -301,7 +302,8 @@ impl Page {
         value(answer)
     }
 
-    /// Closes the page, and with its own context all that it opened, its cookies and its storage.
+    /// Closes the page. If it has its own context, removes all pages that it opened, its cookies and its
+    /// storage.
     pub(crate) async fn close(&self) {
         let (command, params) = match &self.context {
             Some(context) => (
@@ -314,7 +316,8 @@ impl Page {
     }
 }
 
-/// The world of our own scripts in a frame, made anew each time: it ends with its document.
+/// Returns the isolated context for this crate's scripts in a frame. It ends with the document, so it is
+/// created anew each time.
 pub(crate) async fn isolated(
     session: &Session,
     frame: &str,
@@ -327,7 +330,7 @@ pub(crate) async fn isolated(
     Ok(made["executionContextId"].take())
 }
 
-/// The result of a script; one that throws is a refusal with its words.
+/// Returns the result of a script; an exception is returned as [`BrowserError::Refused`] with its message.
 pub(crate) fn value(mut answer: Value) -> Result<Value, BrowserError> {
     let exception = &answer["exceptionDetails"];
     if exception.is_null() {
@@ -337,7 +340,7 @@ pub(crate) fn value(mut answer: Value) -> Result<Value, BrowserError> {
         .as_str()
         .or(exception["exception"]["value"].as_str())
         .or(exception["text"].as_str())
-        .unwrap_or("it threw");
+        .unwrap_or("the script threw an exception");
     let reason = said.lines().next().unwrap_or_default().to_owned();
     Err(BrowserError::Refused {
         command: "the script".to_owned(),
@@ -348,6 +351,6 @@ pub(crate) fn value(mut answer: Value) -> Result<Value, BrowserError> {
 async fn close(connection: &Connection, command: &'static str, params: Value) {
     let gone = connection.call(command, params);
     if !matches!(tokio::time::timeout(limits::CLOSE_TIMEOUT, gone).await, Ok(Ok(_))) {
-        tracing::debug!("a page was not closed in time");
+        tracing::debug!("cannot close a page in time");
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures and prints of a page.
+//! Screenshots and PDFs of a page.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,26 +12,26 @@ use crate::limits;
 use crate::page::Page;
 use crate::visitor::Visitor;
 
-/// Kind of a picture's bytes.
+/// The image format of a screenshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PictureFormat {
-    /// Lossless.
+    /// PNG.
     Png,
-    /// With a quality.
+    /// JPEG.
     Jpeg,
 }
 
-/// A picture.
+/// A screenshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// Kind of the bytes.
+    /// Image format.
     pub format: PictureFormat,
-    /// The file.
+    /// The image file.
     pub bytes: Vec<u8>,
 }
 
 impl PictureFormat {
-    /// `image/png` or `image/jpeg`.
+    /// Returns `image/png` or `image/jpeg`.
     pub fn mime_type(self) -> &'static str {
         match self {
             PictureFormat::Png => "image/png",
@@ -39,7 +39,7 @@ impl PictureFormat {
         }
     }
 
-    /// `png` or `jpg`.
+    /// Returns `png` or `jpg`.
     pub fn extension(self) -> &'static str {
         match self {
             PictureFormat::Png => "png",
@@ -48,7 +48,7 @@ impl PictureFormat {
     }
 }
 
-/// Takes a picture of the window or of the whole page.
+/// Takes a screenshot of the viewport or of the whole page; resizes the viewport first if requested.
 pub(crate) async fn take(
     page: &Page,
     visitor: &Visitor,
@@ -66,7 +66,7 @@ pub(crate) async fn take(
     Ok(picture)
 }
 
-/// Takes a picture of the window as it is, or of the whole page.
+/// Takes a screenshot of the current viewport or of the whole page.
 pub(crate) async fn capture(
     page: &Page,
     wanted: &Screenshot,
@@ -106,7 +106,7 @@ pub(crate) async fn capture(
     })
 }
 
-/// Prints the page.
+/// Prints the page as PDF.
 pub(crate) async fn print(
     page: &Page,
     paper: PaperFormat,
@@ -133,12 +133,12 @@ fn data(answer: &Value) -> Result<Vec<u8>, BrowserError> {
     STANDARD
         .decode(answer["data"].as_str().unwrap_or_default())
         .map_err(|error| BrowserError::Refused {
-            command: "the picture".to_owned(),
+            command: "the capture".to_owned(),
             reason: error.to_string(),
         })
 }
 
-/// Width and height of a sheet, upright.
+/// Returns width and height of a sheet in portrait orientation, in inches.
 fn inches(paper: PaperFormat) -> (f64, f64) {
     match paper {
         PaperFormat::A0 => (33.1, 46.8),

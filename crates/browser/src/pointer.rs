@@ -1,4 +1,4 @@
-//! The pointer: moved and pressed at a place of the window, CSS pixels.
+//! Mouse events at a position of the window, in CSS pixels.
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use crate::cdp::Session;
 use crate::error::BrowserError;
 
-/// Moves there and clicks so many times in a row.
+/// Moves the pointer to a position and clicks `times` times in a row.
 pub(crate) async fn click(
     session: &Session,
     x: f64,
@@ -28,7 +28,7 @@ pub(crate) async fn click(
     Ok(())
 }
 
-/// Moves there with no button held.
+/// Moves the pointer to a position with no button pressed.
 pub(crate) async fn move_to(
     session: &Session,
     x: f64,

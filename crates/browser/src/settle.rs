@@ -1,5 +1,5 @@
-//! Waiting for the content of a page: until nothing is on its way, the document no longer changes, and what it shows is
-//! no placeholder. Whether it is one is decided by the rules of the core.
+//! Waits for the content of a page: until no request is in flight, the document is stable, and the page shows
+//! no placeholder. The core decides what is a placeholder.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 
-/// A function that comes back when the document has not changed for a while, or after the longest wait; both in ms.
+/// JavaScript function that returns when the document is stable, or after the longest wait; both times in ms.
 const DOM_QUIET: &str = include_str!("settle/dom_quiet.js");
 
-/// Waits until the page has settled, as long as the limits and the deadline allow; for a placeholder only where
-/// nobody `acts` on the page, since an action may be what it waits for.
+/// Waits until the page has settled, within the limits and the deadline. Waits for placeholders only if no
+/// actions follow (`acts`), because an action may be what the placeholder waits for.
 pub(crate) async fn settle(page: &Page, acts: bool, deadline: Instant) -> Result<(), BrowserError> {
     let start = Instant::now();
     let left = deadline.saturating_duration_since(start);
@@ -38,7 +38,7 @@ pub(crate) async fn settle(page: &Page, acts: bool, deadline: Instant) -> Result
     }
 }
 
-/// Waits until the document no longer changes. A page that goes elsewhere meanwhile is looked at again by the caller.
+/// Waits until the document is stable. If the page navigates meanwhile, the caller's next checks notice it.
 async fn dom_quiet(page: &Page, patience: Instant) {
     let most = limits::DOM_QUIET_TIMEOUT.min(patience.saturating_duration_since(Instant::now()));
     let script = format!(
@@ -49,11 +49,11 @@ async fn dom_quiet(page: &Page, patience: Instant) {
     let slack = Duration::from_secs(1);
     let quiet = page.evaluate(&script, World::Isolated, Instant::now() + most + slack);
     if let Err(error) = quiet.await {
-        tracing::debug!(%error, "the document was not watched to its rest");
+        tracing::debug!(%error, "cannot wait for a stable document");
     }
 }
 
-/// How sure it is that the content of the page is still to come.
+/// Returns how likely it is that the content of the page is still loading.
 async fn pending(page: &Page, deadline: Instant) -> Result<Certainty, BrowserError> {
     let content = page.content(deadline).await?;
     let Ok(url) = Url::parse(&content.url) else {
@@ -64,6 +64,6 @@ async fn pending(page: &Page, deadline: Instant) -> Result<Certainty, BrowserErr
     }
     let status = content.response.map_or(200, |response| response.status);
     let looking = tokio::task::spawn_blocking(move || scrape::pending(&content.html, &url, status));
-    // A look that failed is no reason to wait.
+    // A failed check is no reason to wait.
     Ok(looking.await.unwrap_or(Certainty::None))
 }

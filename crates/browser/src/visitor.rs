@@ -1,4 +1,5 @@
-//! Whom a page sees: window, device, languages, time zone, headers. Never a disguise: the user agent names us.
+//! The client that a page sees: viewport, device, languages, time zone, headers. Never a disguise: the user
+//! agent contains the product name.
 
 mod time_zones;
 
@@ -19,15 +20,15 @@ const PHONE: Viewport = Viewport {
     height: 915,
 };
 
-/// Hosts of advertisements and of trackers, one a line, with all below them.
+/// Hosts of advertisements and trackers, one per line, including their subdomains.
 const AD_HOSTS: &str = include_str!("visitor/ad_hosts.txt");
 
-/// The visitor that a scrape asks for.
+/// The visitor settings of a scrape.
 pub(crate) struct Visitor {
     window: Viewport,
     mobile: bool,
     user_agent: String,
-    /// Tags in order of preference; the browser adds the weights of `Accept-Language`.
+    /// Language tags in order of preference; the browser adds the weights for `Accept-Language`.
     languages: Vec<String>,
     locale: String,
     time_zone: &'static str,
@@ -37,8 +38,8 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Reads mobile, location, headers, certificates and blocking from the options. `version` is the browser's
-    /// major version, `agent` our name such as `Harvestman/1.0`.
+    /// Derives the settings from the options. `version` is the browser's major version, `agent` the product
+    /// name such as `Harvestman/1.0`.
     pub(crate) fn new(options: &ScrapeOptions, window: Option<Viewport>, version: &str, agent: &str) -> Self {
         let languages = options.location.effective_languages();
         let (device, touch) = match options.mobile {
@@ -73,12 +74,12 @@ impl Visitor {
         visitor
     }
 
-    /// The caller's headers, for requests to the target alone.
+    /// Returns the client's headers, which are sent to the target's origin only.
     pub(crate) fn headers(&self) -> &Map<String, Value> {
         &self.headers
     }
 
-    /// Makes a page see this visitor.
+    /// Returns the commands that apply the settings to a page.
     pub(crate) fn commands(&self) -> Vec<(&'static str, Value)> {
         let agent = json!({
             "userAgent": self.user_agent,
@@ -121,7 +122,7 @@ impl Visitor {
         ("Emulation.setDeviceMetricsOverride", metrics)
     }
 
-    /// Gives the page another window, or its own again.
+    /// Changes the viewport of a page; `None` restores the visitor's own.
     pub(crate) async fn resize(
         &self,
         session: &Session,
@@ -132,7 +133,8 @@ impl Visitor {
     }
 }
 
-/// The tags of an `Accept-Language` value (RFC 9110 section 12.5.4), the most wanted first.
+/// Returns the language tags of an `Accept-Language` value (RFC 9110 section 12.5.4), the most preferred
+/// first.
 fn by_weight(value: &str) -> Vec<String> {
     let mut tags: Vec<(f32, &str)> = value
         .split(',')
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_of_the_caller_come_by_weight_and_as_they_were_written() {
+    fn accept_language_is_sorted_by_weight_and_sent_unchanged() {
         let options = ScrapeOptions::from_json(
             br#"{"headers":{"Accept-Language":"de;q=0.5, fr-CH ,*;q=0.1, en;q=0.7"}}"#,
         )
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_country_is_in_order_so_that_it_is_found() {
+    fn the_time_zone_table_is_sorted_for_binary_search() {
         for country in ["AD", "DE", "JP", "US", "ZW"] {
             assert_ne!(time_zone(country), "UTC", "{country}");
         }

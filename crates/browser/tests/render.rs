@@ -1,4 +1,5 @@
-//! Pages in a real Chromium. Its proxy is the test itself, which answers for every host: nothing else is reached.
+//! Pages in a real Chromium. The test itself is the proxy and answers for every host; nothing else is
+//! reachable.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 use url::Url;
 
-/// Heads of the requests that reached the sites.
+/// Request heads that reached the sites.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 async fn sites() -> (SocketAddr, Seen) {
@@ -56,7 +57,7 @@ async fn answer(mut stream: TcpStream, seen: Seen) {
     let _gone = stream.write_all(answer.as_bytes()).await;
 }
 
-/// A body as one chunk; an empty one has none.
+/// Returns a body as one chunk; no chunk for an empty body.
 fn chunk(body: &str) -> String {
     match body {
         "" => String::new(),
@@ -155,7 +156,7 @@ impl Chromium {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_scripts_make_is_in_the_document() {
+async fn content_made_by_scripts_is_in_the_document() {
     let chromium = Chromium::start("scripts").await;
     let page = chromium.render("http://app.test/", "{}").await.unwrap();
     assert!(page.html.contains("<p>made by a script ä</p>"), "{}", page.html);
@@ -202,7 +203,7 @@ async fn an_error_status_is_a_page_with_and_without_a_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_act_in_order_and_bring_what_they_take() {
+async fn actions_run_in_order_and_return_their_results() {
     let chromium = Chromium::start("actions").await;
     let options = r##"{"actions":[
         {"type":"wait","selector":"#name"},
@@ -244,12 +245,12 @@ async fn actions_act_in_order_and_bring_what_they_take() {
     let error = chromium.render("http://app.test/form", wrong).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "action 1 (click) failed: nothing matches `#none`"
+        "action 1 (click) failed: no element matches `#none`"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_sees_the_visitor_and_only_the_target_its_headers() {
+async fn the_page_sees_the_visitor_settings_and_only_the_target_gets_the_headers() {
     let chromium = Chromium::start("visitor").await;
     let phone = r#"{"mobile":true,"location":{"country":"DE"}}"#;
     let page = chromium.render("http://app.test/visitor", phone).await.unwrap();
@@ -282,7 +283,7 @@ async fn the_page_sees_the_visitor_and_only_the_target_its_headers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_page_is_told_as_such_and_the_browser_lives_on() {
+async fn downloads_and_timeouts_are_reported_and_the_browser_survives() {
     let chromium = Chromium::start("errors").await;
     let error = chromium.render("http://app.test/file", "{}").await.unwrap_err();
     assert_eq!(error, BrowserError::Download);

@@ -1,5 +1,5 @@
 (element) => {
-  // Where a pointer hits the element; when it cannot be hit it is clicked here and now.
+  // Returns a point where a pointer hits the element. Without such a point, clicks the element by script.
   element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   const boxes = element.getClientRects();
   for (const box of boxes) {

@@ -1,4 +1,4 @@
-//! Clients of a real browser, through the address that a session's code gets.
+//! Clients of a real browser, through the endpoint that a session's code uses.
 
 mod client;
 
@@ -28,7 +28,7 @@ impl Served {
             .map(PathBuf::from)
             .or_else(find_chromium);
         let folder = std::env::temp_dir().join(format!("harvestman-cdp-{}", std::process::id()));
-        // Nothing listens there, and nothing is fetched.
+        // Nothing listens there; the tests make no requests.
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
         let process = Process::start(&program.unwrap(), proxy, &folder, name)
             .await
@@ -63,18 +63,18 @@ impl Served {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clients_at_once_see_their_own_alone() {
+async fn two_concurrent_clients_see_only_their_own_messages() {
     let served = Served::start("two").await;
     let (mut one, mut two) = (served.client().await, served.client().await);
     let (_, first) = one.open_page("one").await;
     let (target, second) = two.open_page("two").await;
     assert!(served.used.load(Ordering::Relaxed) > 0);
 
-    // The same numbers at the same time, answered each to its own.
+    // Both clients use the same ids at the same time, and each gets its own responses.
     for (client, session, title) in [(&mut one, &first, "one"), (&mut two, &second, "two")] {
         assert_eq!(client.value(Some(session), "document.title").await, title);
     }
-    // Events reach the owner of the session and nobody else.
+    // Events reach only the owner of the session.
     for (client, session) in [(&mut one, &first), (&mut two, &second)] {
         client.result(Some(session), "Runtime.enable", json!({})).await;
         client.value(Some(session), "console.log('a word'), 1").await;
@@ -89,19 +89,19 @@ async fn two_clients_at_once_see_their_own_alone() {
         let sessions: Vec<&str> = said.map(|event| event["sessionId"].as_str().unwrap()).collect();
         assert_eq!(sessions, [session]);
     }
-    // Another's session does not exist for a client, and neither do ours.
+    // Sessions of other clients and of the server do not exist for a client.
     let (_ours, _events) = served.process.connection.attach(&target).await.unwrap();
     let words = one
         .refusal(Some(&second), "Runtime.evaluate", json!({"expression": "1"}))
         .await;
     assert_eq!(words, "Session with given id not found.");
-    // Who goes takes what it is attached to along, and nobody else's.
+    // Closing a client detaches its own sessions only.
     drop(two);
     assert_eq!(one.value(Some(&first), "document.title").await, "one");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_of_one_page_speaks_without_a_session() {
+async fn a_client_of_one_page_needs_no_session_id() {
     let served = Served::start("page").await;
     let mut whole = served.client().await;
     let (target, _) = whole.open_page("the page").await;
@@ -124,7 +124,7 @@ async fn a_client_of_one_page_speaks_without_a_session() {
         assert!(event["sessionId"].is_null(), "{event}");
         page.events.push(event);
     }
-    // With its page it ends.
+    // The client ends with its page.
     whole
         .result(None, "Target.closeTarget", json!({"targetId": target}))
         .await;
@@ -132,7 +132,7 @@ async fn a_client_of_one_page_speaks_without_a_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_nothing_without_the_token_and_nothing_for_pages() {
+async fn requests_without_the_token_or_from_pages_are_rejected() {
     let served = Served::start("token").await;
     for path in [
         "/",
@@ -164,7 +164,7 @@ async fn there_is_nothing_without_the_token_and_nothing_for_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_cannot_reach_beyond_the_session_nor_end_it() {
+async fn a_client_cannot_leave_its_session_or_end_the_browser() {
     let served = Served::start("reach").await;
     let mut client = served.client().await;
     let (_, session) = client.open_page("mine").await;
@@ -213,11 +213,11 @@ async fn a_client_cannot_reach_beyond_the_session_nor_end_it() {
     assert!(!folder.exists());
 }
 
-/// The protocol's code for a message that cannot be read.
+/// The protocol's error code for an invalid message.
 const NOT_JSON: i32 = -32_700;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_only_so_many_clients() {
+async fn the_number_of_clients_is_limited() {
     let served = Served::start("many").await;
     let mut clients = Vec::new();
     for _ in 0..limits::MAX_CLIENTS {
@@ -226,12 +226,12 @@ async fn there_are_only_so_many_clients() {
     assert!(served.multiplexer.client(None).await.is_err());
     clients.pop();
     assert!(served.multiplexer.client(None).await.is_ok());
-    // The last one was let go at once.
+    // The previous client was released at once.
     assert!(served.multiplexer.client(None).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_the_browser_ends_its_clients() {
+async fn clients_end_with_the_browser() {
     let served = Served::start("end").await;
     let mut client = served.client().await;
     client.result(None, "Browser.getVersion", json!({})).await;

@@ -1,11 +1,13 @@
-//! Interception of a page's requests by the `Fetch` domain of the protocol: the caller's headers for one origin, and
-//! error responses that are pages, and documents that do not say their charset.
+//! Interception of a page's requests with the protocol's `Fetch` domain: adds the client's headers for one
+//! origin, makes error responses into pages, and declares the charset of documents without one.
 //!
-//! A Chromium with a user interface shows a page of its own for an error without a body, and asks its user for the name
-//! and the password that a 401 wants; then it reports the navigation as failed (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`,
-//! `net::ERR_INVALID_AUTH_CREDENTIALS`). `chromium-headless-shell` shows the document that came. Here both do.
+//! Chromium with a user interface shows its own page for an error without a body, and a login prompt for a
+//! 401; it then reports that the navigation failed (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`,
+//! `net::ERR_INVALID_AUTH_CREDENTIALS`). `chromium-headless-shell` shows the received document. With this
+//! interception both do.
 //!
-//! Where neither the response nor the document says a charset, browsers guess another way than plain pages are read
+//! If neither the response nor the document declares a charset, browsers guess differently from HTTP scrapes:
+//! UTF-8 would be read as windows-1252.
 //! here: UTF-8 would come out as windows-1252.
 
 use std::borrow::Cow;
@@ -21,14 +23,15 @@ use tokio::time::Instant;
 use crate::cdp::{Event, Session};
 use crate::limits;
 
-/// A line feed in Base64: for the browser it is content, in a document it is nothing.
+/// A line feed in Base64: content for the browser, nothing in the document.
 const BLANK_BODY: &str = "Cg==";
 
-/// Lets an intercepted request go on, with headers before it is sent to their origin; false for another event.
+/// Handles an interception event: continues the request, with headers if it goes to their origin. Returns
+/// false for other events.
 pub(super) fn resume(event: &Event, session: &Arc<Session>, interception: &Interception) -> bool {
     match event.method.as_str() {
         "Fetch.requestPaused" => match event.read::<Paused>() {
-            // The response may have to be read first, and events go on meanwhile.
+            // The body may have to be read first, and other events must not wait for it.
             Some(paused) if paused.is_response() => drop(tokio::spawn(respond(session.clone(), paused))),
             Some(paused) => session.post("Fetch.continueRequest", paused.with(interception)),
             None => {}
@@ -39,20 +42,21 @@ pub(super) fn resume(event: &Event, session: &Arc<Session>, interception: &Inter
     true
 }
 
-/// What is intercepted, and what is made of it.
+/// What is intercepted and how it is handled.
 pub(crate) struct Interception {
-    /// Headers of the caller, for requests to `origin` alone.
+    /// Headers of the client, for requests to `origin` only.
     pub(crate) headers: Map<String, Value>,
-    /// Such as `https://example.com`; none before [`Page::send_headers_to`](super::Page::send_headers_to).
+    /// Such as `https://example.com`; `None` before [`Page::send_headers_to`](super::Page::send_headers_to).
     pub(crate) origin: Option<String>,
-    /// Whether requests for a name and a password are left unanswered; else a client from outside answers them.
+    /// Whether HTTP authentication is cancelled; otherwise an external client handles it.
     pub(crate) cancels_authentication: bool,
 }
 
 impl Interception {
-    /// The command that makes it so.
+    /// Returns the command that enables the interception.
     pub(super) fn enable(&self) -> (&'static str, Value) {
-        // The browser reports that a name and a password are wanted only of what is intercepted as a request, too.
+        // The browser reports authentication challenges only for requests that are intercepted at the request
+        // stage.
         let stages: &[&str] = match self.cancels_authentication {
             true => &["Request", "Response"],
             false => &["Response"],
@@ -76,7 +80,7 @@ impl Interception {
     }
 }
 
-/// Leaves a request for a user name and a password unanswered, so that its response is the page.
+/// Cancels HTTP authentication, so that the 401 response becomes the page.
 fn cancel(event: &Event, session: &Arc<Session>) {
     if let Some(Asking { request_id }) = event.read() {
         let params = json!({"requestId": request_id, "authChallengeResponse": {"response": "CancelAuth"}});
@@ -84,8 +88,8 @@ fn cancel(event: &Event, session: &Arc<Session>) {
     }
 }
 
-/// Gives the page its response: an error without a body as an empty document, a document without a charset with the one
-/// that plain pages are read by.
+/// Passes a response on to the page: an error without a body as an empty document, a document without a
+/// charset with the charset that HTTP scrapes use.
 async fn respond(session: Arc<Session>, paused: Paused) {
     let request = json!({"requestId": paused.request_id});
     let replacement = match paused.status() {
@@ -98,8 +102,8 @@ async fn respond(session: Arc<Session>, paused: Paused) {
         None => session.call("Fetch.continueResponse", request).await,
     };
     if let Err(error) = done {
-        // The page may have gone elsewhere meanwhile.
-        tracing::debug!(%error, "an intercepted response was not passed on");
+        // The page may have navigated away meanwhile.
+        tracing::debug!(%error, "cannot pass on an intercepted response");
     }
 }
 
@@ -137,12 +141,13 @@ impl Paused {
         self.response_status_code.is_some() || self.response_error_reason.is_some()
     }
 
-    /// HTTP status of the response; 0 where there is none.
+    /// Returns the HTTP status of the response; 0 if there is none.
     fn status(&self) -> u16 {
         self.response_status_code.unwrap_or(0)
     }
 
-    /// The parameters that send the request, with the caller's headers in place of its own where it gets them.
+    /// Returns the parameters that continue the request, with the client's headers replacing its own if it is
+    /// for their origin.
     fn with(self, interception: &Interception) -> Value {
         if !interception.has_headers_for(&self.request.url) {
             return json!({"requestId": self.request_id});
@@ -160,7 +165,7 @@ impl Paused {
         json!({"requestId": self.request_id, "headers": all})
     }
 
-    /// Whether nothing follows the head of the response: by its length, or where it has none, by its body.
+    /// Returns whether the response has no body, judged by its length header, or without one by reading it.
     async fn has_no_body(&self, session: &Session, request: &Value) -> bool {
         match self.header("content-length") {
             Some(length) => length.trim() == "0",
@@ -171,7 +176,7 @@ impl Paused {
         }
     }
 
-    /// The body of the response, as far as the browser gives it.
+    /// Returns the body of the response, if the browser provides it.
     async fn body(&self, session: &Session, request: &Value) -> Option<Vec<u8>> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
         let answer = session.raw_until("Fetch.getResponseBody", request.clone(), deadline);
@@ -183,7 +188,7 @@ impl Paused {
         }
     }
 
-    /// The parameters that answer with the same response and its charset declared; `None` where that is not needed.
+    /// Returns the parameters for the same response with its charset declared; `None` if that is not needed.
     async fn with_charset(&self, session: &Session, request: &Value) -> Option<Value> {
         let content_type = self.header("content-type").unwrap_or("text/html");
         if !lacks_charset(content_type) {
@@ -200,7 +205,7 @@ impl Paused {
         Some(self.fulfilled(&headers, &STANDARD.encode(&body)))
     }
 
-    /// The headers without those that describe how the body was sent, and without `others`.
+    /// Returns the headers except `others` and those that describe how the body was transferred.
     fn headers_without(&self, others: &[&str]) -> Vec<&Header> {
         let framing = ["content-length", "content-encoding", "transfer-encoding"];
         let left_out = |header: &&Header| {
@@ -221,12 +226,12 @@ impl Paused {
         found.map(|header| header.value.as_str())
     }
 
-    /// The parameters that answer with this status and an empty document.
+    /// Returns the parameters for a response with this status and an empty document.
     fn blank(&self) -> Value {
         self.fulfilled(&self.headers_without(&[]), BLANK_BODY)
     }
 
-    /// The parameters that answer with this status, these headers and a body in Base64.
+    /// Returns the parameters for a response with this status, these headers and a Base64 body.
     fn fulfilled(&self, headers: &[&Header], body: &str) -> Value {
         json!({
             "requestId": self.request_id,
@@ -237,7 +242,7 @@ impl Paused {
     }
 }
 
-/// Whether a content type is that of HTML without a charset.
+/// Returns whether a content type is HTML without a charset.
 fn lacks_charset(content_type: &str) -> bool {
     let lower = content_type.to_ascii_lowercase();
     lower.split(';').next().unwrap_or("").trim() == "text/html" && !lower.contains("charset")

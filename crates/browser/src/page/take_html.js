@@ -1,6 +1,6 @@
 (limit) => {
-  // The document as HTML. Open shadow trees stand where their hosts show them: a copy in a document without
-  // scripts, so that nothing of the page runs.
+  // Returns the document as HTML, with open shadow trees inlined in their hosts. They are copied into a
+  // document without scripts, so that no code of the page runs.
   const inert = document.implementation.createHTMLDocument("");
   const shown = (node) => {
     if (node.shadowRoot) return node.shadowRoot.childNodes;

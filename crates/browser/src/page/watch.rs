@@ -1,4 +1,4 @@
-//! What the events of a page add up to: which document it shows, how far that is, what is still on its way.
+//! Tracks the state of a page from its events: its document, its loading progress, its requests in flight.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -16,56 +16,56 @@ use crate::cdp::{Event, Session};
 use crate::error::BrowserError;
 use crate::limits;
 
-/// The present of a page.
+/// The current state of a page.
 pub(crate) struct State {
     main_frame: String,
-    /// The document of the main frame.
+    /// Loader id of the main frame's document.
     pub(crate) loader: String,
-    /// Address of the document.
+    /// URL of the document.
     pub(crate) url: String,
-    /// Answer that the document came with.
+    /// Response of the document.
     pub(crate) response: Option<DocumentResponse>,
     pub(crate) dom_ready: bool,
     pub(crate) loaded: bool,
-    /// The main frame is on its way to another document.
+    /// The main frame is navigating.
     pub(crate) navigating: bool,
-    /// The address turned out to be a download.
+    /// The URL is a download.
     pub(crate) download: bool,
     pub(crate) interception: Interception,
-    /// When it was last gone to or chosen; none for a page that nobody has used.
+    /// When the page was last opened or selected; `None` for a page that was never used.
     pub(crate) used: Option<Instant>,
-    /// Origins of the documents that were here.
+    /// Origins of all documents that were loaded.
     pub(crate) origins: BTreeSet<String>,
-    /// What the page asks and waits for.
+    /// The open dialog, if any.
     pub(crate) dialog: Option<Dialog>,
-    /// Why nothing more can be done with it.
+    /// Why the page cannot be used any more.
     pub(crate) ended: Option<BrowserError>,
     in_flight: HashSet<String>,
     quiet_since: Instant,
 }
 
-/// A dialog that holds up the scripts of a page until it is answered.
+/// A dialog that blocks the scripts of a page until it is answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dialog {
-    /// `alert`, `confirm`, `prompt`, `beforeunload`.
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub(crate) kind: String,
-    /// What the page says.
+    /// Message of the dialog.
     pub(crate) message: String,
-    /// What stands in the field of a `prompt`.
+    /// Default text of a `prompt`.
     pub(crate) text: String,
     pub(crate) opened: Instant,
-    /// Nobody having answered, it is dismissed then.
+    /// When the dialog is dismissed, unless it has been answered.
     pub(crate) kept_until: Instant,
 }
 
-/// How a page is answered when it asks.
+/// How requests and dialogs of a page are answered.
 pub(crate) struct Answers {
     pub(crate) interception: Interception,
-    /// How long a dialog waits for somebody else before it is dismissed.
+    /// How long a dialog waits for an answer before it is dismissed.
     pub(crate) patience: Duration,
 }
 
-/// Head of the answer of a document.
+/// Head of a document's response.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DocumentResponse {
@@ -73,14 +73,14 @@ pub(crate) struct DocumentResponse {
     pub(crate) mime_type: String,
 }
 
-/// Follows the events of one page.
+/// Tracks the events of one page.
 pub(crate) struct Watch {
     state: Mutex<State>,
     changed: Notify,
 }
 
 impl Watch {
-    /// Follows `events` until they end. Dialogs are dismissed, so that scripts go on.
+    /// Tracks `events` until they end. Unanswered dialogs are dismissed so that scripts continue.
     pub(crate) fn start(
         session: &Arc<Session>,
         main_frame: String,
@@ -108,7 +108,7 @@ impl Watch {
             changed: Notify::new(),
         });
         let watching = watch.clone();
-        // The session ends with the page, not with this task.
+        // A weak reference: the session ends with the page, not with this task.
         let session = Arc::downgrade(session);
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
@@ -134,7 +134,10 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `look` finds what it looks for; an error when the page ends or the deadline passes before.
+    /// Waits until `look` returns a value.
+    ///
+    /// # Errors
+    /// If the page ends or the deadline passes first.
     pub(crate) async fn until<T>(
         &self,
         deadline: Instant,
@@ -159,7 +162,8 @@ impl Watch {
         }
     }
 
-    /// Waits until the document is loaded and nothing has been on its way for `quiet`, at most until the deadline.
+    /// Waits until the document is loaded and no request has been in flight for `quiet`, at most until the
+    /// deadline.
     pub(crate) async fn rest(&self, quiet: Duration, deadline: Instant) -> Result<(), BrowserError> {
         loop {
             let at_rest = |state: &State| {
@@ -184,7 +188,7 @@ impl Watch {
     }
 }
 
-/// The dialog that an event tells of.
+/// Returns the dialog that an event reports.
 fn opened(event: &Event, patience: Duration) -> Option<Dialog> {
     if event.method != "Page.javascriptDialogOpening" {
         return None;
@@ -200,7 +204,7 @@ fn opened(event: &Event, patience: Duration) -> Option<Dialog> {
     })
 }
 
-/// Dismisses a dialog when its time is over and nobody has answered it.
+/// Dismisses a dialog when its time is up, unless it has been answered.
 async fn dismiss(watch: Arc<Watch>, session: Weak<Session>, opened: Instant) {
     loop {
         let kept_until = match &watch.state().dialog {

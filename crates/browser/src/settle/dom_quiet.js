@@ -1,6 +1,6 @@
 (quiet, most) =>
   new Promise((done) => {
-    // Comes back when no node was added, removed or rewritten for `quiet` ms, at the latest after `most` ms.
+    // Resolves when no node was added, removed or changed for `quiet` ms, at the latest after `most` ms.
     let timer;
     const end = () => {
       observer.disconnect();

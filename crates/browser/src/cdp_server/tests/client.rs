@@ -1,4 +1,4 @@
-//! Whoever comes to the address from outside.
+//! An external client of the endpoint.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::limits;
 
-/// Status and body of a plain request.
+/// Returns status and body of a plain HTTP request.
 pub(super) async fn get(host: &str, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(host).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
@@ -21,7 +21,7 @@ pub(super) async fn get(host: &str, path: &str, headers: &str) -> (u16, String) 
     (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
 }
 
-/// A client of the protocol.
+/// A DevTools client.
 pub(super) struct Client {
     pub(super) socket: WebSocketStream<TcpStream>,
     last_id: i64,
@@ -49,7 +49,7 @@ impl Client {
         }
     }
 
-    /// Waits for the end of the connection.
+    /// Waits until the connection is closed.
     pub(super) async fn until_closed(&mut self) {
         let end = timeout(limits::COMMAND_TIMEOUT, async {
             while let Some(Ok(message)) = self.socket.next().await {
@@ -61,7 +61,7 @@ impl Client {
         end.await.unwrap();
     }
 
-    /// The whole answer to a command; events on the way are kept.
+    /// Sends a command and returns the whole response; collects events received meanwhile.
     pub(super) async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({"id": self.last_id, "method": method, "params": params});
@@ -96,7 +96,7 @@ impl Client {
             .to_owned()
     }
 
-    /// A page of its own, and the session of it.
+    /// Opens a page and returns its target id and session id.
     pub(super) async fn open_page(&mut self, title: &str) -> (String, String) {
         let page = json!({"url": format!("data:text/html,<title>{title}</title>")});
         let target = self.result(None, "Target.createTarget", page).await;

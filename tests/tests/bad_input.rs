@@ -7,7 +7,7 @@ use harvestman_tests::{Answer, Page, Site, TestServer, server};
 use http::Method;
 use serde_json::{Value, json};
 
-/// The contract's error body, with this status and code.
+/// The API's error body, with this status and code.
 #[track_caller]
 fn check(what: &str, answer: &Answer, status: u16, code: &str) {
     let shown = String::from_utf8_lossy(&answer.body);

@@ -1,4 +1,4 @@
-//! Which hosts a crawl visits, by which links, and where redirects lead (contract section 5 rules 2, 6, 7 and 12):
+//! Which hosts a crawl visits, by which links, and where redirects lead (docs/API.md section 5 rules 2, 6, 7 and 12):
 //! several names and ports on one machine.
 
 #![allow(clippy::unwrap_used)]

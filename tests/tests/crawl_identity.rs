@@ -1,4 +1,4 @@
-//! Which addresses of a crawl are one page (contract section 5 rule 1), and that each is fetched once.
+//! Which addresses of a crawl are one page (docs/API.md section 5 rule 1), and that each is fetched once.
 
 #![allow(clippy::unwrap_used)]
 

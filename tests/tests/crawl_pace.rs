@@ -1,4 +1,4 @@
-//! How fast a crawl asks, and whom it asks for leave (contract section 5 rules 9 and 13). What overlaps is seen by
+//! How fast a crawl asks, and whom it asks for leave (docs/API.md section 5 rules 9 and 13). What overlaps is seen by
 //! the site; nothing is measured by the clock.
 
 #![allow(clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Which pages of its own host a crawl visits (contract section 5 rules 2, 3, 5, 8, 10, 11): each option alone,
+//! Which pages of its own host a crawl visits (docs/API.md section 5 rules 2, 3, 5, 8, 10, 11): each option alone,
 //! on a site with a known link graph; nothing but the expected pages is asked for.
 
 #![allow(clippy::unwrap_used)]

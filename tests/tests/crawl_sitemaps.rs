@@ -1,4 +1,4 @@
-//! Sitemaps in crawls (contract section 5 rule 4): which are read, and what their entries are worth.
+//! Sitemaps in crawls (docs/API.md section 5 rule 4): which are read, and what their entries are worth.
 
 #![allow(clippy::unwrap_used)]
 

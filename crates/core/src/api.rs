@@ -1,4 +1,4 @@
-//! The wire: every request and answer of the contract, one file per endpoint family.
+//! The wire: every request and answer of docs/API.md, one file per endpoint family.
 //!
 //! Requests are read strictly ([`Wire::from_json`]: every problem is told, with its place) and
 //! written sparsely (only what differs from the defaults). Answers are plain serde types that

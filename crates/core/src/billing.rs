@@ -1,4 +1,4 @@
-//! Prices in whole credits (contract section 18). A failed fetch and a page blocked by robots.txt cost
+//! Prices in whole credits (docs/API.md section 18). A failed fetch and a page blocked by robots.txt cost
 //! nothing; [`crate::crawl`] enforces that when it settles a page.
 
 use crate::api::format::{ChangeMode, Format};

@@ -1,4 +1,4 @@
-//! The rules of the page cache (contract section 4.1): which requests it may answer, which responses
+//! The rules of the page cache (docs/API.md section 4.1): which requests it may answer, which responses
 //! are cached, and when two requests share a cached copy. The cache holds fetched bytes, not the
 //! formats made from them, so a request with any formats can be a hit. Storing and expiring copies is
 //! up to the store.

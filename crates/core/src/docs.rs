@@ -1,4 +1,4 @@
-//! Full-text search of the documentation (contract section 6.10): Markdown pages are split into sections, and the
+//! Full-text search of the documentation (docs/API.md section 6.10): Markdown pages are split into sections, and the
 //! sections that best match a question are returned as the answer, verbatim. No match, no answer.
 
 mod rank;

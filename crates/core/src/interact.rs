@@ -1,6 +1,6 @@
-//! The rules of browser sessions (contract sections 6.11, 6.12, 11 and 17): lifetime, which scrapes can be continued,
-//! session URLs and errors. [`steps`] parses prompts of plain step instructions, and [`element`] finds the elements
-//! they refer to. The browser itself is not here.
+//! The rules of browser sessions (docs/API.md sections 6.11, 6.12, 11 and 17): lifetime, which scrapes can be
+//! continued, session URLs and errors. [`steps`] parses prompts of plain step instructions, and [`element`] finds the
+//! elements they refer to. The browser itself is not here.
 
 pub mod element;
 pub mod steps;

@@ -1,10 +1,10 @@
-//! Every limit of the wire API (contract sections 3, 4, 6 and 19).
+//! Every limit of the wire API (docs/API.md sections 3, 4, 6 and 19).
 
 /// Maximum characters of a URL.
 pub const MAX_URL_CHARS: usize = 8192;
 /// Maximum characters of a prompt, question or query for a model.
 pub const MAX_PROMPT_CHARS: usize = 10_000;
-/// Maximum characters of a short text for which the contract sets no limit (names, tags, origins).
+/// Maximum characters of a short text for which docs/API.md sets no limit (names, tags, origins).
 pub const MAX_SHORT_TEXT_CHARS: usize = 1024;
 /// Maximum bytes of a JSON request body.
 pub const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Which URLs a map lists, and in which order (contract section 6.5). The caller passes URLs in order of
+//! Which URLs a map lists, and in which order (docs/API.md section 6.5). The caller passes URLs in order of
 //! discovery: sitemaps, the page itself, its links, then known pages. Listed URLs are not fetched, so
 //! robots.txt does not apply.
 

@@ -1,4 +1,4 @@
-//! The last version of a page that `changeTracking` compares with (contract section 4.2), stored per team,
+//! The last version of a page that `changeTracking` compares with (docs/API.md section 4.2), stored per team,
 //! URL and tag without expiry.
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Pagination of long responses: the 10 MiB rule and `next` of job status (contract section 6.2), the
+//! Pagination of long responses: the 10 MiB rule and `next` of job status (docs/API.md section 6.2), the
 //! opaque cursor of activity (section 6.9). Documents are handled as stored JSON text.
 
 use base64::Engine as _;

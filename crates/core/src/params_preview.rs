@@ -1,4 +1,4 @@
-//! Derives crawl options from a prompt by rules (contract section 6.3): page limits, depths, paths, subdomains,
+//! Derives crawl options from a prompt by rules (docs/API.md section 6.3): page limits, depths, paths, subdomains,
 //! the whole domain, sitemaps, delays. Ignores what it does not understand, and never proposes options that a crawl
 //! would reject, whether they come from the rules or from a model.
 

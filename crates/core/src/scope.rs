@@ -1,4 +1,4 @@
-//! Which URLs belong to a crawl (contract section 5 rules 2 to 8, 10 and 12), and why others do not.
+//! Which URLs belong to a crawl (docs/API.md section 5 rules 2 to 8, 10 and 12), and why others do not.
 //! Compiled once from the request; every verdict depends only on the URL and its depth, never on what was
 //! crawled before. robots.txt and the page limit are not handled here.
 

@@ -1,4 +1,4 @@
-//! Search (contract section 9) without the provider: query parsing, result filters, the text by which
+//! Search (docs/API.md section 9) without the provider: query parsing, result filters, the text by which
 //! stored pages are found, and the ranking of results. It never fetches.
 
 mod filter;

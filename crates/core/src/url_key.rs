@@ -1,4 +1,4 @@
-//! Normalized URL identity (contract section 5 rule 1) and link resolution. Whether a URL may be fetched
+//! Normalized URL identity (docs/API.md section 5 rule 1) and link resolution. Whether a URL may be fetched
 //! is decided by [`crate::scope`] and the fetcher.
 
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub struct Identity {
 }
 
 impl Default for Identity {
-    /// The contract's default: the query counts, similar URLs are merged.
+    /// The API's default: the query counts, similar URLs are merged.
     fn default() -> Self {
         Self {
             ignore_query: false,

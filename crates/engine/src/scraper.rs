@@ -49,7 +49,7 @@ pub(crate) struct Scraper {
 pub(crate) struct Target<'u> {
     pub(crate) url: &'u Url,
     /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
-    /// (contract section 3).
+    /// (docs/API.md section 3).
     pub(crate) fallback: Option<Url>,
     /// Profile that the browser starts with.
     pub(crate) profile: Option<&'u OpenProfile>,

@@ -1,4 +1,4 @@
-//! Reads request bodies, bounded in size and in the time between two parts. The content type is ignored (contract
+//! Reads request bodies, bounded in size and in the time between two parts. The content type is ignored (docs/API.md
 //! section 1).
 
 use std::time::Duration;

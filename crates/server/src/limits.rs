@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Largest JSON request body (contract section 1).
+/// Largest JSON request body (docs/API.md section 1).
 pub const BODY_BYTES: usize = 10 * 1024 * 1024;
-/// Pages of one team fetched at once, by default (contract section 19).
+/// Pages of one team fetched at once, by default (docs/API.md section 19).
 pub const MAX_CONCURRENCY: usize = 64;
 /// Chunk size of a response whose documents are deleted after its last chunk.
 pub const TOLD_PART_BYTES: usize = 64 * 1024;

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 
 use crate::app::App;
 
-/// `{base}` of the contract: scheme, host and an optional path, without a trailing slash.
+/// `{base}` of docs/API.md: scheme, host and an optional path, without a trailing slash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Base(pub String);
 

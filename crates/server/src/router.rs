@@ -62,7 +62,7 @@ macro_rules! table {
 /// Returns every route.
 pub fn routes() -> Vec<Route> {
     let mut routes = table! {
-        // Crawls, batches, scrapes and maps (contract sections 6 to 8).
+        // Crawls, batches, scrapes and maps (docs/API.md sections 6 to 8).
         Key POST "/v2/crawl" => crawl::start;
         Key POST "/v2/crawl/params-preview" => crawl::params_preview;
         Key GET "/v2/crawl/active" => crawl::active;

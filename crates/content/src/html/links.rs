@@ -62,7 +62,7 @@ pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> 
     .collect()
 }
 
-/// Returns the links that a crawl may follow (contract section 5 rule 2).
+/// Returns the links that a crawl may follow (docs/API.md section 5 rule 2).
 pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
     let target = |id: NodeId| match dom.tag(id) {
         Tag::A | Tag::Area => dom.attr(id, attr::HREF),

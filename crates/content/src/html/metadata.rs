@@ -16,7 +16,7 @@ use crate::limits;
 pub enum MetadataValue {
     /// A single value; several values of one name are joined with `, `.
     Text(String),
-    /// Several values of a key that the contract defines as a list.
+    /// Several values of a key that the API defines as a list.
     List(Vec<String>),
 }
 
@@ -31,11 +31,11 @@ pub struct PageMetadata {
     pub language: Option<String>,
     /// Every `og:locale:alternate`, in document order.
     pub og_locale_alternate: Vec<String>,
-    /// All other values by key: the contract's names for common ones, else the name in the page.
+    /// All other values by key: the API's names for common ones, else the name in the page.
     pub other: BTreeMap<String, MetadataValue>,
 }
 
-/// Names in pages and the contract's keys for them. The first non-empty value counts.
+/// Names in pages and the API's keys for them. The first non-empty value counts.
 const RENAMED: &[(&str, &str)] = &[
     ("keywords", "keywords"),
     ("robots", "robots"),

@@ -1,4 +1,4 @@
-//! What a caller sees when something is wrong (contract section 2): one enum of codes, one table of
+//! What a caller sees when something is wrong (docs/API.md section 2): one enum of codes, one table of
 //! statuses, one body.
 
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ pub struct ApiError {
     pub code: ErrorCode,
     /// Human sentence: what was wrong and, where it can, what to do. Never empty.
     pub message: String,
-    /// List of `{path, message}` for validation errors; other shapes where the contract says so.
+    /// List of `{path, message}` for validation errors; other shapes where docs/API.md says so.
     pub details: Option<Value>,
     /// Seconds for `Retry-After`; set for 429.
     pub retry_after_s: Option<u32>,

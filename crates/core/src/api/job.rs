@@ -1,4 +1,4 @@
-//! What a caller learns about a running or finished job (contract sections 6.2, 6.6, 8.2, 8.3).
+//! What a caller learns about a running or finished job (docs/API.md sections 6.2, 6.6, 8.2, 8.3).
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -14,7 +14,7 @@ use crate::limits::MAX_STATUS_LIMIT;
 use crate::time::Timestamp;
 
 wire_enum! {
-    /// State of a crawl or batch scrape (contract section 17). All but `Scraping` are final.
+    /// State of a crawl or batch scrape (docs/API.md section 17). All but `Scraping` are final.
     JobStatus {
         /// Running.
         Scraping = "scraping",

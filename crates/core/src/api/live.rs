@@ -1,4 +1,4 @@
-//! Messages of the live job socket (contract section 15).
+//! Messages of the live job socket (docs/API.md section 15).
 
 use serde::{Deserialize, Serialize};
 

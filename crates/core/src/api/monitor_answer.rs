@@ -1,4 +1,4 @@
-//! Answers of `/v2/monitor` (contract section 13).
+//! Answers of `/v2/monitor` (docs/API.md section 13).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

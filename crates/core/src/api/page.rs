@@ -1,4 +1,4 @@
-//! The page document (contract section 4.7): what the caller receives for one page.
+//! The page document (docs/API.md section 4.7): what the caller receives for one page.
 
 use std::collections::BTreeMap;
 

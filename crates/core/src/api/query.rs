@@ -1,5 +1,5 @@
 //! Query strings: unknown parameters are ignored, known ones are strict, except that booleans may
-//! be `true`, `false`, `1` or `0` (contract section 3).
+//! be `true`, `false`, `1` or `0` (docs/API.md section 3).
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Answer of `POST /v2/search` (contract section 9).
+//! Answer of `POST /v2/search` (docs/API.md section 9).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

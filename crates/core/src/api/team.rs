@@ -1,4 +1,4 @@
-//! Usage, activity and limits of a team (contract sections 6.7 to 6.9 and 12).
+//! Usage, activity and limits of a team (docs/API.md sections 6.7 to 6.9 and 12).
 
 use serde::{Deserialize, Serialize};
 

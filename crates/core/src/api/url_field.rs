@@ -1,4 +1,4 @@
-//! The URL rule of contract section 3: http and https only, `https://` in front when no scheme is
+//! The URL rule of docs/API.md section 3: http and https only, `https://` in front when no scheme is
 //! given, no credentials, no empty host, no control characters, at most 8192 characters. Whether the
 //! address may be fetched is not decided here.
 

@@ -129,7 +129,7 @@ pub struct Progress {
     pub seed_offered: bool,
     /// Every sitemap was read, or there is none; until then a restart reads them again.
     pub sitemaps_done: bool,
-    /// Scope root after a redirect of the seed (contract section 5 rule 12).
+    /// Scope root after a redirect of the seed (docs/API.md section 5 rule 12).
     pub root: Option<Url>,
     /// URLs in flight, each with the number of owners that started to fetch it. A lost owner was
     /// working on these.

@@ -1,4 +1,4 @@
-//! Links to files that are never fetched, by extension (contract section 5 rule 10): images, fonts,
+//! Links to files that are never fetched, by extension (docs/API.md section 5 rule 10): images, fonts,
 //! styles, scripts, archives, executables, audio and video. PDF and office documents count as pages.
 
 use url::Url;

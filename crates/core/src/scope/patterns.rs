@@ -1,4 +1,4 @@
-//! `includePaths` and `excludePaths` (contract section 5 rule 8): user-supplied regular expressions,
+//! `includePaths` and `excludePaths` (docs/API.md section 5 rule 8): user-supplied regular expressions,
 //! compiled once under size limits and matched against bounded text. URLs are ASCII (the rest is
 //! percent-encoded), so classes like `\w` are compiled without Unicode where possible, which gives
 //! the same matches at a fortieth of the size.

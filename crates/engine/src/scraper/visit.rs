@@ -166,7 +166,7 @@ impl Scraper {
         }
     }
 
-    /// Follows immediate redirects made by pages (contract section 5.12).
+    /// Follows immediate redirects made by pages (docs/API.md section 5 rule 12).
     async fn follow(
         &self,
         mut scraped: Scraped,

@@ -164,7 +164,7 @@ pub(crate) async fn check_task(
     }
 }
 
-/// Converts the error of a browser that failed before anything has run (contract section 2: 502 only then).
+/// Converts the error of a browser that failed before anything has run (docs/API.md section 2: 502 only then).
 pub(crate) fn nothing_ran(error: BrowserError) -> ApiError {
     match error {
         BrowserError::NotConfigured(_) => error.into(),

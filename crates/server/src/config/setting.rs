@@ -1,4 +1,4 @@
-//! The table of settings (contract section 22): each is a flag, an environment variable and a key of
+//! The table of settings (docs/API.md section 22): each is a flag, an environment variable and a key of
 //! `harvestman.toml`. Other keys and flags are rejected.
 
 /// One setting.

@@ -1,4 +1,5 @@
-//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (contract sections 6.6 and 8).
+//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (docs/API.md sections 6.6 and
+//! 8).
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;

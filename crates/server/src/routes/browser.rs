@@ -1,4 +1,4 @@
-//! Browser sessions: `/v2/browser`, also under `/v2/interact` (contract section 11).
+//! Browser sessions: `/v2/browser`, also under `/v2/interact` (docs/API.md section 11).
 
 use axum::extract::State;
 use axum::http::Uri;

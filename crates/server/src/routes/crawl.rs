@@ -1,4 +1,4 @@
-//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, active crawls (contract
+//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, active crawls (docs/API.md
 //! sections 6.1 to 6.4, 8.2, 8.3).
 
 use axum::extract::{Request, State};

@@ -1,4 +1,4 @@
-//! The documentation: its pages (`GET /docs`), and questions about it (contract section 6.10).
+//! The documentation: its pages (`GET /docs`), and questions about it (docs/API.md section 6.10).
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Uri, header};

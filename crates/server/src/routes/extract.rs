@@ -1,4 +1,4 @@
-//! Extracts and agents: start, status, list, cancel (contract section 10).
+//! Extracts and agents: start, status, list, cancel (docs/API.md section 10).
 
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;

@@ -1,5 +1,5 @@
-//! Generated files such as screenshots. Anyone who knows the name can fetch them until they expire (contract section
-//! 4.2).
+//! Generated files such as screenshots. Anyone who knows the name can fetch them until they expire (docs/API.md
+//! section 4.2).
 
 use axum::extract::{Path, State};
 use axum::http::header;

@@ -1,4 +1,4 @@
-//! Browser session of a scrape: `POST` and `DELETE /v2/scrape/{id}/interact` (contract sections 6.11 and 6.12).
+//! Browser session of a scrape: `POST` and `DELETE /v2/scrape/{id}/interact` (docs/API.md sections 6.11 and 6.12).
 
 use axum::extract::State;
 use harvestman_core::api::interact::InteractRequest;

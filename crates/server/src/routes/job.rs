@@ -1,5 +1,5 @@
 //! Handlers shared by crawls and batch scrapes: status (also as a live socket), cancel, errors, idempotency keys
-//! (contract sections 1, 6.2, 6.6, 8.2, 8.3).
+//! (docs/API.md sections 1, 6.2, 6.6, 8.2, 8.3).
 
 use axum::RequestPartsExt;
 use axum::extract::ws::WebSocketUpgrade;

@@ -1,4 +1,4 @@
-//! URLs of a site: `POST /v2/map` (contract section 6.5).
+//! URLs of a site: `POST /v2/map` (docs/API.md section 6.5).
 
 use axum::extract::State;
 use harvestman_core::api::map::MapRequest;

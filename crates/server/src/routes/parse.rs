@@ -1,4 +1,4 @@
-//! Uploaded files: `POST /v2/parse`, `GET /v2/parse/formats` (contract sections 7.3 and 7.4).
+//! Uploaded files: `POST /v2/parse`, `GET /v2/parse/formats` (docs/API.md sections 7.3 and 7.4).
 
 use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, Multipart, MultipartError};
@@ -34,7 +34,7 @@ pub(crate) async fn formats() -> Answer {
     json(&parse_formats())
 }
 
-/// Reads the parts `file` and `options`; others are ignored (contract section 3).
+/// Reads the parts `file` and `options`; others are ignored (docs/API.md section 3).
 async fn received(app: &App, request: Request) -> Result<(UploadedFile, ParseOptions), Failure> {
     let mut form = form(app, request).await?;
     let mut file = None;

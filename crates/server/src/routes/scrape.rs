@@ -1,4 +1,4 @@
-//! Single pages: `POST /v2/scrape`, `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
+//! Single pages: `POST /v2/scrape`, `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! Searches: `POST /v2/search` (contract section 9).
+//! Searches: `POST /v2/search` (docs/API.md section 9).
 
 use axum::extract::State;
 use harvestman_core::api::search::SearchRequest;

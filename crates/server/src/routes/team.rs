@@ -1,4 +1,4 @@
-//! Usage, activity and concurrency of a team: `/v2/team/...` and `/v2/concurrency-check` (contract sections 6.7 to
+//! Usage, activity and concurrency of a team: `/v2/team/...` and `/v2/concurrency-check` (docs/API.md sections 6.7 to
 //! 6.9 and 12).
 
 use axum::extract::State;

@@ -53,7 +53,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts that this is an error response in the format of the contract.
+    /// Asserts that this is an error response in the format of docs/API.md.
     pub(crate) fn is_error(&self, status: u16, code: &str) -> &Self {
         let json = self.json();
         assert_eq!(

@@ -165,7 +165,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// An http or https address (contract section 3).
+    /// An http or https address (docs/API.md section 3).
     pub fn url(self) -> Option<TargetUrl> {
         let Value::String(text) = &self.value else {
             return self.wrong_type("a string with an address such as https://example.com");

@@ -18,7 +18,7 @@ const TO: &str = "current";
 pub(super) const TOO_LARGE: &str =
     "The page is too large for a diff: `changeTracking` only reports that it changed.";
 
-/// Returns `{text, json}` of contract section 4.2, or `None` if a text is too large.
+/// Returns `{text, json}` of docs/API.md section 4.2, or `None` if a text is too large.
 pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
     if before.len().max(after.len()) > MAX_TEXT_BYTES {
         return None;

@@ -1,4 +1,4 @@
-//! Bytes to text. The first byte chooses the `Content-Type`; the text never holds a NUL.
+//! Decoding of bytes to text. The first byte selects the `Content-Type`; the text never contains a NUL.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let decoded = harvestman_content::decode(body, content_type);
     assert!(!decoded.text.contains('\0'));
     assert!(decoded.text.len() <= body.len() * 3 + 3);
-    // What was decoded is UTF-8 and stays as it is.
+    // Decoding the resulting UTF-8 again returns the same text.
     let again = harvestman_content::decode(decoded.text.as_bytes(), Some("text/html; charset=utf-8"));
     assert_eq!(
         again.text,

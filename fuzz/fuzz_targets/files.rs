@@ -1,5 +1,6 @@
-//! Files. The first byte chooses the kind; the rest is the whole file, or the main part of a package that is whole
-//! otherwise. A reader's own panic is kept inside, as in the product, and no finding; one of ours is.
+//! Conversion of files. The first byte selects the file type; the rest is the file, or the main part of an otherwise
+//! complete package. Panics of third-party readers are caught, as in the product, and are not findings; panics of the
+//! project's code are.
 #![no_main]
 
 #[allow(dead_code)]

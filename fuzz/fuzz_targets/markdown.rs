@@ -1,5 +1,5 @@
-//! The Markdown writer on pages made of meaningful pieces: each byte stands for a tag or a text, so that deep and odd
-//! structures are met early. The second half goes through the whole rendering of a response.
+//! The Markdown writer on pages built from meaningful pieces: each byte selects a tag or a text, so that deep and
+//! unusual structures occur early. The pages go through the complete rendering of a response.
 #![no_main]
 
 use harvestman_core::api::options::ScrapeOptions;
@@ -141,9 +141,9 @@ fuzz_target!(|data: &[u8]| {
         body: html.as_bytes(),
     };
     for options in OPTIONS {
-        let options = ScrapeOptions::from_json(options.as_bytes()).expect("the options are right");
+        let options = ScrapeOptions::from_json(options.as_bytes()).expect("the options are valid");
         let first = render(&page, &options, ScrapeId(uuid::Uuid::nil())).expect("HTML is always converted");
         let second = render(&page, &options, ScrapeId(uuid::Uuid::nil())).expect("HTML is always converted");
-        assert!(first == second, "the same bytes give the same document");
+        assert!(first == second, "rendering is deterministic");
     }
 });

@@ -1,11 +1,11 @@
-//! HTML to everything that is made of a page. The first line is a selector and an attribute name.
+//! Parsing of HTML and everything that is extracted from a page. The first line is a selector.
 #![no_main]
 
 use harvestman_content::{Page, Selection, Selector};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
 
-/// Output is bounded by a multiple of the input and a fixed slack.
+/// The output is at most this multiple of the input plus a fixed slack.
 const FACTOR: usize = 16;
 const SLACK_BYTES: usize = 2 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-//! robots.txt: the first line is the agent, the second a path, the rest the file.
+//! Parsing of robots.txt: the first line is the agent, the second a path, the rest the file.
 #![no_main]
 
 use harvestman_core::robots::Robots;
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let allowed = robots.allows(&path);
     robots.crawl_delay_ms();
     assert!(robots.sitemaps().iter().all(|line| !line.is_empty()));
-    // A rule for exactly this agent that allows everything is never weaker than silence.
+    // An empty file allows everything.
     if file.is_empty() {
         assert!(allowed);
     }

@@ -1,4 +1,4 @@
-//! Sitemaps: only http and https addresses come out.
+//! Parsing of sitemaps: the result contains only http and https URLs.
 #![no_main]
 
 use harvestman_core::sitemap::Sitemap;

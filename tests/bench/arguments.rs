@@ -1,8 +1,8 @@
-//! `--name NUMBER` pairs of a command line.
+//! Parses `--name NUMBER` pairs of a command line.
 
 use anyhow::{Context, Result, bail};
 
-/// What was typed after the name of the benchmark.
+/// Arguments after the name of the benchmark.
 pub(crate) struct Arguments {
     words: Vec<String>,
 }
@@ -14,7 +14,7 @@ impl Arguments {
         }
     }
 
-    /// The number after `name`, or `default`.
+    /// Removes `name` with its number and returns the number, or `default` if it is absent.
     pub(crate) fn number(&mut self, name: &str, default: u64) -> Result<u64> {
         let Some(place) = self.words.iter().position(|word| word == name) else {
             return Ok(default);
@@ -28,11 +28,11 @@ impl Arguments {
             .with_context(|| format!("{name} needs a number, not `{word}`"))
     }
 
-    /// An error when something was typed that nobody asked for.
+    /// Checks that no arguments are left.
     pub(crate) fn end(&self) -> Result<()> {
         match self.words.first() {
             None => Ok(()),
-            Some(word) => bail!("`{word}` is not known here"),
+            Some(word) => bail!("unknown argument `{word}`"),
         }
     }
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_taken_by_name_and_nothing_is_left_unread() {
+    fn numbers_are_read_by_name_and_unknown_arguments_are_errors() {
         let mut arguments = Arguments::new(["--kills", "5", "--pages", "1_000"].map(String::from));
         assert_eq!(arguments.number("--pages", 7).unwrap(), 1_000);
         assert_eq!(arguments.number("--seed", 3).unwrap(), 3);

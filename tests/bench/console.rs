@@ -1,4 +1,4 @@
-//! Lighthouse on every screen of the console, by `tests/clients/console_lighthouse.mjs`.
+//! Runs Lighthouse on every screen of the console with `tests/clients/console_lighthouse.mjs`.
 
 use std::process::Command;
 
@@ -7,10 +7,13 @@ use harvestman_tests::server::KEY;
 use harvestman_tests::{DocsSite, TestServer, tools};
 use serde_json::json;
 
-/// Pages of the job whose screen is measured too.
+/// Pages of the job whose screen is also measured.
 const PAGES: usize = 12;
 
-/// An error when a screen scores less than it must.
+/// Runs the script.
+///
+/// # Errors
+/// A screen with a score below its minimum.
 pub(crate) async fn run() -> Result<()> {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
@@ -21,6 +24,6 @@ pub(crate) async fn run() -> Result<()> {
         .arg(tools::script("console_lighthouse.mjs"))
         .args([server.sign_in_link(), KEY, &job]);
     let status = tokio::task::spawn_blocking(move || node.status()).await??;
-    ensure!(status.success(), "a screen scores less than it must");
+    ensure!(status.success(), "a screen has a score below its minimum");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! One large crawl of a generated site: how fast, in how much memory, and whether every page is there once, also
-//! when the server is killed on the way.
+//! One large crawl of a generated site: measures speed and memory, and checks that every page is stored once, even
+//! when the server is killed during the crawl.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -14,18 +14,18 @@ use crate::latency::Latencies;
 use crate::process;
 use crate::site::GeneratedSite;
 
-/// Places beyond the size of the site, so that a page too many would show.
+/// Amount by which the limit exceeds the size of the site, so that an extra page would be noticed.
 const ROOM: u64 = 1_000;
-/// Pages of the crawl before the measured one: caches, pools and threads have their size afterwards.
+/// Pages of the warm-up crawl, after which caches and pools have their final size.
 const WARM_UP_PAGES: u64 = 2_000;
-/// Pause between two looks at the status.
+/// Interval between two status requests.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// Longest random wait between reaching a page and the kill.
+/// Longest random delay between reaching a page count and the kill.
 const KILL_WAIT_MS: u64 = 400;
-/// Time without a further page after which a crawl is given up.
+/// Time without a new page after which the benchmark fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What all processes of the measured crawl used together.
+/// Resources that all processes of the measured crawl used together.
 #[derive(Default)]
 struct Used {
     cpu_s: f64,
@@ -40,10 +40,10 @@ impl Used {
     }
 }
 
-/// Status answers by the part of the crawl that they were asked in.
+/// Times of status requests by the part of the crawl.
 #[derive(Default)]
 struct StatusTimes {
-    /// The newest document alone, in the first tenth and in the last.
+    /// Requests for only the newest document, in the first and in the last tenth of the crawl.
     early: Latencies,
     late: Latencies,
 }
@@ -114,11 +114,11 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         used.cpu_s,
         pages as f64 / used.cpu_s
     );
-    println!("site CPU        {site_cpu_s:.1} s (this process: site and questions)");
+    println!("site CPU        {site_cpu_s:.1} s (this process: site and status requests)");
     println!("peak memory     {:.1} MiB", mib(used.peak_bytes));
     let per_url = |after: u64| after.saturating_sub(resident_before) as f64 / pages as f64;
     println!(
-        "memory growth   {:.0} bytes a URL at the peak, {:.0} at the end (from {:.1} MiB)",
+        "memory growth   {:.0} bytes per URL at the peak, {:.0} at the end (from {:.1} MiB)",
         per_url(used.peak_bytes),
         per_url(resident_after),
         mib(resident_before)
@@ -127,7 +127,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         let more = resident_after as f64 - bytes as f64;
         let of_each = more / (pages - completed) as f64;
         println!(
-            "                {of_each:.0} bytes a URL from page {completed} on ({:.1} MiB there)",
+            "                {of_each:.0} bytes per URL after page {completed} (from {:.1} MiB)",
             mib(bytes)
         );
     }
@@ -136,7 +136,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         mib(process::folder_bytes(&server.data_dir().join("data"))?)
     );
     println!(
-        "fetched         {fetched} pages, {} of them again",
+        "fetched         {fetched} pages, {} of them repeatedly",
         fetched.saturating_sub(pages)
     );
     if kills > 0 {
@@ -150,9 +150,12 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     check_documents(&server, &site, &id, pages).await?;
     let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
     ensure!(errors["errors"] == json!([]), "errors: {errors}");
-    ensure!(server.terminate().await.success(), "the server did not stop well");
+    ensure!(
+        server.terminate().await.success(),
+        "the server did not stop cleanly"
+    );
     check_ledger(&server, WARM_UP_PAGES + pages).await?;
-    println!("exact           {pages} completed, in total, charged, and in the documents, each once");
+    println!("exact           {pages} pages completed, charged and stored, each once");
     Ok(())
 }
 
@@ -167,11 +170,11 @@ async fn start(server: &TestServer, site: &GeneratedSite, pages: u64) -> String 
         .await
 }
 
-/// When to kill: after so many pages and so long a wait, in order.
+/// Returns the moments of the kills as page counts and delays, in order.
 fn moments(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
     let mut state = seed;
     let mut random = |below: u64| {
-        // Knuth's MMIX generator; its upper bits are good enough to pick moments.
+        // Knuth's MMIX generator; its upper bits are random enough for this purpose.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -188,8 +191,8 @@ async fn follow(server: &TestServer, id: &str, seen: impl FnMut(u64, Duration)) 
     follow_until(server, id, u64::MAX, seen).await
 }
 
-/// Looks at the status until the crawl has ended or so many pages are there; the last status. `seen` gets each
-/// number of pages and how long its answer took.
+/// Polls the status until the crawl has ended or has `pages` pages, and returns the last status. `seen` gets each
+/// page count with the time of the request.
 async fn follow_until(
     server: &TestServer,
     id: &str,
@@ -201,7 +204,9 @@ async fn follow_until(
         let asked = Instant::now();
         let path = format!("/v2/crawl/{id}?limit=1&skip={}", most.max(1) - 1);
         let status = server.get(&path).await.ok();
-        let completed = status["completed"].as_u64().context("a status has numbers")?;
+        let completed = status["completed"]
+            .as_u64()
+            .context("the status has no page count")?;
         seen(completed, asked.elapsed());
         if status["status"] != "scraping" || completed >= pages {
             return Ok(status);
@@ -211,7 +216,7 @@ async fn follow_until(
         }
         ensure!(
             since.elapsed() < PATIENCE,
-            "no page after {completed} any more: {status}"
+            "no new page after {completed}: {status}"
         );
         tokio::time::sleep(LOOK_AGAIN).await;
     }
@@ -229,7 +234,7 @@ fn check_counts(status: &Value, pages: u64) -> Result<()> {
     Ok(())
 }
 
-/// Follows `next` from the first answer: the documents are those of the site's pages, each once.
+/// Follows `next` and checks that each page of the site has exactly one document.
 async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pages: u64) -> Result<()> {
     let mut missing: BTreeSet<u64> = (0..pages).collect();
     let base = format!("http://{}", server.address());
@@ -239,14 +244,14 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
         let asked = Instant::now();
         let answer = server.get(&path).await.ok();
         times.push(asked.elapsed());
-        for document in answer["data"].as_array().context("`data` is a list")? {
+        for document in answer["data"].as_array().context("`data` is not a list")? {
             let url = document["metadata"]["sourceURL"]
                 .as_str()
-                .context("a document has its address")?;
+                .context("a document has no `sourceURL`")?;
             let number = site
                 .number(url)
-                .with_context(|| format!("{url} is no page of the site"))?;
-            ensure!(missing.remove(&number), "{url} is there twice");
+                .with_context(|| format!("{url} is not a page of the site"))?;
+            ensure!(missing.remove(&number), "{url} has two documents");
             ensure!(
                 document["markdown"]
                     .as_str()
@@ -257,7 +262,10 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
         let Some(next) = answer["next"].as_str() else {
             break;
         };
-        path = next.strip_prefix(&base).context("`next` stays here")?.to_owned();
+        path = next
+            .strip_prefix(&base)
+            .context("`next` is on another server")?
+            .to_owned();
     }
     ensure!(
         missing.is_empty(),
@@ -265,11 +273,11 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
         missing.len(),
         missing.first()
     );
-    println!("10 MiB answers  {}", times.line());
+    println!("10 MiB pages    {}", times.line());
     Ok(())
 }
 
-/// What the ledger on disk says after the server stopped.
+/// Checks the credits in the ledger after the server has stopped.
 async fn check_ledger(server: &TestServer, credits: u64) -> Result<()> {
     let store = Store::open(&StoreConfig::new(server.data_dir().join("data"))).await?;
     let team = store.ensure_team("test").await?;
@@ -277,7 +285,7 @@ async fn check_ledger(server: &TestServer, credits: u64) -> Result<()> {
     store.close().await?;
     ensure!(
         in_ledger == credits,
-        "the ledger holds {in_ledger} credits, not {credits}"
+        "the ledger has {in_ledger} credits, not {credits}"
     );
     Ok(())
 }
@@ -287,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_in_order_and_repeatable() {
+    fn moments_are_sorted_and_reproducible() {
         let some = moments(1_000, 5, 7);
         assert_eq!(some.len(), 5);
         assert!(some.is_sorted() && some.iter().all(|(at, _)| *at < 1_000));

@@ -1,5 +1,5 @@
-//! Many crawls of several teams at once: all finish with exact counts; how evenly they move, how long one waits, and
-//! how long the status takes to read meanwhile.
+//! Many concurrent crawls of several teams: checks that all end with exact counts, and measures how evenly they
+//! progress, how long each waits, and the latency of status requests.
 
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,15 @@ use crate::latency::Latencies;
 use crate::process;
 use crate::site::GeneratedSite;
 
-/// A large job has so many times the pages of a small one; each team starts with one.
+/// Pages of a large job per page of a small one; each team starts with a large job.
 const LARGE: u64 = 20;
-/// Pause between two rounds of looking at all jobs.
+/// Interval between two rounds of status requests for all jobs.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Questions at once within a round, so that all jobs are seen at about the same moment.
+/// Concurrent requests within a round, so that all statuses are from about the same time.
 const LOOKS_AT_ONCE: usize = 8;
-/// Lines of the table of progress, about.
+/// Approximate number of lines of the progress table.
 const TABLE_LINES: usize = 12;
-/// Time without any further page after which the run is given up.
+/// Time without a new page after which the benchmark fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Job {
@@ -34,20 +34,20 @@ struct Job {
     started: Instant,
     completed: u64,
     ended: bool,
-    /// When its newest page was seen first.
+    /// Time at which the newest page was first reported.
     moved: Instant,
-    /// Longest time until its first page was seen, and between two further ones.
+    /// Time until the first page was reported, and longest time between two later ones.
     first_wait: Option<Duration>,
     longest_wait: Duration,
 }
 
-/// Pages of each team at a moment.
+/// Pages of each team at one time.
 struct Sample {
     at: Duration,
     teams: Vec<u64>,
 }
 
-/// Status answers of the first and the second half of all pages.
+/// Times of status requests during the first and the second half of all pages.
 #[derive(Default)]
 struct StatusTimes {
     early: Latencies,
@@ -78,7 +78,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let of_team = |team: usize| sizes.iter().filter(|size| size.team == team).count();
     let counts: Vec<String> = (0..teams).map(|team| of_team(team).to_string()).collect();
     println!(
-        "{} jobs of {teams} teams ({}), {concurrency} pages of a team at once, {} ms each at least",
+        "{} jobs of {teams} teams ({}), {concurrency} pages per team at once, at least {} ms per page",
         sizes.len(),
         counts.join(" + "),
         latency.as_millis()
@@ -122,10 +122,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         if now > most {
             (most, since) = (now, Instant::now());
         }
-        ensure!(
-            since.elapsed() < PATIENCE,
-            "no page after {now} of {total} any more"
-        );
+        ensure!(since.elapsed() < PATIENCE, "no new page after {now} of {total}");
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     let wall_s = began.elapsed().as_secs_f64();
@@ -142,7 +139,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     for (team, spread) in spread.into_iter().enumerate() {
         let (least, most) = spread.unwrap_or_default();
         println!(
-            "team {team}, jobs    when its first small job ended, the others had {least} to {most} pages"
+            "team {team}, jobs    at the end of its first small job, the others had {least} to {most} pages"
         );
     }
     print_waits(&running, teams);
@@ -151,7 +148,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     println!("status late     small jobs: {}", small.late.line());
     println!("                large jobs: {}", large.late.line());
     println!(
-        "exact           {} jobs, {total} pages: each job has its own, all of them charged once",
+        "exact           {} jobs, {total} pages: counts and charges of all jobs are correct",
         running.len()
     );
     Ok(())
@@ -168,7 +165,7 @@ struct Size {
     large: bool,
 }
 
-/// Who starts what, in order of starting: the first team has the most jobs, and each begins with a large one.
+/// Returns the jobs in the order of their start: the first team has the most, and each team begins with a large one.
 fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
     let shares: u64 = (1..=teams as u64).sum();
     let small = (pages / (jobs + (LARGE - 1) * teams as u64)).max(1);
@@ -181,7 +178,7 @@ fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
             sizes.push(Size { team, pages, large });
         }
     }
-    // What rounding left goes to the first team.
+    // The remainder of the division goes to the first team.
     while (sizes.len() as u64) < jobs {
         sizes.insert(
             1,
@@ -205,7 +202,7 @@ async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result
         large: size.large,
         id: answer["id"]
             .as_str()
-            .context("an accepted crawl has an id")?
+            .context("the response has no job id")?
             .to_owned(),
         started: now,
         completed: 0,
@@ -225,13 +222,15 @@ async fn ask(server: &TestServer, team: usize, method: Method, path: &str, body:
     server.ask(method, path, &headers, body).await.ok()
 }
 
-/// Reads the status of a job with its newest document; whether it is a large one, and how long that took.
+/// Reads the status of a job with its newest document. Returns whether the job is large, and the time of the request.
 async fn look(server: &TestServer, job: &mut Job) -> Result<(bool, Duration)> {
     let path = format!("/v2/crawl/{}?limit=1&skip={}", job.id, job.completed.max(1) - 1);
     let asked = Instant::now();
     let status = ask(server, job.team, Method::GET, &path, Bytes::new()).await;
     let took = asked.elapsed();
-    let completed = status["completed"].as_u64().context("a status has numbers")?;
+    let completed = status["completed"]
+        .as_u64()
+        .context("the status has no page count")?;
     if completed > job.completed {
         let wait = job.moved.elapsed();
         if job.completed == 0 {
@@ -245,14 +244,14 @@ async fn look(server: &TestServer, job: &mut Job) -> Result<(bool, Duration)> {
         job.ended = true;
         ensure!(
             status["status"] == "completed",
-            "{} of team {}: {status}",
+            "job {} of team {} has not completed: {status}",
             job.id,
             job.team
         );
         for field in ["completed", "total", "creditsUsed"] {
             ensure!(
                 status[field] == job.pages,
-                "{field} of {}, not {}: {status}",
+                "{field} of job {} is not {}: {status}",
                 job.id,
                 job.pages
             );
@@ -268,7 +267,7 @@ fn pages_of(jobs: &[Job], team: usize) -> u64 {
         .sum()
 }
 
-/// Least and most pages of a team's small jobs that still run, once the first one has ended.
+/// Returns the smallest and largest page count of a team's running small jobs, once the first one has ended.
 fn spread_of(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
     let small = || jobs.iter().filter(|job| job.team == team && !job.large);
     if !small().any(|job| job.ended) {
@@ -278,7 +277,7 @@ fn spread_of(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
     others().min().zip(others().max())
 }
 
-/// A table of pages by team over time, and the ratio of the teams while all had work.
+/// Prints a table of pages by team over time, and the ratio between the teams while all had work.
 fn print_progress(samples: &[Sample], jobs: &[Job], teams: usize) {
     let whole: Vec<u64> = (0..teams)
         .map(|team| {
@@ -303,7 +302,7 @@ fn print_progress(samples: &[Sample], jobs: &[Job], teams: usize) {
         busy.and_then(|sample| sample.teams.iter().min().zip(sample.teams.iter().max()))
     {
         let ratio = *most as f64 / (*least).max(1) as f64;
-        println!("teams           {most} to {least} pages while all had work: ratio {ratio:.2}");
+        println!("teams           {least} to {most} pages while all had work: ratio {ratio:.2}");
     }
 }
 
@@ -316,7 +315,7 @@ fn print_waits(jobs: &[Job], teams: usize) {
             .unwrap_or_default();
         let next = of_team().map(|job| job.longest_wait).max().unwrap_or_default();
         println!(
-            "team {team}, waits   longest for a first page {:.1} s, for a next one {:.1} s",
+            "team {team}, waits   longest wait for a first page {:.1} s, for a later one {:.1} s",
             first.as_secs_f64(),
             next.as_secs_f64()
         );
@@ -328,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn teams_have_unequal_numbers_of_jobs_and_a_large_one_each() {
+    fn teams_have_unequal_numbers_of_jobs_and_one_large_job_each() {
         let sizes = sizes(200, 3, 20_000);
         let of_team = |team: usize| sizes.iter().filter(|size| size.team == team).count();
         assert_eq!(sizes.len(), 200);

@@ -1,5 +1,5 @@
-// What a later call of code in a session costs: beside the same question asked over the protocol directly, and beside a
-// process of its own that connects, asks and ends, as one would have it without a session that keeps its worker.
+// Latency of a later code call in a session, compared with the same evaluation directly over CDP, and with a new
+// process that connects, evaluates and exits, as without a session that keeps its worker.
 // Usage: interact.mjs SERVER KEY SITE CALLS PROCESSES.
 
 import { spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ const execute = async (code) => {
 await execute(`await page.goto(${JSON.stringify(new URL("/clicked", site).href)})`);
 const QUESTION = "document.title.length + 1";
 const code = `await page.evaluate(${JSON.stringify(QUESTION)})`;
-if ((await execute(code)) !== "8") throw new Error("the call answers wrong");
+if ((await execute(code)) !== "8") throw new Error("the call returned a wrong result");
 const later = await times(Number(calls), () => execute(code));
 
 const list = await (await fetch(session.cdpUrl.replace("ws:", "http:") + "/json/list")).json();
@@ -60,7 +60,7 @@ const fresh = await times(Number(processes), () => {
 });
 await call("DELETE", `/v2/browser/${session.id}`);
 
-console.log(`direct          median ${direct.toFixed(2)} ms of ${calls}: Runtime.evaluate on a socket that is open`);
+console.log(`direct          median ${direct.toFixed(2)} ms of ${calls}: Runtime.evaluate on an open socket`);
 console.log(`later call      median ${later.toFixed(2)} ms of ${calls}: ${(later - direct).toFixed(2)} ms more`);
-console.log(`fresh process   median ${fresh.toFixed(0)} ms of ${processes}: ${(fresh / later).toFixed(0)} times a later call`);
+console.log(`fresh process   median ${fresh.toFixed(0)} ms of ${processes}: ${(fresh / later).toFixed(0)} times as long as a later call`);
 process.exit(0);

@@ -1,6 +1,6 @@
-// How the console bears a large job: the longest task of the page's main thread while the job is opened, scrolled,
-// filtered, drawn as a tree and as a graph, and the most processor time that one of the tasks took: on a busy machine
-// the first is longer, as the thread waits for its turn. Prints figures; a wrong count is an error, a time never is.
+// Responsiveness of the console with a large job: the longest task of the page's main thread while the job is opened,
+// scrolled, filtered, and shown as a tree and as a graph, and the most CPU time of a task. On a busy machine the task
+// takes longer than its CPU time, as the thread waits. A wrong count is an error; a slow time is not.
 // Usage: job_page.mjs SERVER KEY JOB_ID PAGES
 
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
 const [server, key, job, pages] = process.argv.slice(2);
 const PATIENCE_MS = 120_000;
-/** Time in which what an act has set off comes to an end. */
+/** Time after which the effects of an action have ended. */
 const SETTLE_MS = 1_500;
 
 const browser = await chromium.launch({
@@ -19,7 +19,7 @@ const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
 page.setDefaultTimeout(PATIENCE_MS);
 await page.addInitScript((key) => sessionStorage.setItem("harvestman:apiKey", key), key);
 
-/** Does something and prints how long the main thread was busy with it at a stretch. */
+/** Performs an action and prints the longest tasks of the main thread. */
 async function measure(name, act) {
   await browser.startTracing(page, { categories: ["toplevel", "__metadata"] });
   const began = Date.now();
@@ -34,13 +34,13 @@ async function measure(name, act) {
   if (!tasks.length) throw new Error("the trace has no tasks");
   const most = (of) => `${Math.round(Math.max(...tasks.map(of)) / 1_000)} ms`.padStart(7);
   const long = tasks.filter((task) => task.dur > 50_000).length;
-  console.log(`${name.padEnd(26)}${String(took).padStart(7)} ms   longest task${most((task) => task.dur)}   most processor time of a task${most((task) => task.tdur ?? 0)}   above 50 ms: ${long}`);
+  console.log(`${name.padEnd(26)}${String(took).padStart(7)} ms   longest task${most((task) => task.dur)}   most CPU time of a task${most((task) => task.tdur ?? 0)}   above 50 ms: ${long}`);
 }
 
 const rows = (count) => page.locator(`.grid[aria-rowcount="${count + 1}"]`).waitFor();
 const tab = (name) => page.getByRole("tab", { name }).click();
 
-await measure("open, all rows there", async () => {
+await measure("open, all rows loaded", async () => {
   await page.goto(`${server}/console/jobs/${job}`);
   await rows(Number(pages));
 });
@@ -52,7 +52,7 @@ await measure("scroll to the end", async () => {
 await measure("filter, letter by letter", async () => {
   await page.getByLabel("Filter pages").pressSequentially("field/stone", { delay: 40 });
 });
-await measure("filter taken away", async () => {
+await measure("filter cleared", async () => {
   await page.getByLabel("Filter pages").fill("");
   await rows(Number(pages));
 });
@@ -60,7 +60,7 @@ await measure("tree", async () => {
   await tab("Tree");
   await page.getByRole("treeitem").first().waitFor();
 });
-await measure("tree, opened and walked", async () => {
+await measure("tree, expanded and walked", async () => {
   await page.getByRole("tree").focus();
   for (let step = 0; step < 120; step++) {
     await page.keyboard.press("ArrowRight");

@@ -1,4 +1,4 @@
-//! The console's screen of a large job in a real Chromium, by the script beside this file, which prints its figures.
+//! The console's screen of a large job in Chromium. The script next to this file measures and prints.
 
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         .crawl(&json!({ "url": site.start(&format!("docs-{pages}")), "limit": pages }))
         .await;
     let status = server.wait(&job).await;
-    ensure!(status["completed"] == pages, "not every page is there: {status}");
+    ensure!(status["completed"] == pages, "pages are missing: {status}");
     let mut node = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     node.env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
         .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))

@@ -1,8 +1,8 @@
-//! Times of answers, and what is said of them.
+//! Latencies of requests and their percentiles.
 
 use std::time::Duration;
 
-/// Times of one kind of request.
+/// Latencies of one kind of request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies {
     times: Vec<Duration>,
@@ -13,17 +13,17 @@ impl Latencies {
         self.times.push(time);
     }
 
-    /// `1234 answers: p50 1.2 ms, p99 3.4 ms, max 5.6 ms`.
+    /// Formats as `1234 requests: p50 1.2 ms, p99 3.4 ms, max 5.6 ms`.
     pub(crate) fn line(&self) -> String {
         let mut sorted = self.times.clone();
         sorted.sort_unstable();
         let Some(max) = sorted.last() else {
-            return "no answers".to_owned();
+            return "no requests".to_owned();
         };
         let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         format!(
-            "{} answers: p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms",
+            "{} requests: p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms",
             sorted.len(),
             ms(at(0.5)),
             ms(at(0.99)),
@@ -44,8 +44,8 @@ mod tests {
         }
         assert_eq!(
             latencies.line(),
-            "101 answers: p50 51.0 ms, p99 100.0 ms, max 101.0 ms"
+            "101 requests: p50 51.0 ms, p99 100.0 ms, max 101.0 ms"
         );
-        assert_eq!(Latencies::default().line(), "no answers");
+        assert_eq!(Latencies::default().line(), "no requests");
     }
 }

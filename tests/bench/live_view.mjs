@@ -1,5 +1,5 @@
-// How soon a click in a live view is seen in it, and how many pictures come a second. Everything is timed in the
-// viewer's page: from the press that it hears to the picture, drawn on its canvas, in which the colour is another.
+// Latency of a click in a live view, and frames per second. Both are measured in the viewer's page: from its
+// pointerdown event to the frame on its canvas in which the colour has changed.
 // Usage: live_view.mjs SERVER KEY SITE CLICKS SECONDS.
 
 import { createRequire } from "node:module";
@@ -30,13 +30,13 @@ await viewer.addInitScript((patience) => {
     window.drawn.heard(this);
   };
   const isRed = (surface) => surface.getImageData(surface.canvas.width / 2, surface.canvas.height / 2, 1, 1).data[0] > 128;
-  /** Resolves with the time from the next press to the picture that shows it, ms. */
+  /** Resolves with the time in ms from the next press to the frame that shows its effect. */
   window.nextClick = () => new Promise((resolve, reject) => {
     const surface = document.getElementById("picture").getContext("2d");
     const before = isRed(surface);
     addEventListener("pointerdown", () => {
       const pressed = performance.now();
-      const late = setTimeout(() => reject(new Error("the click is not seen")), patience);
+      const late = setTimeout(() => reject(new Error("no frame shows the click")), patience);
       window.drawn.heard = (drawn) => {
         if (isRed(drawn) === before) return;
         window.drawn.heard = () => {};
@@ -51,7 +51,7 @@ await viewer.locator("#picture[data-drawn]").waitFor();
 
 const times = [];
 for (let index = 0; index < Number(clicks); index += 1) {
-  // The page is at rest before each.
+  // Let the page come to rest before each click.
   await viewer.waitForTimeout(120 + (index * 37) % 60);
   const seen = viewer.evaluate(() => window.nextClick());
   await viewer.evaluate(() => 0);
@@ -68,7 +68,7 @@ const from = await viewer.evaluate(() => [window.drawn.count, performance.now()]
 await viewer.waitForTimeout(Number(seconds) * 1000);
 const to = await viewer.evaluate(() => [window.drawn.count, performance.now()]);
 const rate = (to[0] - from[0]) / ((to[1] - from[1]) / 1000);
-if (rate === 0) throw new Error("no pictures came");
-console.log(`pictures         ${rate.toFixed(1)} a second of a page that always moves, over ${seconds} s`);
+if (rate === 0) throw new Error("no frames arrived");
+console.log(`frames           ${rate.toFixed(1)} per second of a page that always moves, over ${seconds} s`);
 await fetch(`${server}/v2/browser/${session.id}`, { method: "DELETE", headers });
 process.exit(0);

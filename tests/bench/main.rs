@@ -1,4 +1,5 @@
-//! Benchmarks of the real server on generated sites (docs/BENCHMARKS.md). A wrong count is an error; a time never is.
+//! Benchmarks of the real server with generated sites (docs/BENCHMARKS.md). A wrong count is an error; a slow time is
+//! not.
 #![allow(clippy::print_stdout)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -23,7 +24,7 @@ use crate::arguments::Arguments;
 const USAGE: &str = "\
 usage: cargo xtask bench <which>
 
-  console                  Lighthouse on every screen; `cargo xtask console-check` installs it and runs this
+    console                  run Lighthouse on every screen; use `cargo xtask console-check`, which installs it
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   interact [--calls 200] [--processes 11]
@@ -31,7 +32,7 @@ usage: cargo xtask bench <which>
   live-view [--clicks 100] [--seconds 5]
   pace [--pages 4000] [--latency-ms 20]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
-  site [--latency-ms 0]    serves the generated site and says where, for comparing other crawlers";
+    site [--latency-ms 0]    serve the generated site and print its URL, to compare other crawlers";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -58,6 +59,6 @@ async fn dispatch() -> Result<()> {
         "live-view" => sessions::live_view(&mut arguments).await,
         "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,
-        _ => bail!("which benchmark?\n{USAGE}"),
+        _ => bail!("unknown benchmark `{which}`\n{USAGE}"),
     }
 }

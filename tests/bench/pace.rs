@@ -1,5 +1,5 @@
-//! How much of the network's speed a job reaches at sites that are some way off: beside a peer that only fetches, and
-//! beside the same job without latency, in the same run.
+//! Throughput of a job on sites with latency, compared with a client that only fetches, and with the same job without
+//! latency, in the same run.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,14 +18,14 @@ use crate::arguments::Arguments;
 use crate::process;
 use crate::site::GeneratedSite;
 
-/// Requests of the peer in flight: as many pages as a team has by default.
+/// Concurrent requests of the fetching client: the default page limit of a team.
 const AT_ONCE: usize = 64;
-/// Hosts of the batch over several.
+/// Hosts of the batch with several hosts.
 const HOSTS: u8 = 20;
-/// Pages of the job before the measured ones.
+/// Pages of the warm-up job.
 const WARM_UP_PAGES: u64 = 500;
 
-/// Sites at addresses of their own.
+/// Sites on different loopback addresses.
 struct Sites(Vec<GeneratedSite>);
 
 impl Sites {
@@ -35,7 +35,7 @@ impl Sites {
         Ok(Sites(try_join_all(sites).await?))
     }
 
-    /// So many pages, the hosts by turns.
+    /// Returns the URLs of `pages` pages, alternating between the hosts.
     fn urls(&self, pages: u64) -> Vec<String> {
         let hosts = self.0.len() as u64;
         let tree = format!("docs-{pages}");
@@ -59,8 +59,8 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         ("HARVESTMAN_LOG", "warn"),
     ])
     .await;
-    println!("{pages} pages, {latency_ms} ms each, {AT_ONCE} at once; pages/s");
-    println!("                  fetch only   no latency   latency   of the lesser");
+    println!("{pages} pages with {latency_ms} ms latency, {AT_ONCE} at once; pages/s");
+    println!("                  fetch only   no latency   latency   ratio to the slower");
     for (name, hosts, crawls) in [
         ("crawl, 1 host", 1, true),
         ("batch, 1 host", 1, false),
@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         let remote = job(&server, &far, pages, crawls).await?;
         let cpu_s = process::cpu_s(server.pid())? - cpu_before_s;
         println!(
-            "{name:<16}  {fetched:>10.0}   {at_hand:>10.0}   {remote:>7.0}   {:>13.2}   ({:.2} CPU seconds a second)",
+            "{name:<16}  {fetched:>10.0}   {at_hand:>10.0}   {remote:>7.0}   {:>19.2}   ({:.2} CPU s/s)",
             remote / fetched.min(at_hand),
             cpu_s * remote / pages as f64,
         );
@@ -83,7 +83,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Pages a second of a job over the sites, by the server's own clock.
+/// Runs a job on the sites and returns its pages per second by the server's clock.
 async fn job(server: &TestServer, sites: &Sites, pages: u64, crawls: bool) -> Result<f64> {
     let path = if crawls {
         let url = sites.0[0].start(&format!("docs-{pages}"));
@@ -98,15 +98,15 @@ async fn job(server: &TestServer, sites: &Sites, pages: u64, crawls: bool) -> Re
     let status: Value = server.wait_for_end(&path).await;
     ensure!(
         status["status"] == "completed" && status["completed"] == pages,
-        "not all pages are there: {status}"
+        "pages are missing: {status}"
     );
     let seconds = status["duration"]
         .as_f64()
-        .context("an ended job has a duration")?;
+        .context("a finished job has no duration")?;
     Ok(pages as f64 / seconds.max(0.001))
 }
 
-/// Requests a second of a client that reads each page and does nothing with it.
+/// Returns the requests per second of a client that only reads each page.
 async fn fetch_only(urls: Vec<String>) -> Result<f64> {
     let next = AtomicUsize::new(0);
     let began = Instant::now();
@@ -127,7 +127,7 @@ async fn fetch_only(urls: Vec<String>) -> Result<f64> {
     Ok(urls.len() as f64 / began.elapsed().as_secs_f64())
 }
 
-/// Sends one request and reads its answer, which states its length; the connection, for the next one.
+/// Sends one request, reads its response by its `Content-Length`, and returns the connection for the next request.
 async fn fetch(mut stream: TcpStream, url: &Url) -> Result<TcpStream> {
     let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path(), url.authority());
     stream.set_nodelay(true)?;
@@ -137,14 +137,17 @@ async fn fetch(mut stream: TcpStream, url: &Url) -> Result<TcpStream> {
         if let Some(end) = answer_end(&answer)?
             && answer.len() >= end
         {
-            ensure!(answer.starts_with(b"HTTP/1.1 200"), "{url} is no page");
+            ensure!(answer.starts_with(b"HTTP/1.1 200"), "{url} is not a page");
             return Ok(stream);
         }
-        ensure!(stream.read_buf(&mut answer).await? > 0, "{url} breaks off");
+        ensure!(
+            stream.read_buf(&mut answer).await? > 0,
+            "the response of {url} ended early"
+        );
     }
 }
 
-/// Bytes of the answer with its body, once its head is there.
+/// Returns the length of the response with its body, once its head is complete.
 fn answer_end(answer: &[u8]) -> Result<Option<usize>> {
     let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(None);
@@ -153,7 +156,7 @@ fn answer_end(answer: &[u8]) -> Result<Option<usize>> {
     let length = text
         .lines()
         .find_map(|line| line.strip_prefix("Content-Length: "));
-    let length: usize = length.context("an answer has its length")?.parse()?;
+    let length: usize = length.context("the response has no Content-Length")?.parse()?;
     Ok(Some(head + 4 + length))
 }
 
@@ -162,7 +165,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_peer_reads_every_page_of_every_host() {
+    async fn the_fetching_client_reads_every_page_of_every_host() {
         let sites = Sites::serve(3, Duration::from_millis(1)).await.unwrap();
         let urls = sites.urls(200);
         assert!(fetch_only(urls.clone()).await.unwrap() > 0.0);

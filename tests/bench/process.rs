@@ -1,38 +1,38 @@
-//! What Linux says of a process: processor time and memory.
+//! CPU time and memory of a process on Linux.
 
 use std::fs;
 
 use anyhow::{Context, Result};
 
-/// Clock ticks of `/proc/PID/stat` in a second: what Linux tells programs on every machine.
+/// Clock ticks per second of `/proc/PID/stat`, the same on every Linux.
 const TICKS_PER_S: f64 = 100.0;
 
-/// Processor seconds of all threads so far, in user and system mode.
+/// Returns the CPU seconds of all threads so far, in user and system mode.
 pub(crate) fn cpu_s(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("/proc/PID/stat")?;
     // Fields after the name in brackets: state is the first, utime and stime are the 12th and 13th.
-    let (_, rest) = stat.rsplit_once(')').context("stat names the program")?;
+    let (_, rest) = stat.rsplit_once(')').context("stat has no program name")?;
     let ticks = |index| -> Result<f64> {
         let field = rest
             .split_whitespace()
             .nth(index)
-            .context("stat has its fields")?;
+            .context("stat has too few fields")?;
         Ok(field.parse()?)
     };
     Ok((ticks(11)? + ticks(12)?) / TICKS_PER_S)
 }
 
-/// Resident memory now, in bytes.
+/// Returns the current resident memory in bytes.
 pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     status_bytes(pid, "VmRSS:")
 }
 
-/// Most resident memory since the start or the last [`forget_peak`], in bytes.
+/// Returns the peak resident memory in bytes since the start or the last [`forget_peak`].
 pub(crate) fn peak_bytes(pid: u32) -> Result<u64> {
     status_bytes(pid, "VmHWM:")
 }
 
-/// Starts the peak anew from what is resident now.
+/// Resets the peak to the current resident memory.
 pub(crate) fn forget_peak(pid: u32) -> Result<()> {
     fs::write(format!("/proc/{pid}/clear_refs"), "5").context("/proc/PID/clear_refs")
 }
@@ -47,7 +47,7 @@ fn status_bytes(pid: u32, name: &str) -> Result<u64> {
     Ok(kib * 1024)
 }
 
-/// Bytes of all files in a folder, without its folders.
+/// Returns the size in bytes of all files directly in a folder.
 pub(crate) fn folder_bytes(folder: &std::path::Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {

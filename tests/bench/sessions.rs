@@ -1,5 +1,5 @@
-//! Live views and code in a session, in a real Chromium. What is measured is measured by scripts beside this file, in
-//! the browser of the viewer and in Node.js; each prints its figures.
+//! Live views and code in a session, in Chromium. Scripts next to this file measure in the viewer's browser and in
+//! Node.js, and print the results.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,10 +11,10 @@ use harvestman_tests::{Page, Site, TestServer};
 
 use crate::arguments::Arguments;
 
-/// A page that changes its colour with each click.
+/// Page that changes its colour with each click.
 const CLICKED: &str = "<!doctype html><title>Clicked</title><body style='margin:0;height:100vh;background:#e00000'>
     <script>onmousedown = () => { let to = document.body.style; to.background = (window.on = !window.on) ? '#0000e0' : '#e00000'; }</script>";
-/// A page that is never at rest: text and a bar that moves.
+/// Page that never stops changing: text and a moving bar.
 const MOVING: &str = "<!doctype html><title>Moving</title><body style='font:16px serif'><div id=bar style='width:200px;height:200px;background:#a50'></div>
     <p id=text></p><script>
     document.getElementById('text').textContent = 'The heron stands in the shallow water and waits. '.repeat(80);
@@ -37,7 +37,7 @@ pub(crate) async fn interact(arguments: &mut Arguments) -> Result<()> {
     script("interact.mjs", &[calls.max(1), processes.max(1)]).await
 }
 
-/// Runs a script with the server, its key, a site and numbers.
+/// Runs a script with the server, an API key, a site and numbers as arguments.
 async fn script(name: &str, numbers: &[u64]) -> Result<()> {
     let variable = |name: &str| {
         std::env::var_os(name).with_context(|| format!("{name} is not set; use `cargo xtask bench`"))
@@ -45,7 +45,7 @@ async fn script(name: &str, numbers: &[u64]) -> Result<()> {
     let chromium = variable("HARVESTMAN_CHROMIUM")?;
     let node = variable("HARVESTMAN_TEST_NODE")?;
     let packages = variable("HARVESTMAN_TEST_JAVASCRIPT")?;
-    let text = |path: &OsStr| path.to_str().map(str::to_owned).context("a path is no text");
+    let text = |path: &OsStr| path.to_str().map(str::to_owned).context("a path is not UTF-8");
     let modules = Path::new(&packages).join("node_modules");
     let settings = [
         ("HARVESTMAN_CHROMIUM", text(&chromium)?),

@@ -1,7 +1,7 @@
-//! A web site of any size that costs next to nothing: every page is put together from its number, nothing is stored.
+//! A generated web site of any size at little cost: every page is generated from its number, nothing is stored.
 //!
-//! Pages form a tree of ten branches with links across, to neighbours and in a menu. Each has 5 to 10 KB of text
-//! in the shape of an article. It never answers anything but plain HTTP/1.1 `GET`s from a crawler.
+//! Pages form a tree with ten children per page, plus random links, links to neighbours and a menu. Each page has an
+//! article with 5 to 10 KB of text. The server supports only plain HTTP/1.1 `GET` requests.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,11 +19,11 @@ use crate::arguments::Arguments;
 const BRANCHES: u64 = 10;
 /// Entries of the menu on every page.
 const MENU: u64 = 10;
-/// Links of a page to pages anywhere.
+/// Random links of a page.
 const ACROSS: u64 = 15;
-/// Sentences that articles are made of.
+/// Different sentences in articles.
 const SENTENCES: usize = 512;
-/// Bytes of a request that are read; a longer one ends its connection.
+/// Longest request in bytes; a longer one closes its connection.
 const REQUEST_BYTES: usize = 16 * 1024;
 
 const WORDS: &[&str] = &[
@@ -34,7 +34,7 @@ const WORDS: &[&str] = &[
     "turns", "follows", "writes", "rests",
 ];
 
-/// A site that is being served, until it is dropped.
+/// A site that runs until it is dropped.
 pub(crate) struct GeneratedSite {
     address: SocketAddr,
     served: Arc<AtomicU64>,
@@ -42,13 +42,13 @@ pub(crate) struct GeneratedSite {
 }
 
 impl GeneratedSite {
-    /// Serves any number of trees: `/NAME/...` is the tree of `NAME`, whose size is part of the name (`docs-1000`).
-    /// Each answer waits for `latency`.
+    /// Serves any number of trees: `/NAME/...` is the tree `NAME`, whose size is part of the name (`docs-1000`). Each
+    /// response is delayed by `latency`.
     pub(crate) async fn serve(latency: Duration) -> io::Result<GeneratedSite> {
         Self::serve_at(Ipv4Addr::LOCALHOST.into(), latency).await
     }
 
-    /// The same at an address of this machine.
+    /// Serves like [`GeneratedSite::serve`], on another local address.
     pub(crate) async fn serve_at(address: IpAddr, latency: Duration) -> io::Result<GeneratedSite> {
         let listener = TcpListener::bind((address, 0)).await?;
         let address = listener.local_addr()?;
@@ -66,12 +66,12 @@ impl GeneratedSite {
         })
     }
 
-    /// Address of the first page of a tree.
+    /// Returns the URL of the first page of a tree.
     pub(crate) fn start(&self, tree: &str) -> String {
         format!("http://{}/{tree}/", self.address)
     }
 
-    /// Number of the page at `url` in its tree; nothing when it is none of this site's.
+    /// Returns the number of the page at `url` in its tree; none if it is not a page of this site.
     pub(crate) fn number(&self, url: &str) -> Option<u64> {
         let path = url
             .strip_prefix("http://")?
@@ -79,7 +79,7 @@ impl GeneratedSite {
         parse(path).map(|(_, number)| number)
     }
 
-    /// Pages handed out.
+    /// Returns the number of served pages.
     pub(crate) fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
     }
@@ -91,19 +91,19 @@ impl Drop for GeneratedSite {
     }
 }
 
-/// `site --latency-ms L`: serves until it is stopped.
+/// Runs `site --latency-ms L`: serves until the process is stopped.
 pub(crate) async fn run(arguments: &mut Arguments) -> anyhow::Result<()> {
     let latency = Duration::from_millis(arguments.number("--latency-ms", 0)?);
     arguments.end()?;
     let site = GeneratedSite::serve(latency).await?;
     println!(
-        "{} is a site of 10000 pages; another number, another size",
+        "{} is a site of 10000 pages; change the number for another size",
         site.start("docs-10000")
     );
     std::future::pending().await
 }
 
-/// Answers the requests of one connection, one after another.
+/// Serves the requests of one connection in turn.
 async fn converse(mut stream: TcpStream, writer: Arc<Writer>, served: Arc<AtomicU64>, latency: Duration) {
     let _ = stream.set_nodelay(true);
     let mut request = Vec::with_capacity(1024);
@@ -133,7 +133,7 @@ async fn converse(mut stream: TcpStream, writer: Arc<Writer>, served: Arc<Atomic
     }
 }
 
-/// Tree and number of a path: `/docs-1000/stone/quiet-river-17` is 17 of `docs-1000`, `/docs-1000/` is 0.
+/// Returns tree and number of a path: `/docs-1000/stone/quiet-river-17` is 17 of `docs-1000`, `/docs-1000/` is 0.
 fn parse(path: &str) -> Option<(&str, u64)> {
     let (tree, rest) = path.strip_prefix('/')?.split_once('/')?;
     let number = match rest {
@@ -143,7 +143,7 @@ fn parse(path: &str) -> Option<(&str, u64)> {
     (number < size(tree)?).then_some((tree, number))
 }
 
-/// Pages of a tree, by its name.
+/// Returns the number of pages of a tree from its name.
 fn size(tree: &str) -> Option<u64> {
     tree.rsplit_once('-')?.1.parse().ok()
 }
@@ -160,7 +160,7 @@ fn word(number: u64) -> &'static str {
     WORDS[usize::try_from(number % WORDS.len() as u64).unwrap_or(0)]
 }
 
-/// Puts pages together.
+/// Generator of pages.
 struct Writer {
     sentences: Vec<String>,
 }
@@ -177,7 +177,7 @@ impl Writer {
         }
     }
 
-    /// Writes the whole answer; whether it is a page.
+    /// Writes the complete response and returns whether it is a page.
     fn answer(&self, path: &str, out: &mut Vec<u8>) -> bool {
         let page = parse(path).map(|(tree, number)| self.page(tree, number));
         let (status, body) = match &page {
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_is_reached_by_links_and_is_of_the_stated_size() {
+    fn every_page_is_linked_and_has_the_stated_size() {
         let writer = Writer::new();
         let (mut seen, mut queue) = (BTreeSet::from([0]), vec![0]);
         while let Some(number) = queue.pop() {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_name_their_page_and_nothing_beyond_the_tree() {
+    fn paths_are_parsed_and_pages_outside_of_the_tree_rejected() {
         assert_eq!(parse("/docs-20/"), Some(("docs-20", 0)));
         assert_eq!(parse("/docs-20/stone/quiet-river-17"), Some(("docs-20", 17)));
         assert_eq!(parse("/docs-20/stone/quiet-river-20"), None);

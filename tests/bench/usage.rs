@@ -1,4 +1,4 @@
-//! Reports over a large ledger: how long they take through the real server, and whether they say what the ledger does.
+//! Reports over a large ledger: measures their latency through the real server, and checks them against the ledger.
 
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ use crate::process;
 
 const TEAMS: usize = 10;
 const KEYS_OF_A_TEAM: usize = 8;
-/// How far back the late page of activity is.
+/// Age of the entries on the late page of activity.
 const LATE: Duration = Duration::from_secs(23 * 3600);
 
 /// `usage --rows N --activity N --calls N`.
@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let filled = Instant::now();
     fill(&folder.join(DATABASE_FILE), rows, activity)?;
     println!(
-        "{rows} ledger rows of {TEAMS} teams with {KEYS_OF_A_TEAM} keys each, {activity} activities: {:.1} s, {:.1} MiB",
+        "{rows} ledger rows, {TEAMS} teams with {KEYS_OF_A_TEAM} keys each, {activity} activity rows: {:.1} s, {:.1} MiB",
         filled.elapsed().as_secs_f64(),
         process::folder_bytes(&folder)? as f64 / f64::from(1 << 20)
     );
@@ -58,7 +58,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     };
     let late = late.encode();
     for (name, path) in [
-        ("an empty answer", "/health".to_owned()),
+        ("empty response", "/health".to_owned()),
         ("credits by month", "/v2/team/credit-usage/historical".to_owned()),
         (
             "credits by key",
@@ -101,7 +101,7 @@ async fn get(server: &TestServer, path: &str) -> Result<Value> {
     Ok(answer.json)
 }
 
-/// Two years of use, by the program that `cargo xtask bench` builds beside this one.
+/// Fills the database with two years of usage, with a program that `cargo xtask bench` builds next to this one.
 fn fill(database: &std::path::Path, rows: u64, activity: u64) -> Result<()> {
     let own = std::env::current_exe()?;
     let program = own.with_file_name("examples").join("fill_usage");
@@ -109,12 +109,12 @@ fn fill(database: &std::path::Path, rows: u64, activity: u64) -> Result<()> {
         .arg(database)
         .args([rows.to_string(), activity.to_string()])
         .status()
-        .with_context(|| format!("{} cannot be run", program.display()))?;
-    ensure!(done.success(), "the database could not be filled");
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    ensure!(done.success(), "cannot fill the database");
     Ok(())
 }
 
-/// The check of a budget, as every page asks for it; then the report against the ledger.
+/// Measures the budget check that every page makes, and checks the report against the ledger.
 async fn check(folder: &std::path::Path, report: &Value, calls: u64) -> Result<()> {
     let store = Store::open(&StoreConfig::new(folder)).await?;
     let team = store.ensure_team("team-0").await?;
@@ -135,13 +135,18 @@ async fn check(folder: &std::path::Path, report: &Value, calls: u64) -> Result<(
         began.elapsed().as_secs_f64()
     );
     store.close().await?;
-    let periods = report["periods"].as_array().context("a report has periods")?;
+    let periods = report["periods"]
+        .as_array()
+        .context("the report has no periods")?;
     let credits = |period: &Value| period["creditsUsed"].as_u64().unwrap_or(0);
     let reported: u64 = periods.iter().map(credits).sum();
     ensure!(
         reported == ledger,
-        "reported are {reported} credits, the ledger holds {ledger}"
+        "the report has {reported} credits, the ledger {ledger}"
     );
-    println!("{} periods, {reported} credits, as in the ledger", periods.len());
+    println!(
+        "{} periods, {reported} credits, equal to the ledger",
+        periods.len()
+    );
     Ok(())
 }

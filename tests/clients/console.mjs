@@ -1,10 +1,10 @@
-// The console in Chromium, as a newcomer uses it: sign in by the printed link, crawl a site, read a page.
+// The console in Chromium as a new user sees it: sign in with the printed link, crawl a site, read a page.
 // Usage: console.mjs SIGN_IN_LINK SITE_URL PAGES, where the site has PAGES pages below SITE_URL.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
 
 const [link, site, pages] = process.argv.slice(2);
@@ -26,16 +26,16 @@ page.on("request", (request) => {
 async function fitsThePhone() {
   await page.setViewportSize({ width: 390, height: 844 });
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${page.url()} scrolls sideways at 390 px: ${content}`);
+  assert.ok(content <= window, `${page.url()} scrolls horizontally at 390 px: ${content}`);
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 await page.goto(link);
 await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-assert.ok(!page.url().includes("start="), "the code stays in the address");
+assert.ok(!page.url().includes("start="), "the sign-in code is still in the URL");
 await fitsThePhone();
 
-// A crawl from the form to its last page.
+// A crawl, from the form to its last page.
 await page.getByRole("link", { name: "Crawl" }).first().click();
 await page.getByRole("heading", { level: 1, name: "Crawl" }).waitFor();
 await fitsThePhone();
@@ -48,7 +48,7 @@ await page.getByText("completed", { exact: true }).first().waitFor({ timeout: 60
 await page.getByRole("tab", { name: new RegExp(`^Pages\\s*${pages}$`) }).waitFor();
 await page.getByText("/", { exact: true }).first().click();
 await page.locator(".prose h1, .prose h2, .prose h3").first().waitFor();
-// What is looked for stays while one page follows another.
+// The search term is kept when switching pages.
 const first = await page.locator(".prose").innerText();
 await page.getByRole("button", { name: "Find in result" }).click();
 await page.getByRole("grid", { name: "Pages" }).press("ArrowDown");
@@ -56,7 +56,7 @@ await page.waitForFunction((first) => document.querySelector(".prose").innerText
 await page.getByRole("textbox", { name: "Find in result" }).waitFor();
 await fitsThePhone();
 
-// One page from the form to its Markdown.
+// A scrape, from the form to its Markdown.
 await page.goto(`${origin}/console/scrape?url=${encodeURIComponent(site)}`);
 await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
 assert.equal(await page.locator("input.big").inputValue(), site);

@@ -1,5 +1,5 @@
-// Questions to the documentation: asked, answered with its places, and why a call failed.
-// Usage: console_ask.mjs ORIGIN KEY, after a crawl that failed.
+// Questions to the documentation: an answer with sources, and the explanation of a failed request.
+// Usage: console_ask.mjs ORIGIN KEY, after a failed crawl.
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
@@ -7,7 +7,7 @@ import { open } from "./console_browser.mjs";
 const [origin, key] = process.argv.slice(2);
 const { page, visit, findings, done } = await open(origin, key);
 
-// An answer with its places, which open.
+// An answer with sources that can be opened.
 await visit("/ask", "Ask");
 await page.getByText("No language model is configured").waitFor();
 await page.getByRole("textbox", { name: /^Question/ }).fill("How do I limit the number of pages of a crawl?");
@@ -19,7 +19,7 @@ await place.waitForLoadState();
 assert.ok(place.url().startsWith(`${origin}/docs/`), place.url());
 await place.close();
 
-// Why it failed.
+// The explanation of a failed request.
 await visit("/activity?outcome=failed", "Activity");
 await page.getByRole("button", { name: "Explain" }).click();
 const why = page.getByRole("dialog", { name: "Why this call failed" });

@@ -1,11 +1,11 @@
-// The console in Chromium, signed in by a key. Whatever the page complains about, and every request to
-// another host, is an error at the end.
+// Opens the console in Chromium, signed in with a key. Console errors and requests to other hosts fail the test at
+// its end.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const packages = createRequire(process.env.NODE_PATH + "/");
 const { chromium } = packages("playwright-core");
 const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
@@ -13,13 +13,13 @@ const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Opens the console of a server; `page` is signed in at the overview. With `checked` axe may look at it. */
+/** Opens the console of a server; `page` is signed in on the overview. `checked` allows axe to run in the page. */
 export async function open(origin, key, { checked = true } = {}) {
   const browser = await chromium.launch({
     executablePath: process.env.HARVESTMAN_CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   });
-  // The policy of the page would keep the checker out.
+  // The content security policy of the page would block axe.
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: "reduce", bypassCSP: checked });
   const page = await context.newPage();
   const complaints = [];
@@ -38,19 +38,19 @@ export async function open(origin, key, { checked = true } = {}) {
     page,
     origin,
     complaints,
-    /** Goes to a screen by its address. */
+    /** Opens a screen by its path. */
     async visit(path, heading) {
       await page.goto(`${origin}/console${path}`);
       await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     },
-    /** What is on its way to the screen is there. */
+    /** Waits until the screen has loaded its data. */
     settled: () => page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility())),
-    /** Nothing sticks out at the width of the window. */
+    /** Asserts that the page does not scroll horizontally. */
     async fits() {
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(content <= window, `${page.url()} scrolls sideways at ${window} px: ${content}`);
+      assert.ok(content <= window, `${page.url()} scrolls horizontally at ${window} px: ${content}`);
     },
-    /** What axe finds on the page as it stands. */
+    /** Returns the violations that axe finds on the current page. */
     async findings() {
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document));

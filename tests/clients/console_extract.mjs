@@ -1,5 +1,5 @@
-// An extraction from the form to its data, beside the page that it comes from.
-// Usage: console_extract.mjs ORIGIN KEY URL, where the page is of a product named Cup
+// An extract, from the form to its data and sources.
+// Usage: console_extract.mjs ORIGIN KEY URL, where the page has a product named Cup
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
@@ -26,7 +26,7 @@ await page.locator(".sources-of a").first().waitFor();
 await fits();
 assert.deepEqual(await findings(), []);
 
-// The address alone shows it again.
+// The URL alone shows it again.
 await page.reload();
 await page.locator("#result pre", { hasText: '"name": "Cup"' }).waitFor();
 await done("extract: ok");

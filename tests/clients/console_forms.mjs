@@ -1,5 +1,4 @@
-// A form by keyboard: actions and options of formats, the same body as JSON, what is found in the result, and its parts
-// on a phone.
+// A form by keyboard: actions, format options, the body as JSON, search in the result, and the layout on a phone.
 // Usage: console_forms.mjs ORIGIN KEY URL, where the page has a field #name, and a button #greet that greets that name
 
 import assert from "node:assert/strict";
@@ -13,7 +12,7 @@ const tab = (name) => page.getByRole("tab", { name, exact: true });
 const button = (name) => page.getByRole("button", { name, exact: true });
 const focused = (id) => page.waitForFunction((id) => document.activeElement.closest("li.action")?.id === id, id);
 
-// Actions are added, moved and removed, and what is wrong stands at its action.
+// Actions can be added, moved and removed; a problem is shown at its action.
 await visit(`/scrape?url=${encodeURIComponent(url)}`, "Scrape");
 await page.locator("summary", { hasText: "Browser" }).click();
 for (const [at, kind, field, text] of [
@@ -42,7 +41,7 @@ await page.keyboard.press("Control+Enter");
 await page.locator(".prose", { hasText: "Hello Ada" }).waitFor({ timeout: 60_000 });
 await tab("Actions").waitFor();
 
-// A word is found in every part of the result.
+// The search covers every part of the result.
 await button("Find in result").click();
 const words = page.getByRole("textbox", { name: "Find in result" });
 const places = page.locator(".find [role=status]");
@@ -61,7 +60,7 @@ await places.getByText("No matches").waitFor();
 await words.press("Escape");
 await words.waitFor({ state: "detached" });
 
-// Options of a format, with what is wrong at its field; a schema by its rows.
+// Options of a format, with a problem shown at its field; a schema built from rows.
 await button("screenshot").click();
 await page.locator("#f-formats-1-quality").fill("101");
 await page.locator(".field", { has: page.locator("#f-formats-1-quality") }).locator(".field-error").waitFor();
@@ -71,7 +70,7 @@ await button("Add field").click();
 await page.getByLabel("Field name").fill("greeting");
 await code.getByText('"greeting"').waitFor();
 
-// The JSON tab has the same body. What is no JSON is kept, told, and not sent.
+// The JSON tab has the same body. Invalid JSON is kept and reported, and not sent.
 await page.getByRole("tablist", { name: "Form or JSON" }).getByText("JSON").click();
 const json = page.getByLabel("Request body as JSON");
 assert.equal(JSON.parse(await json.inputValue()).formats[1].quality, 80);
@@ -93,7 +92,7 @@ assert.equal(sent, 0);
 await button("Clear").click();
 await page.waitForFunction(() => document.querySelector("[data-json]").value === "{}");
 
-// On a phone one part is shown at a time, and what came of a request by itself.
+// On a phone one part is shown at a time, and the result is shown automatically after a request.
 await page.setViewportSize(PHONE);
 await button("Form").click();
 await json.fill(JSON.stringify({ url }));
@@ -111,13 +110,13 @@ await json.waitFor();
 await page.setViewportSize(DESKTOP);
 await code.waitFor();
 
-// The scrape is read again where it is listed, until it is given up.
+// The scrape can be opened again from the activity list while it is stored.
 await visit("/activity", "Activity");
 await page.locator("table.activity a", { hasText: "scrape" }).first().click();
 await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
 await page.locator("#result pre, #result .prose").first().waitFor();
 
-// The palette leads from one scrape to another on the same screen.
+// The command palette switches between scrapes on the same screen.
 await visit(`/scrape?url=${encodeURIComponent(`${url}?another`)}`, "Scrape");
 assert.equal(await page.locator("#f-url").inputValue(), `${url}?another`);
 await page.keyboard.press("Control+k");

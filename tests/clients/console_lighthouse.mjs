@@ -1,4 +1,4 @@
-// Lighthouse on every screen of the console, signed in: accessibility 100, best practices at least 96.
+// Runs Lighthouse on every screen of the console, signed in: accessibility 100, best practices at least 96.
 // Usage: console_lighthouse.mjs SIGN_IN_LINK KEY JOB_ID; HARVESTMAN_TEST_LIGHTHOUSE names the folder of Lighthouse.
 
 import assert from "node:assert/strict";
@@ -28,7 +28,7 @@ const port = await new Promise((resolve) => {
   });
 });
 const profile = mkdtempSync(join(tmpdir(), "harvestman-lighthouse-"));
-// Lighthouse opens its own tab in the same profile, so the key is kept on the device.
+// Lighthouse opens a new tab in the same profile, so the key must be in local storage.
 const context = await chromium.launchPersistentContext(profile, {
   executablePath: process.env.HARVESTMAN_CHROMIUM,
   args: ["--no-sandbox", "--disable-gpu", `--remote-debugging-port=${port}`],
@@ -37,7 +37,7 @@ const page = await context.newPage();
 await page.goto(`${origin}/console/`);
 await page.evaluate((key) => localStorage.setItem("harvestman:apiKey", key), key);
 
-// A poll of a page that was measured may outlive it; nothing hangs on its end.
+// A pending poll may outlive its page; its failure does not matter.
 process.on("unhandledRejection", (error) => {
   if (!/Session closed/.test(error?.message)) throw error;
 });
@@ -53,7 +53,7 @@ for (const route of ROUTES) {
       onlyCategories: Object.keys(LEAST),
       disableStorageReset: true,
       throttlingMethod: "provided",
-      // The console looks at the server every 5 s, so the pause that ends the wait for a page never comes.
+      // The console polls the server every 5 s, so the network never becomes idle.
       maxWaitForLoad: 5_000,
       formFactor,
       screenEmulation: isPhone

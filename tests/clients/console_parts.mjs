@@ -1,4 +1,4 @@
-// A screen whose part cannot be fetched says so, and comes once it can.
+// A screen whose wasm part cannot be fetched shows an error, and loads after a retry.
 // Usage: console_parts.mjs ORIGIN KEY
 
 import assert from "node:assert/strict";
@@ -11,7 +11,7 @@ const PARTS = "**/parts-*/*.wasm";
 await page.route(PARTS, (route) => route.abort());
 await visit("/scrape", "This screen could not be loaded");
 assert.deepEqual(await findings(), []);
-// The failed fetches, which the page says in the browser's console; some of it comes late.
+// The failed fetches appear as console errors, some of them late.
 const isRefusal = (words) => /Failed to (load resource: net::ERR_FAILED|fetch)/.test(words);
 assert.ok(complaints.some(isRefusal));
 

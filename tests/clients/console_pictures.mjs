@@ -1,5 +1,5 @@
-// Pictures of every screen of the console with something in it: on a desk in light, on a phone in dark.
-// Usage: console_pictures.mjs ORIGIN KEY SITE FOLDER, where SITE is the first page of a site that the server may reach.
+// Takes screenshots of every screen of the console with data: on a desktop in light mode, on a phone in dark mode.
+// Usage: console_pictures.mjs ORIGIN KEY SITE FOLDER, where SITE is the first page of a site that the server may fetch.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ const browser = await page.context().newCDPSession(page);
 const button = (name) => page.getByRole("button", { name, exact: true });
 const address = (path, query) => `${path}?${new URLSearchParams(query)}`;
 
-/** Keeps the screen as it stands, in every look. */
+/** Saves screenshots of the current screen in every size and theme. */
 async function picture(name) {
   for (const [end, viewport, colorScheme] of LOOKS) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // A view of a browser and what is drawn follow the size.
+    // Live views and drawings need time to adapt to the size.
     await page.waitForTimeout(600);
     const { data } = await browser.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
     writeFileSync(join(folder, `${name}${end}.webp`), Buffer.from(data, "base64"));

@@ -1,5 +1,5 @@
-// Every screen of the console, light and dark, on a desk and on a phone: axe finds nothing, nothing scrolls sideways,
-// nothing is asked of another host, nothing is complained about.
+// Every screen of the console, light and dark, on desktop and phone: no axe violations, no horizontal scrolling, no
+// requests to other hosts, no console errors.
 // Usage: console_routes.mjs ORIGIN KEY JOB_ID
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// A search from the form to the scraped pages.
-// Usage: console_search.mjs ORIGIN KEY QUERY RESULTS, where at least so many results are found
+// A search, from the form to the scraped pages.
+// Usage: console_search.mjs ORIGIN KEY QUERY RESULTS, where at least RESULTS results exist
 
 import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
@@ -13,18 +13,18 @@ await page.getByRole("textbox", { name: /^Results/ }).fill(results);
 await page.getByText(`"limit": ${results}`).first().waitFor();
 await page.getByRole("button", { name: "Search", exact: true }).click();
 await page.locator(".hit").nth(Number(results) - 1).waitFor();
-assert.equal(await page.locator(".hit").count(), Number(results), "no more than were asked for");
+assert.equal(await page.locator(".hit").count(), Number(results), "no more than the limit");
 await fits();
 assert.deepEqual(await findings(), []);
 
-// The ticked ones are scraped as one job.
+// The selected results are scraped as one job.
 await page.locator(".hit input").nth(0).check();
 await page.locator(".hit input").nth(1).check();
 await page.getByRole("button", { name: "Scrape 2 pages" }).click();
 await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
 await page.getByText("completed", { exact: true }).first().waitFor({ timeout: 60_000 });
 
-// With formats each result comes with its page.
+// With formats, each result has its page.
 await visit(`/search?query=${encodeURIComponent(query)}`, "Search");
 await page.locator(".chip", { hasText: /^markdown$/ }).click();
 await page.keyboard.press("Control+Enter");

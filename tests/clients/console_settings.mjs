@@ -1,4 +1,4 @@
-// Choices of this device, the command palette and the shortcuts.
+// Settings of this device, the command palette and the keyboard shortcuts.
 // Usage: console_settings.mjs ORIGIN KEY
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ await page.getByRole("button", { name: "Compact" }).click();
 await page.getByRole("group", { name: "Default formats" }).getByRole("button", { name: "links" }).click();
 await page.getByRole("switch", { name: "Remember on this device" }).check();
 
-// They outlive the tab, and hold before the first paint.
+// The settings outlive the tab and apply before the first paint.
 await page.evaluate(() => sessionStorage.clear());
 await visit("/scrape", "Scrape");
 assert.equal(await root.getAttribute("data-theme"), "dark");
@@ -22,7 +22,7 @@ assert.equal(await root.getAttribute("data-density"), "compact");
 const chosen = page.locator(".chip[aria-pressed=true]");
 assert.deepEqual((await chosen.allInnerTexts()).slice(0, 2), ["markdown", "links"]);
 
-// The palette: by its keys, by name, chosen by arrows.
+// The command palette: opened by its shortcut, filtered by name, navigated by arrow keys.
 await page.locator("h1").click();
 await page.keyboard.press("Control+k");
 await page.getByRole("combobox", { name: "Screen, job or action" }).waitFor();
@@ -41,7 +41,7 @@ await page.keyboard.press("ArrowDown");
 await page.keyboard.press("Enter");
 await page.locator("html[data-theme=light]").waitFor();
 
-// The shortcuts.
+// The keyboard shortcuts.
 await page.locator("h1").click();
 await page.keyboard.press("?");
 await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
@@ -51,7 +51,7 @@ await page.keyboard.press("g");
 await page.keyboard.press("t");
 await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
 
-// Nothing is left when everything is forgotten.
+// Clearing local data removes everything.
 await page.getByRole("button", { name: "Clear local data" }).first().click();
 await page.getByRole("dialog").getByRole("button", { name: "Clear local data" }).click();
 await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();

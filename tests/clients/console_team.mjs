@@ -1,6 +1,6 @@
-// What the team did, spent and holds: activity, usage, keys, webhooks.
-// Usage: console_team.mjs ORIGIN KEY SITE_URL CRAWL_ID RECEIVER_URL, after a crawl of the site, one that failed, and more
-// other calls than the list shows at once.
+// Activity, usage, keys and webhooks of a team.
+// Usage: console_team.mjs ORIGIN KEY SITE_URL CRAWL_ID RECEIVER_URL, after a crawl of the site, a failed crawl, and more
+// other requests than the list shows at once.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const [origin, key, site, crawl, receiver] = process.argv.slice(2);
 const { page, visit, complaints, findings, done } = await open(origin, key);
 const rows = page.locator("table.activity tbody tr");
 
-// Activity: newest first, more on demand, by key, by endpoint, by outcome.
+// Activity: newest first, more on demand, filtered by key, endpoint and outcome.
 await visit("/activity", "Activity");
 await rows.first().waitFor();
 const first = await rows.count();
@@ -33,7 +33,7 @@ assert.deepEqual(await findings(), []);
 
 await page.getByRole("button", { name: "Explain" }).waitFor();
 
-// A call leads to its job, and to its form.
+// A request links to its job and to its form.
 await page.getByLabel("Outcome").selectOption("completed");
 await page.locator(`a[href$="/jobs/${crawl}"]`).waitFor();
 await page.getByRole("button", { name: "Run again" }).click();
@@ -43,7 +43,7 @@ await page.goBack();
 await page.locator(`a[href$="/jobs/${crawl}"]`).click();
 await page.waitForURL(`**/console/jobs/${crawl}`);
 
-// Usage: the bars have the table's figures, and the file too.
+// Usage: the chart and the file have the numbers of the table.
 await visit("/usage", "Usage");
 const cells = page.locator(".table tbody tr").first().locator("td");
 await cells.first().waitFor();
@@ -62,7 +62,7 @@ await page.getByRole("button", { name: "Tokens" }).click();
 await page.waitForURL(/of=tokens&byApiKey=true$/);
 await page.locator(".bars rect").first().waitFor();
 
-// Keys: made and shown once, used, revoked.
+// Keys: created and shown once, used, revoked.
 await visit("/keys", "Keys");
 await page.getByLabel(/^Key name/).fill("ci");
 await page.getByRole("button", { name: "Create key" }).click();
@@ -70,15 +70,15 @@ const made = await page.locator("#new-key .secret").innerText();
 const ask = () => page.evaluate((made) => fetch("/v2/crawl/active", { headers: { Authorization: `Bearer ${made}` } }).then((answer) => answer.status), made);
 assert.equal(await ask(), 200);
 await page.getByRole("button", { name: "Done" }).click();
-assert.ok(!(await page.content()).includes(made), "a key is shown once");
+assert.ok(!(await page.content()).includes(made), "the key is shown only once");
 await page.getByRole("button", { name: "Revoke ci" }).click();
 await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke key" }).click();
 await page.locator("tr.gone", { hasText: "ci" }).waitFor();
 assert.equal(await ask(), 401);
-// The browser tells of that refusal, which was asked for.
+// The browser logs the expected 401 as an error.
 assert.match(complaints.pop(), /401/);
 
-// Webhooks: a secret of the team, and an event to try a receiver with.
+// Webhooks: a secret of the team, and a test event for a receiver.
 await page.getByRole("button", { name: "Create secret" }).click();
 assert.ok((await page.locator("#new-secret .secret").innerText()).length > 20);
 await page.getByLabel(/^Test receiver URL/).fill(receiver);

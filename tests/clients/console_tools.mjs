@@ -1,4 +1,4 @@
-// The tools of the console: each makes something of its input, and the server is never asked.
+// The tools of the console: each processes its input in the browser, without requests to the server.
 // Usage: console_tools.mjs ORIGIN KEY
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { open } from "./console_browser.mjs";
 const [origin, key] = process.argv.slice(2);
 const { page, visit, done } = await open(origin, key, { checked: false });
 
-// The package comes from this server when the tools are opened, and not before.
+// The npm package is fetched from this server only when the tools are opened.
 const fetched = [];
 page.on("request", (request) => fetched.push(request));
 const asksApi = (request) => /\/v2\//.test(request.url()) && request.method() === "POST";
@@ -37,7 +37,7 @@ await page.locator(".verdict").nth(3).waitFor();
 const verdicts = await page.locator(".verdict .badge").allInnerTexts();
 assert.deepEqual(verdicts, ["in", "out", "out", "out"]);
 assert.match(await page.locator(".verdict").nth(1).innerText(), /excludePaths/i);
-assert.ok(page.url().endsWith("?tool=scope"), "a tool is an address");
+assert.ok(page.url().endsWith("?tool=scope"), "each tool has a URL");
 
 await page.getByRole("tab", { name: "robots.txt" }).click();
 await page.getByRole("textbox", { name: "robots.txt" }).fill("User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: https://example.com/map.xml\n\nUser-agent: mine\nAllow: /\n");

@@ -1,18 +1,18 @@
-// The JavaScript client against a running server: scrape and crawl, as people call them.
+// The JavaScript client with a running server: scrape, crawl and map.
 // Usage: javascript_client.mjs API_URL API_KEY SITE_URL PAGES, where the site has PAGES pages below SITE_URL.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, site, pagesText] = process.argv.slice(2);
 const pages = Number(pagesText);
 const client = new Firecrawl({ apiKey, apiUrl });
 
-// One page, several formats.
+// One page in several formats.
 const page = await client.scrape(site, { formats: ["markdown", "links", "html", "rawHtml"], onlyMainContent: true });
 assert.ok(page.markdown.trim(), "no markdown");
 assert.ok(page.links.length && page.links.every((link) => link.startsWith("http")));
@@ -21,14 +21,14 @@ assert.equal(page.metadata.statusCode, 200);
 assert.equal(page.metadata.sourceURL, site);
 assert.ok(page.metadata.scrapeId && page.metadata.title);
 
-// A whole crawl, waited for.
+// A crawl that the client waits for.
 const job = await client.crawl(site, { limit: pages, pollInterval: 1, timeout: 120 });
 assert.equal(job.status, "completed");
 assert.deepEqual([job.completed, job.total, job.data.length], [pages, pages, pages]);
 assert.equal(new Set(job.data.map((document) => document.metadata.url)).size, pages);
 assert.equal(job.creditsUsed, pages);
 
-// Started, watched and paged by hand.
+// A crawl that is started and polled by hand.
 const started = await client.startCrawl(site, { limit: 7, scrapeOptions: { formats: ["markdown", "links"] } });
 assert.ok(started.url.endsWith(`/v2/crawl/${started.id}`));
 let status;
@@ -38,7 +38,7 @@ assert.equal(status.data.length, 7);
 const errors = await client.getCrawlErrors(started.id);
 assert.deepEqual([errors.errors, errors.robotsBlocked], [[], []]);
 
-// Active and cancelled.
+// Active crawls and cancel.
 const running = await client.startCrawl(site, { limit: pages, delay: 1 });
 const active = async () => (await client.getActiveCrawls()).crawls.map((crawl) => crawl.id);
 assert.ok((await active()).includes(running.id));
@@ -53,7 +53,7 @@ assert.equal(links.find((link) => link.url === site).title, page.metadata.title)
 assert.equal((await client.map(site, { search: links.at(-1).url })).links[0].url, links.at(-1).url);
 assert.equal((await client.map(site, { limit: 2, sitemap: "skip", includeSubdomains: false })).links.length, 2);
 
-// Errors arrive with their status.
+// Errors have their status.
 await assert.rejects(client.startCrawl(site, { limit: pages, includePaths: ["("] }), /includePaths/);
 await assert.rejects(new Firecrawl({ apiKey: "fc-wrong", apiUrl }).scrape(site), { status: 401 });
 

@@ -1,11 +1,11 @@
-// The JavaScript client against a running server: data from pages, by the json format, extracts and agents.
-// Usage: javascript_extract.mjs API_URL API_KEY CUP_URL POT_URL, two products; prompts with "wait" are never answered.
+// The JavaScript client with a running server: data from pages with the json format, extracts and agents.
+// Usage: javascript_extract.mjs API_URL API_KEY CUP_URL POT_URL, two products; prompts with "wait" get no reply.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, cup, pot] = process.argv.slice(2);
@@ -29,7 +29,7 @@ assert.deepEqual(document.json, { name: "Cup", price: 9.5 });
 assert.equal(document.summary, "A product.");
 assert.equal(document.metadata.creditsUsed, 5);
 
-// An extract that is waited for, and one that is looked at.
+// An extract that the client waits for, and one that is polled.
 const done = await client.extract({
   urls: [cup, pot], schema: products, prompt: "all products", showSources: true, pollInterval: 1,
 });
@@ -41,7 +41,7 @@ let status;
 while ((status = await client.getExtractStatus(started.id)).status === "processing") await sleep(100);
 assert.equal(status.data.price, 9.5);
 
-// An agent that is waited for, and one that is cancelled.
+// An agent that the client waits for, and one that is cancelled.
 const found = await client.agent({ urls: [cup], prompt: "The price of the cup", schema, pollInterval: 1 });
 assert.equal(found.status, "completed");
 assert.deepEqual(found.data, { name: "Cup", price: 9.5 });

@@ -1,11 +1,11 @@
-// The JavaScript client against a running server: a file that is sent.
-// Usage: javascript_files.mjs API_URL API_KEY PDF, a PDF of three pages, each with its number.
+// The JavaScript client with a running server: uploaded files.
+// Usage: javascript_files.mjs API_URL API_KEY PDF, a PDF with three numbered pages.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, path] = process.argv.slice(2);

@@ -1,12 +1,12 @@
-// Jobs of the JavaScript client: waiting, paging, watching, cancelling.
+// Jobs with the JavaScript client: waiting, pagination, watching, cancelling.
 // Usage: javascript_jobs.mjs API_URL API_KEY SITE_URL PAGES LARGE_SITE_URL LARGE_PAGES, where the site has PAGES pages
-// below SITE_URL, and the large one so much that a status answer holds only a part of it.
+// below SITE_URL, and the large site does not fit into one status response.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, site, pagesText, largeSite, largeText] = process.argv.slice(2);
@@ -15,11 +15,11 @@ const client = new Firecrawl({ apiKey, apiUrl });
 
 function addresses(documents) {
   const found = documents.map((document) => document.metadata.url);
-  assert.equal(new Set(found).size, found.length, "a page came twice");
+  assert.equal(new Set(found).size, found.length, "a page was returned twice");
   return found;
 }
 
-// Answers of at most 10 MiB, put together or page by page.
+// Responses of at most 10 MiB, joined or page by page.
 const large = await client.crawl(largeSite, {
   limit: largePages, sitemap: "skip", scrapeOptions: { formats: ["rawHtml"] }, pollInterval: 1, timeout: 120,
 });
@@ -39,19 +39,19 @@ for (const [limits, expected] of [
   assert.deepEqual(addresses(some.data), everything.slice(0, expected), JSON.stringify(limits));
 }
 
-// A status of a running job, followed to its end: every page once.
+// The status of a running job, followed to its end, has every page once.
 const followed = await client.startCrawl(site, { limit: 5, delay: 0.2, sitemap: "skip" });
 const running = await client.getCrawlStatus(followed.id, { maxPages: 0 });
 assert.equal(running.status, "scraping");
 assert.equal(addresses((await client.getCrawlStatus(followed.id)).data).length, 5);
 
-// Names of earlier versions.
+// Method names of earlier versions.
 assert.equal((await client.crawlUrl(site, { limit: 2, sitemap: "skip" })).data.length, 2);
 assert.equal((await client.checkCrawlStatus(followed.id)).completed, 5);
 assert.deepEqual((await client.checkCrawlErrors(followed.id)).errors, []);
 assert.ok((await client.asyncCrawlUrl(site, { limit: 1 })).id);
 
-// A watcher sees each page once, in order, over the socket; then the end.
+// A watcher gets each page once, in order, over the socket; then the end.
 const watched = await client.startCrawl(site, { limit: 6, delay: 0.2, sitemap: "skip" });
 const watcher = client.watcher(watched.id, { kind: "crawl", pollInterval: 30, timeout: 60 });
 const [seen, snapshots] = [[], []];
@@ -65,7 +65,7 @@ assert.equal(snapshots[0].status, "scraping");
 assert.ok(seen.every((document) => document.id === watched.id && document.markdown));
 assert.deepEqual(addresses(seen), addresses((await client.getCrawlStatus(watched.id)).data));
 
-// A job that has ended is told at once, all of it.
+// A watcher of a finished job gets everything at once.
 const again = client.watcher(large.id, { pollInterval: 30, timeout: 60 });
 const told = [];
 again.on("document", (document) => told.push(document));
@@ -74,7 +74,7 @@ await again.start();
 await all;
 assert.deepEqual(addresses(told.slice(0, first.data.length)), addresses(first.data));
 
-// A cancelled job is an error.
+// A watcher of a cancelled job gets an error.
 const cancelled = await client.startCrawl(site, { limit: pages, delay: 1, sitemap: "skip" });
 const hopeless = client.watcher(cancelled.id, { pollInterval: 30, timeout: 60 });
 const failed = new Promise((resolve) => hopeless.on("error", resolve));

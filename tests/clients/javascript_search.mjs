@@ -1,10 +1,10 @@
-// The JavaScript client against a running server: searches in pages that were crawled.
-// Usage: javascript_search.mjs API_URL API_KEY SITE, a site of documentation.
+// The JavaScript client with a running server: searches in crawled pages.
+// Usage: javascript_search.mjs API_URL API_KEY SITE, a documentation site.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, site] = process.argv.slice(2);

@@ -1,17 +1,17 @@
-// The JavaScript client against a running server: live browsers of scrapes, and of their own.
+// The JavaScript client with a running server: browser sessions with and without a scrape.
 // Usage: javascript_sessions.mjs API_URL API_KEY PAGE, a page with an input, a button and an output that greets.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, page] = process.argv.slice(2);
 const client = new Firecrawl({ apiKey, apiUrl });
 const status = (code) => (error) => error.status === code;
 
-// A scrape, continued in several languages; the browser stays.
+// A scrape that is continued in several languages with the same browser.
 const { scrapeId } = (await client.scrape(page)).metadata;
 const code = "await page.fill('input', 'Ada'); await page.click('button'); ({ title: await page.title() })";
 let answer = await client.interact(scrapeId, { code });
@@ -28,7 +28,7 @@ assert.ok(ended.success && ended.sessionDurationMs > 0 && ended.creditsBilled >=
 await assert.rejects(client.interact(scrapeId, { code }), status(410));
 await assert.rejects(client.stopInteraction(scrapeId), status(404));
 
-// A browser of its own: executions are browser commands unless the caller says otherwise.
+// A browser without a scrape: code is browser commands by default.
 const browser = await client.browser({ ttl: 120, activityTtl: 60, profile: { name: "javascript" } });
 assert.ok(browser.success && browser.cdpUrl && browser.liveViewUrl && browser.expiresAt);
 answer = await client.browserExecute(browser.id, { code: `open ${page} && fill input Bob && click button` });

@@ -1,11 +1,11 @@
-// What a team used, has left and waits for, by the JavaScript client.
-// Usage: javascript_usage.mjs API_URL API_KEY KEY_NAME BUDGET SITE_URL SLOW_URL, where nothing was done with the key
-// before, and the page at SLOW_URL never comes.
+// Usage, remaining credits and queue of a team with the JavaScript client.
+// Usage: javascript_usage.mjs API_URL API_KEY KEY_NAME BUDGET SITE_URL SLOW_URL, where the key has not been used before,
+// and SLOW_URL never responds.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { default: Firecrawl } = createRequire(process.env.NODE_PATH + "/")("@mendable/firecrawl-js");
 
 const [apiUrl, apiKey, keyName, budgetText, site, slow] = process.argv.slice(2);
@@ -49,7 +49,7 @@ const done = await client.getQueueStatus();
 assert.equal(done.jobsInQueue, 0);
 assert.ok(new Date(done.mostRecentSuccess) <= new Date());
 
-// Pages in work, and others that wait for them.
+// Pages in progress and waiting pages.
 const urls = Array.from({ length: idle.maxConcurrency + 3 }, (_, number) => `${slow}?${number}`);
 const batch = await client.startBatchScrape(urls);
 while ((await client.getConcurrency()).concurrency < idle.maxConcurrency);

@@ -1,10 +1,10 @@
-// A session from outside: Playwright at its `cdpUrl`, and both live views in a page of another origin, each in an
-// iframe. Usage: live_view.mjs SERVER KEY SITE, where SITE serves the page that the test of the same name describes.
+// A session from outside: Playwright at its `cdpUrl`, and both live views in iframes of a page of another origin.
+// Usage: live_view.mjs SERVER KEY SITE, where SITE serves the pages of the test with the same name.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
 
 const [server, key, site] = process.argv.slice(2);
@@ -24,11 +24,11 @@ async function until(what, look) {
 const session = await call("POST", "/v2/browser", {});
 assert.ok(session.success, JSON.stringify(session));
 
-// Two clients at once, by both kinds of address.
+// Two clients at once, with both kinds of URL.
 const outside = await chromium.connectOverCDP(session.cdpUrl);
 const other = await chromium.connectOverCDP(session.cdpUrl.replace("ws:", "http:"));
 const page = outside.contexts()[0].pages()[0];
-// Who listens for dialogs leaves them to others.
+// A client that listens for dialogs does not close them automatically.
 for (const client of [outside, other]) client.contexts()[0].pages()[0].on("dialog", () => {});
 await page.goto(site + "/");
 await until("the other client sees the page", async () => (await other.contexts()[0].pages()[0].title()) === "Session");
@@ -65,7 +65,7 @@ const colour = (frame) => frame.evaluate(() => {
   const [red, green, blue] = picture.getContext("2d").getImageData(picture.width - 40, picture.height - 40, 1, 1).data;
   return red > 128 ? "red" : green > 96 ? "green" : blue > 128 ? "blue" : "dark";
 });
-/** Where a point of the session's page is in the host page. */
+/** Returns the position in the host page of a point of the session's page. */
 async function at(frame, x, y) {
   const box = await frame.locator("#picture").boundingBox();
   const [width, height] = await page.evaluate(() => [innerWidth, innerHeight]);
@@ -74,7 +74,7 @@ async function at(frame, x, y) {
 }
 const click = async (frame, x, y) => host.mouse.click(...(await at(frame, x, y)));
 
-// Pictures are of the page; what a click changes is seen in both.
+// Both views show the page and the effect of a click.
 for (const frame of [view, control]) await until("the page is red", async () => (await colour(frame)) === "red");
 assert.equal(await view.locator("#mode").textContent(), "View only");
 assert.equal(await control.locator("#address").inputValue(), site + "/");
@@ -82,7 +82,7 @@ await click(control, 60, 30);
 await page.waitForFunction(() => document.title === "1 click");
 for (const frame of [view, control]) await until("the page is green", async () => (await colour(frame)) === "green");
 
-// Nothing that is done in the read-only one reaches the page, by its page or past it.
+// Inputs of the read-only view never reach the page, neither from its page nor directly over its socket.
 await click(view, 60, 30);
 await host.keyboard.type("x");
 const socket = new WebSocket(session.liveViewUrl.replace("http:", "ws:") + "/socket");
@@ -99,7 +99,7 @@ socket.close();
 await click(control, 60, 30);
 await page.waitForFunction(() => document.title === "2 clicks");
 
-// Typing, pasting, select lists.
+// Typing, the clipboard, select lists.
 await click(control, 60, 80);
 await host.keyboard.type("Hällo ");
 await control.locator("#keys").evaluate((keys) => {
@@ -124,7 +124,7 @@ await host.keyboard.press("ArrowDown");
 await host.keyboard.press("Enter");
 await page.waitForFunction(() => document.title === "chose c");
 
-// A page that opens another shows it; one goes back to the first by its tab.
+// A new tab is shown when it opens; its tab switches back to the first one.
 await click(control, 60, 180);
 await control.getByRole("tab", { name: "Popup", selected: true }).waitFor();
 await until("the popup is blue", async () => (await colour(view)) === "blue");
@@ -134,7 +134,7 @@ await control.getByRole("button", { name: "Close Popup" }).click();
 await control.locator("#tabs").waitFor({ state: "hidden" });
 assert.equal(outside.contexts()[0].pages().length, 1);
 
-// What the page asks is answered in the view.
+// Dialogs of the page are answered in the view.
 await page.evaluate(() => { setTimeout(() => { document.title = `said ${prompt("Your name?", "Ada")}`; }); });
 await view.getByText("Your name?").waitFor();
 assert.ok(await view.locator("#yes").isHidden());
@@ -142,7 +142,7 @@ await control.getByLabel("Your name?").fill("Grace");
 await control.getByRole("button", { name: "OK" }).click();
 await page.waitForFunction(() => document.title === "said Grace");
 
-// Addresses.
+// The address bar.
 await control.locator("#address").fill(site + "/popup");
 await control.locator("#address").press("Enter");
 await page.waitForURL(site + "/popup");
@@ -152,13 +152,13 @@ await control.locator("#address").fill("file:///etc/passwd");
 await control.locator("#address").press("Enter");
 await control.getByText("This is not the URL of a web page.").waitFor();
 
-// A page that another process shows is seen as well.
+// A page in another renderer process is shown as well.
 for (const [url, expected] of [["data:text/html,<body style='background:%23e00000'>", "red"], [site + "/popup", "blue"]]) {
   await page.goto(url);
   await until(`the page is ${expected}`, async () => (await colour(view)) === expected);
 }
 
-// The end of the session is the end of its addresses.
+// The end of the session invalidates its URLs.
 const gone = new Promise((resolve) => { outside.on("disconnected", resolve); });
 assert.ok((await call("DELETE", `/v2/browser/${session.id}`)).success);
 await gone;

@@ -1,7 +1,7 @@
-"""Batches, webhooks and idempotency keys of the Python client, sync and async.
+"""Batch scrapes, webhooks and idempotency keys with the Python client, sync and async.
 
-Usage: python_batches.py API_URL API_KEY RECEIVER_URL NEVER_URL PAGE_URLS LARGE_PAGE_URLS: a receiver of webhooks, a page
-that is never answered, addresses with spaces between them.
+Usage: python_batches.py API_URL API_KEY RECEIVER_URL NEVER_URL PAGE_URLS LARGE_PAGE_URLS: a webhook receiver, a page
+that never responds, lists of URLs separated by spaces.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ closed = "http://127.0.0.1:1/"
 
 def addresses(documents):
     found = [document.metadata.source_url for document in documents]
-    assert len(found) == len(set(found)), "a page came twice"
+    assert len(found) == len(set(found)), "a page was returned twice"
     return found
 
 
@@ -40,19 +40,19 @@ def refused(call, error, status, words):
         raise SystemExit(f"accepted: {words}")
 
 
-# Started and waited for.
+# Start and wait.
 job = client.batch_scrape(pages, formats=["markdown", "links"], max_concurrency=3, poll_interval=1, wait_timeout=60)
 assert (job.status, job.completed, job.total, job.credits_used) == ("completed", len(pages), len(pages), len(pages)), job
 assert sorted(addresses(job.data)) == sorted(pages) and job.next is None and job.expires_at is not None
 assert all(document.markdown and document.links is not None for document in job.data)
 
-# What is no address.
+# Invalid URLs.
 started = client.start_batch_scrape([pages[0], "http://", pages[0]], ignore_invalid_urls=True)
 assert started.invalid_urls == ["http://"] and started.url.endswith(f"/v2/batch/scrape/{started.id}"), started
 refused(lambda: client.start_batch_scrape([pages[0], "http://"], ignore_invalid_urls=False), BadRequestError, 400, "urls[1]")
 refused(lambda: client.start_batch_scrape(["http://"]), BadRequestError, 400, "urls")
 
-# More pages for a batch; a page that cannot be fetched.
+# Added pages; a page that cannot be fetched.
 started = client.start_batch_scrape(pages[:2], formats=["html"], max_age=0)
 more = client.start_batch_scrape([*pages[1:4], closed], formats=["html"], append_to_id=started.id)
 assert more.id == started.id and more.url == started.url
@@ -64,7 +64,7 @@ assert [(error.url, error.code) for error in errors.errors] == [(closed, "SCRAPE
 assert errors.errors[0].id and errors.errors[0].error and errors.robots_blocked == []
 refused(lambda: client.cancel_batch_scrape(started.id), FirecrawlError, 409, "completed")
 
-# Cancelled; no crawl meanwhile.
+# Cancel; a batch is not listed as a crawl.
 running = client.start_batch_scrape([*pages[:2], never])
 while client.get_batch_scrape_status(running.id).completed < 2:
     time.sleep(0.2)
@@ -73,7 +73,7 @@ assert client.cancel_batch_scrape(running.id) is True and client.cancel_batch_sc
 job = client.get_batch_scrape_status(running.id)
 assert job.status == "cancelled" and sorted(addresses(job.data)) == sorted(pages[:2]), job
 
-# Answers of at most 10 MiB.
+# Responses of at most 10 MiB.
 large = client.start_batch_scrape(large_pages, formats=["rawHtml"])
 everything = addresses(ended(large.id).data)
 assert sorted(everything) == sorted(large_pages)
@@ -83,9 +83,9 @@ assert 1 < len(paged) < len(large_pages) and part.next.startswith(f"{api_url}/v2
 while part.next:
     part = client.get_batch_scrape_status_page(part.next)
     paged += addresses(part.data)
-assert paged == everything, "pages neither missing nor twice, in the same order"
+assert paged == everything, "each page is returned once, in the same order"
 
-# The same request again is the same job.
+# Idempotency keys: the same request returns the same job.
 once = client.start_batch_scrape(pages[:2], idempotency_key="once")
 assert client.start_batch_scrape(pages[:2], idempotency_key="once").id == once.id
 refused(lambda: client.start_batch_scrape(pages[:3], idempotency_key="once"), FirecrawlError, 409, "idempotency")
@@ -101,12 +101,12 @@ watcher._thread.join(timeout=60)
 assert [end["status"] for end in ends] == ["completed"], ends
 assert seen == addresses(client.get_batch_scrape_status(watched.id).data)
 
-# Options from a prompt.
+# Crawl options from a prompt.
 proposed = client.crawl_params_preview(pages[0], "only the blog, at most 20 pages, 2 levels deep, wait 1 second between pages")
 assert (proposed.limit, proposed.max_discovery_depth, proposed.delay, len(proposed.include_paths)) == (20, 2, 1, 2), proposed
 assert client.crawl_params_preview(pages[0], "surprise me").warning
 
-# Events.
+# Webhook events.
 hook = WebhookConfig(url=receiver, headers={"X-From": "client"}, metadata={"from": "client"}, events=["started", "page", "completed"])
 client.batch_scrape(pages[:3], webhook=hook, poll_interval=1, wait_timeout=60)
 client.crawl(pages[0], limit=2, webhook=hook.model_copy(update={"events": None}), poll_interval=1, timeout=60)

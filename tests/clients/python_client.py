@@ -1,4 +1,4 @@
-"""The Python client against a running server: scrape and crawl, as people call them.
+"""The Python client with a running server: scrape, crawl and map.
 
 Usage: python_client.py API_URL API_KEY SITE_URL PAGES, where the site has PAGES pages below SITE_URL.
 """
@@ -13,7 +13,7 @@ from firecrawl.v2.utils.error_handler import BadRequestError, UnauthorizedError
 api_url, api_key, site, pages = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 client = Firecrawl(api_key=api_key, api_url=api_url)
 
-# One page, several formats.
+# One page in several formats.
 page = client.scrape(site, formats=["markdown", "links", "html", "rawHtml"], only_main_content=True)
 assert page.markdown.strip(), "no markdown"
 assert page.links and all(link.startswith("http") for link in page.links), page.links
@@ -21,7 +21,7 @@ assert "<" in page.html and "<html" in page.raw_html.lower()
 assert page.metadata.status_code == 200 and page.metadata.title, page.metadata
 assert page.metadata.scrape_id and page.metadata.source_url == site, page.metadata
 
-# A whole crawl, waited for.
+# A crawl that the client waits for.
 job = client.crawl(site, limit=pages, poll_interval=1, timeout=120)
 assert job.status == "completed" and job.completed == job.total == pages, (job.status, job.completed, job.total)
 urls = [document.metadata.url for document in job.data]
@@ -30,7 +30,7 @@ assert all(document.markdown is not None for document in job.data)
 assert job.credits_used == pages, job.credits_used
 assert job.next is None
 
-# Started, watched and paged by hand.
+# A crawl that is started and polled by hand.
 started = client.start_crawl(site, limit=7, scrape_options={"formats": ["markdown", "links"]})
 assert started.url.endswith(f"/v2/crawl/{started.id}"), started
 while (status := client.get_crawl_status(started.id)).status == "scraping":
@@ -41,7 +41,7 @@ assert len(first.data) == 7 and first.next is None
 errors = client.get_crawl_errors(started.id)
 assert errors.errors == [] and errors.robots_blocked == [], errors
 
-# Active and cancelled.
+# Active crawls and cancel.
 running = client.start_crawl(site, limit=pages, delay=1)
 assert running.id in [crawl.id for crawl in client.get_active_crawls().crawls]
 assert client.cancel_crawl(running.id) is True
@@ -56,10 +56,10 @@ assert client.map(site, search=links[-1].url).links[0].url == links[-1].url
 assert len(client.map(site, limit=2, sitemap="skip", include_subdomains=False, timeout=30000).links) == 2
 assert client.map_url(site, params={"limit": 1}).links
 
-# Errors arrive as the client's own exceptions.
+# Errors are exceptions of the client.
 try:
     client.start_crawl(site, limit=pages, include_paths=["("])
-    raise SystemExit("a broken pattern was accepted")
+    raise SystemExit("an invalid pattern was accepted")
 except BadRequestError as error:
     assert "includePaths" in str(error), error
 try:

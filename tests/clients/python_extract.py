@@ -1,6 +1,6 @@
-"""The Python client against a running server: data from pages, by the json format, extracts and agents.
+"""The Python client with a running server: data from pages with the json format, extracts and agents.
 
-Usage: python_extract.py API_URL API_KEY CUP_URL POT_URL, two products; prompts with "wait" are never answered.
+Usage: python_extract.py API_URL API_KEY CUP_URL POT_URL, two products; prompts with "wait" get no reply.
 """
 
 import sys
@@ -33,7 +33,7 @@ assert document.json == {"name": "Cup", "price": 9.5}, document.json
 assert document.summary == "A product.", document.summary
 assert document.metadata.credits_used == 5, document.metadata
 
-# An extract that is waited for, and one that is looked at.
+# An extract that the client waits for, and one that is polled.
 done = client.extract([cup, pot], schema=products, prompt="all products", show_sources=True, poll_interval=1)
 assert done.success and done.status == "completed", done
 assert [product["name"] for product in done.data["products"]] == ["Cup", "Pot"], done.data
@@ -44,13 +44,13 @@ while (status := client.get_extract_status(started.id)).status == "processing":
     time.sleep(0.1)
 assert status.data["price"] == 9.5, status
 
-# An agent that is waited for, also with a model of pydantic.
+# An agent that the client waits for, with a pydantic model.
 done = client.agent([cup], prompt="The price of the cup", schema=Product, model="spark-1-mini", poll_interval=1)
 assert done.success and done.status == "completed", done
 assert done.data == {"name": "Cup", "price": 9.5}, done
 assert done.credits_used == 5 and done.model == "spark-1-mini" and done.expires_at, done
 
-# One that is cancelled.
+# A cancelled agent.
 started = client.start_agent([cup], prompt="wait for ever")
 assert client.get_agent_status(started.id).status == "processing"
 assert client.cancel_agent(started.id) is True
@@ -58,7 +58,7 @@ cancelled = client.get_agent_status(started.id)
 assert (cancelled.status, cancelled.error) == ("failed", "cancelled"), cancelled
 assert client.get_extract_status(started.id).status == "cancelled"
 
-# All of them.
+# The list of agents.
 listed = client.list_agents()
 assert listed.success and len(listed.agents) == 2, listed
 assert listed.agents[0].id == started.id, listed

@@ -1,6 +1,6 @@
-"""The Python client against a running server: a file that is sent, and the kinds of files.
+"""The Python client with a running server: uploaded files and the list of formats.
 
-Usage: python_files.py API_URL API_KEY PDF, a PDF of three pages, each with its number.
+Usage: python_files.py API_URL API_KEY PDF, a PDF with three numbered pages.
 """
 
 import sys
@@ -13,7 +13,7 @@ from firecrawl.v2.utils.error_handler import BadRequestError
 api_url, api_key, pdf = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 client = Firecrawl(api_key=api_key, api_url=api_url)
 
-# From its place on the disk.
+# From a path.
 document = client.parse(pdf)
 assert all(f"Page {number}" in document.markdown for number in (1, 2, 3)), document.markdown
 about = document.metadata
@@ -26,7 +26,7 @@ document = client.parse(pdf.read_bytes(), filename="some.pdf", options=options)
 assert "Page 2" in document.markdown and "Page 3" not in document.markdown, document.markdown
 assert "Page 2" in document.html and document.metadata.num_pages == 2, document.metadata
 
-# Kinds of files; one that there is not.
+# Supported formats; an unsupported file.
 formats = {kind.format: kind for kind in client.get_parse_formats()}
 assert formats["pdf"].available and ".docx" in formats["docx"].extensions, formats
 try:

@@ -1,7 +1,7 @@
-"""Jobs of the Python client, sync and async: waiting, paging, watching, cancelling.
+"""Jobs with the Python client, sync and async: waiting, pagination, watching, cancelling.
 
 Usage: python_jobs.py API_URL API_KEY SITE_URL PAGES LARGE_SITE_URL LARGE_PAGES, where the site has PAGES pages
-below SITE_URL, and the large one so much that a status answer holds only a part of it.
+below SITE_URL, and the large site does not fit into one status response.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ RAW = {"formats": ["rawHtml"]}
 
 def addresses(documents):
     found = [document.metadata.url for document in documents]
-    assert len(found) == len(set(found)), "a page came twice"
+    assert len(found) == len(set(found)), "a page was returned twice"
     return found
 
 
@@ -30,17 +30,17 @@ def no_pages(**limits):
     return PaginationConfig(auto_paginate=False, **limits)
 
 
-# Waiting for a job that was started before; a wait that is too short; a second cancel.
+# Waiting for a started job; a wait that times out; cancelling twice.
 started = client.start_crawl(site, limit=5, sitemap="skip")
 job = client.wait_crawl(started.id, poll_interval=1, timeout=60)
 assert (job.status, job.completed, job.total, len(job.data)) == ("completed", 5, 5, 5), job
 assert job.id == started.id and job.expires_at is not None and job.next is None
 assert client.cancel_crawl(started.id) is False, "a completed crawl cannot be cancelled"
-# Longer pauses than a status request at the end of a running job is held.
+# The delay is longer than the time for which a status request at the end of a running job waits.
 slow = client.start_crawl(site, limit=pages, delay=3, sitemap="skip")
 try:
     client.wait_crawl(slow.id, poll_interval=1, timeout=1)
-    raise SystemExit("a wait of a second ended")
+    raise SystemExit("a wait of one second did not time out")
 except CrawlJobTimeoutError as error:
     assert error.job_id == slow.id
 assert slow.id in [crawl.id for crawl in client.active_crawls().crawls]
@@ -48,14 +48,14 @@ assert client.cancel_crawl(slow.id) is True
 assert client.wait_crawl(slow.id, timeout=60).status == "cancelled"
 assert client.cancel_crawl(slow.id) is True, "a cancel may be repeated"
 
-# Names of earlier versions.
+# Method names of earlier versions.
 old = client.crawl_url(site, params={"limit": 2, "sitemap": "skip"})
 assert old.status == "completed" and len(old.data) == 2
 assert client.check_crawl_status(started.id).completed == 5
 assert client.check_crawl_errors(started.id).errors == []
 assert client.async_crawl_url(site, params={"limit": 1}).id
 
-# Answers of at most 10 MiB, put together or page by page.
+# Responses of at most 10 MiB, joined or page by page.
 large = client.crawl(large_site, limit=large_pages, sitemap="skip", scrape_options=RAW, poll_interval=1, timeout=120)
 everything = addresses(large.data)
 assert len(everything) == large_pages and large.next is None
@@ -68,7 +68,7 @@ while next_url:
     assert part.id == large.id and part.status == "completed" and part.data
     paged += addresses(part.data)
     next_url = part.next
-assert paged == everything, "pages neither missing nor twice, in the same order"
+assert paged == everything, "each page is returned once, in the same order"
 for limits, expected in [
     ({"max_pages": 0}, len(first.data)),
     ({"max_results": len(first.data) + 1}, len(first.data) + 1),
@@ -77,7 +77,7 @@ for limits, expected in [
     some = client.get_crawl_status(large.id, pagination_config=PaginationConfig(**limits))
     assert addresses(some.data) == everything[:expected], limits
 
-# A watcher sees each page once and the end; a cancelled job is an error.
+# A watcher gets each page once and the end; for a cancelled job it gets an error.
 started = client.start_crawl(site, limit=4, delay=1, sitemap="skip")
 seen, ends, snapshots = [], [], []
 watcher = client.watcher(started.id, kind="crawl", poll_interval=30, timeout=60)
@@ -89,7 +89,7 @@ watcher.start()
 watcher._thread.join(timeout=60)
 assert [end["status"] for end in ends] == ["completed"], ends
 whole = client.get_crawl_status(started.id)
-assert event_addresses(seen) == addresses(whole.data), "every page once, in the order of the status"
+assert event_addresses(seen) == addresses(whole.data), "each page once, in the order of the status"
 assert event_addresses(ends[0]["data"]) == event_addresses(seen)
 assert snapshots[-1].status == "completed" and snapshots[-1].completed == snapshots[-1].total == 4
 assert snapshots[-1].credits_used == 4

@@ -1,6 +1,6 @@
-"""The Python client against a running server: searches in pages that were crawled.
+"""The Python client with a running server: searches in crawled pages.
 
-Usage: python_search.py API_URL API_KEY SITE, a site of documentation.
+Usage: python_search.py API_URL API_KEY SITE, a documentation site.
 """
 
 import sys
@@ -13,24 +13,24 @@ client = Firecrawl(api_key=api_key, api_url=api_url)
 crawled = client.crawl(site, limit=10)
 page = crawled.data[3]
 
-# Bare results, described by what they say.
+# Results without pages have a description.
 found = client.search(page.metadata.title, limit=3)
 assert "No search provider" in found.warning, found
 assert 1 <= len(found.web) <= 3 and all(isinstance(one, SearchResultWeb) for one in found.web), found
 assert found.web[0].url == page.metadata.url and found.web[0].title == page.metadata.title, found
 assert found.web[0].description, found
 
-# The same with their pages.
+# Results with their pages.
 options = ScrapeOptions(formats=["markdown", "links"])
 found = client.search(page.metadata.title, limit=2, scrape_options=options, ignore_invalid_urls=True)
 assert all(isinstance(one, Document) and one.markdown for one in found.web), found
 assert found.web[0].metadata.source_url == page.metadata.url, found
 
-# Nothing is found elsewhere, and what there is no provider for is refused.
+# No results from other domains; sources that need a search provider are refused.
 assert client.search("anything", include_domains=["elsewhere.test"], tbs="qdr:w", location="Germany").web == []
 try:
     client.search("anything", sources=["news"])
-    raise SystemExit("news were found")
+    raise SystemExit("a search for news was accepted")
 except Exception as error:
     assert "search provider" in str(error), error
 

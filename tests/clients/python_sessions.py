@@ -1,4 +1,4 @@
-"""The Python client against a running server: live browsers of scrapes, and of their own.
+"""The Python client with a running server: browser sessions with and without a scrape.
 
 Usage: python_sessions.py API_URL API_KEY PAGE, a page with an input, a button and an output that greets.
 """
@@ -21,7 +21,7 @@ def refused(status, call):
         raise SystemExit(f"not refused with {status}")
 
 
-# A scrape, continued in several languages; the browser stays.
+# A scrape that is continued in several languages with the same browser.
 scrape = client.scrape(page).metadata.scrape_id
 answer = client.interact(scrape, "await page.fill('input', 'Ada')\nawait page.click('button')\nawait page.title()")
 assert answer.success and answer.exit_code == 0 and answer.result == "Form", answer
@@ -38,7 +38,7 @@ assert ended.success and ended.session_duration_ms > 0 and ended.credits_billed 
 refused(410, lambda: client.interact(scrape, "get url", language="bash"))
 refused(404, lambda: client.stop_interaction(scrape))
 
-# A browser of its own: executions are browser commands unless the caller says otherwise.
+# A browser without a scrape: code is browser commands by default.
 browser = client.browser(ttl=120, activity_ttl=60, profile={"name": "python"}, location={"country": "DE"})
 assert browser.success and browser.id and browser.cdp_url and browser.live_view_url and browser.expires_at, browser
 answer = client.browser_execute(browser.id, f"open {page} && fill input Bob && click button && get text output")

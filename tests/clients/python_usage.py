@@ -1,7 +1,7 @@
-"""What a team used, has left and waits for, by the Python client, sync and async.
+"""Usage, remaining credits and queue of a team with the Python client, sync and async.
 
-Usage: python_usage.py API_URL API_KEY KEY_NAME BUDGET SITE_URL SLOW_URL, where nothing was done with the key before,
-and the page at SLOW_URL never comes.
+Usage: python_usage.py API_URL API_KEY KEY_NAME BUDGET SITE_URL SLOW_URL, where the key has not been used before, and
+SLOW_URL never responds.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from firecrawl.v2.client_async import AsyncFirecrawlClient
 api_url, api_key, key_name, budget, site, slow = sys.argv[1:]
 budget = int(budget)
 client = Firecrawl(api_key=api_key, api_url=api_url)
-# The reports of past months are methods of the inner client alone.
+# Only the inner client has methods for reports of past months.
 reports = FirecrawlClient(api_key=api_key, api_url=api_url)
 
 
@@ -64,7 +64,7 @@ check_now(used)
 queue = client.get_queue_status()
 assert queue.jobs_in_queue == 0 and queue.most_recent_success <= datetime.now(timezone.utc), queue
 
-# A page in work, and others that wait for it.
+# Pages in progress and waiting pages.
 batch = client.start_batch_scrape([f"{slow}?{number}" for number in range(queue.max_concurrency + 3)])
 while client.get_concurrency().concurrency < queue.max_concurrency:
     pass

@@ -1,4 +1,4 @@
-// The client of the package against a running server and a site of this test.
+// The client of the package with a running server and a local site.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -60,7 +60,7 @@ after(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-test('a page is scraped, and can be had again by its id', async () => {
+test('a page is scraped, and can be read again by its id', async () => {
   const page = await client.scrape(`${root}/page/1`, { formats: ['markdown', 'links'] });
   assert.match(page.markdown, /^# Page 1$/m);
   assert.deepEqual(page.links, [`${root}/page/3`, `${root}/page/4`]);
@@ -69,7 +69,7 @@ test('a page is scraped, and can be had again by its id', async () => {
   assert.equal(again.markdown, page.markdown);
 });
 
-test('a crawl gives every page once, while it runs', async () => {
+test('pages() yields every page of a running crawl once', async () => {
   const job = await client.startCrawl(`${root}/`, { limit: 100, sitemap: 'skip' });
   const seen = [];
   const progress = [];
@@ -84,20 +84,20 @@ test('a crawl gives every page once, while it runs', async () => {
   assert.deepEqual(await job.errors(), { success: true, errors: [], robotsBlocked: [] });
 });
 
-test('crawl waits for the end and has everything', async () => {
+test('crawl() waits for the end and returns all pages', async () => {
   const result = await client.crawl(`${root}/`, { limit: 10, sitemap: 'skip', scrapeOptions: { formats: ['markdown'] } });
   assert.equal(result.status, 'completed');
   assert.equal(result.data.length, 10);
   assert.ok(result.data.every((page) => /^# Page \d+$/m.test(page.markdown)));
 });
 
-test('a map lists the addresses of a site', async () => {
+test('a map lists the URLs of a site', async () => {
   const { links } = await client.map(`${root}/`, { sitemap: 'skip', search: 'page 2', limit: 2 });
   assert.equal(links.length, 2);
   assert.equal(links[0].url, `${root}/page/2`);
 });
 
-test('a running crawl is listed, and can be cancelled', async () => {
+test('a running crawl is listed as active and can be cancelled', async () => {
   const job = await client.startCrawl(`${root}/`, { sitemap: 'skip', delay: 5 });
   const active = await client.getActiveCrawls();
   assert.ok(active.some((crawl) => crawl.id === job.id && crawl.options.delay === 5));
@@ -107,7 +107,7 @@ test('a running crawl is listed, and can be cancelled', async () => {
   assert.ok(!(await client.getActiveCrawls()).some((crawl) => crawl.id === job.id));
 });
 
-test('a batch gives its pages, tells what was no address, and takes more', async () => {
+test('a batch returns its pages, reports invalid URLs, and accepts more pages', async () => {
   const pages = [1, 2, 3].map((number) => `${root}/page/${number}`);
   const job = await client.startBatchScrape([...pages, 'ftp://nowhere'], { formats: ['markdown'] });
   assert.deepEqual(job.invalidURLs, ['ftp://nowhere']);
@@ -122,7 +122,7 @@ test('a batch gives its pages, tells what was no address, and takes more', async
   assert.equal(result.data.length, 2);
 });
 
-test('a wait can have an end of its own', async () => {
+test('a wait can have a timeout', async () => {
   const job = await client.startCrawl(`${root}/`, { sitemap: 'skip', delay: 30 });
   const error = await job.wait({ timeoutMs: 1500 }).catch((error) => error);
   assert.ok(error instanceof hm.JobTimeoutError, String(error));
@@ -130,14 +130,14 @@ test('a wait can have an end of its own', async () => {
   await job.cancel();
 });
 
-test('a signal stops a call with its own reason', async () => {
+test('an AbortSignal rejects a call with its reason', async () => {
   const reason = new Error('enough');
   const stop = new AbortController();
   setTimeout(() => stop.abort(reason), 200);
   await assert.rejects(client.scrape(`${root}/slow/`, {}, { signal: stop.signal }), (error) => error === reason);
 });
 
-test('each kind of refusal has its class', async () => {
+test('each kind of error has its class', async () => {
   const { apiUrl } = client;
   const rejection = (promise) => promise.then(() => assert.fail('it was accepted'), (error) => error);
 

@@ -1,4 +1,4 @@
-// The package as users get it: packed, unpacked into a node_modules folder, imported by its name.
+// The package as users install it: packed, and extracted into a node_modules folder.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 export function setting(name) {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: these tests are run by \`cargo xtask test\``);
+  if (!value) throw new Error(`${name} is not set: run these tests with \`cargo xtask test\``);
   return value;
 }
 
@@ -24,16 +24,16 @@ const pack = (...more) => {
   return Array.isArray(told) ? told[0] : Object.values(told)[0];
 };
 
-/** What npm says about the tarball: `{ filename, size, files }`. */
+/** npm's description of the tarball: `{ filename, size, files }`. */
 export const tarball = pack('--pack-destination', folder);
-/** A project that has the package installed. */
+/** Folder of a project with the installed package. */
 export const project = folder;
 export const installed = join(folder, 'node_modules/harvestman');
 
 mkdirSync(installed, { recursive: true });
 execFileSync('tar', ['-xzf', join(folder, tarball.filename), '-C', installed, '--strip-components=1']);
 
-/** Imports an entry of the package as a file of the project would. */
+/** Imports an entry point of the package. */
 export async function load(entry = '.') {
   const { exports } = JSON.parse(await (await import('node:fs/promises')).readFile(join(installed, 'package.json'), 'utf8'));
   const target = exports[entry].node ?? exports[entry].default;

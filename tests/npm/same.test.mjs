@@ -1,5 +1,5 @@
-// The same bytes give the same content natively and in wasm: over the pages of the content tests and, if
-// HARVESTMAN_CORPUS names a folder of `pages-*.jsonl.gz`, over all pages there.
+// Native code and wasm return the same content: for the pages of the content tests and, if HARVESTMAN_CORPUS names a
+// folder of `pages-*.jsonl.gz`, for all pages there.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { load, setting } from './package.mjs';
 const hm = await load();
 const own = join(dirname(fileURLToPath(import.meta.url)), '../../crates/content/tests/pages');
 
-/** `{ id, url, html }` of every page. */
+/** Yields `{ id, url, html }` of every page. */
 function* pages() {
   for (const name of readdirSync(own).filter((name) => name.endsWith('.html'))) {
     yield { id: name, url: `https://site.test/pages/${name}`, html: readFileSync(join(own, name), 'utf8') };
@@ -24,7 +24,7 @@ function* pages() {
   }
 }
 
-/** The documents that the server's own command makes, in order. */
+/** Returns the documents of `harvestman convert`, in order. */
 const native = (list, onlyMainContent) =>
   execFileSync(
     setting('HARVESTMAN_TEST_SERVER'),
@@ -32,10 +32,10 @@ const native = (list, onlyMainContent) =>
     { input: list.map((page) => JSON.stringify(page)).join('\n'), encoding: 'utf8', maxBuffer: 2 ** 30 },
   ).trim().split('\n').map((line) => JSON.parse(line));
 
-// What only a fetched page has.
+// Metadata of fetched pages only.
 const fetched = ['scrapeId', 'sourceURL', 'url', 'statusCode', 'contentType', 'creditsUsed', 'proxyUsed', 'cacheState', 'concurrencyLimited', 'timezone'];
 
-test('Markdown, HTML, links and metadata are those of the server', () => {
+test('Markdown, HTML, links and metadata equal those of the server', () => {
   const list = [...pages()];
   assert.ok(list.length >= 10);
   for (const onlyMainContent of [true, false]) {

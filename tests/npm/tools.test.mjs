@@ -1,4 +1,4 @@
-// Everything of the package that needs no server.
+// The functions of the package that need no server.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const PAGE = `<html lang="en"><head><title>Web</title><meta property="og:title" 
   <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></main></body></html>`;
 const url = 'https://example.com/animals/';
 
-test('the tarball holds one wasm file and stays small', () => {
+test('the tarball contains one wasm file and is small', () => {
   const wasm = tarball.files.filter((file) => file.path.endsWith('.wasm'));
   assert.deepEqual(wasm.map((file) => file.path), ['harvestman.wasm']);
   assert.ok(tarball.size < 2_000_000, `${tarball.size} bytes`);
@@ -22,7 +22,7 @@ test('the tarball holds one wasm file and stays small', () => {
   }
 });
 
-test('a page becomes Markdown', () => {
+test('a page is converted to Markdown', () => {
   const markdown = hm.htmlToMarkdown(PAGE, { url });
   assert.match(markdown, /^# Spiders/m);
   assert.match(markdown, /Eight \*\*legs\*\*, see \[more\]\(https:\/\/example\.com\/legs#all\)\./);
@@ -32,7 +32,7 @@ test('a page becomes Markdown', () => {
   assert.equal(hm.htmlToMarkdown(PAGE, { url, includeTags: ['strong'] }).trim(), '**legs**');
 });
 
-test('links and metadata of a page', () => {
+test('links and metadata of a page are extracted', () => {
   assert.deepEqual(hm.extractLinks(PAGE, { url }), ['https://example.com/nav', 'https://example.com/legs']);
   const metadata = hm.extractMetadata(PAGE, { url });
   assert.equal(metadata.title, 'Web');
@@ -40,7 +40,7 @@ test('links and metadata of a page', () => {
   assert.equal(metadata.language, 'en');
 });
 
-test('robots.txt, for each agent by itself', () => {
+test('robots.txt is checked per user agent', () => {
   const robots = new hm.Robots('User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: mine\nAllow: /\n');
   const verdict = { allowed: false, rule: 'Disallow: /private', line: 2, crawlDelay: 2, sitemaps: [] };
   assert.deepEqual(robots.check('https://example.com/private/a', 'other'), verdict);
@@ -48,7 +48,7 @@ test('robots.txt, for each agent by itself', () => {
   assert.equal(robots.check('https://example.com/private/a', 'mine').allowed, true);
 });
 
-test('sitemaps and indexes of sitemaps', () => {
+test('sitemaps and sitemap indexes are parsed', () => {
   const map = '<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>';
   const expected = { pages: ['https://example.com/a', 'https://example.com/b'], sitemaps: [] };
   assert.deepEqual(hm.parseSitemap(map, { url: 'https://example.com/sitemap.xml' }), expected);
@@ -57,7 +57,7 @@ test('sitemaps and indexes of sitemaps', () => {
   assert.throws(() => hm.parseSitemap('<html></html>', { url }), hm.ValidationError);
 });
 
-test('the scope of a crawl, with reasons', () => {
+test('the scope of a crawl is checked with reasons', () => {
   const scope = new hm.Scope({ url: 'https://example.com/docs/', excludePaths: ['/old/'] });
   assert.deepEqual(scope.check('https://example.com/docs/new'), { included: true });
   for (const outside of ['https://example.com/blog', 'https://example.org/docs/new', 'https://example.com/docs/old/a']) {
@@ -67,12 +67,12 @@ test('the scope of a crawl, with reasons', () => {
   }
 });
 
-test('one page has one normal form', () => {
+test('URLs of the same page have the same normal form', () => {
   assert.equal(hm.normalizeUrl('http://www.example.com/a/index.html#x'), hm.normalizeUrl('https://example.com/a'));
   assert.notEqual(hm.normalizeUrl('https://example.com/a?b=1'), hm.normalizeUrl('https://example.com/a'));
 });
 
-test('a signed webhook is read, a changed one is not', () => {
+test('a signed webhook is accepted and a changed one rejected', () => {
   const body = JSON.stringify({ success: true, type: 'crawl.page', id: 'x', data: [] });
   const secret = 'kept';
   const signature = hm.signWebhook({ body, secret });
@@ -82,7 +82,7 @@ test('a signed webhook is read, a changed one is not', () => {
   assert.throws(() => hm.verifyWebhook({ body, signature: undefined, secret }), hm.ValidationError);
 });
 
-test('bad input is refused with the name of what is wrong', () => {
+test('invalid input is rejected with the name of the option', () => {
   const refusal = (run) => {
     try {
       run();
@@ -99,7 +99,7 @@ test('bad input is refused with the name of what is wrong', () => {
   assert.throws(() => new hm.Harvestman({ apiUrll: 'x' }), /apiUrll/);
 });
 
-test('memory stays where it is over ten thousand pages', async () => {
+test('memory does not grow over ten thousand pages', async () => {
   const { init, ...slim } = await load('./slim');
   await init(readFileSync(join(installed, 'harvestman.wasm')));
   for (let round = 0; round < 500; round++) slim.htmlToMarkdown(PAGE, { url });

@@ -1,4 +1,4 @@
-// The package's types, as the compiler and the package checker see them.
+// The types of the package, checked by the TypeScript compiler, and its files, checked by publint.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -38,7 +38,7 @@ void hm.startCrawl('https://example.com', { limit: '5' });
 `;
 
 for (const [moduleResolution, module] of [['NodeNext', 'NodeNext'], ['Bundler', 'ESNext']]) {
-  test(`types fit their use with module resolution ${moduleResolution}`, () => {
+  test(`types compile with module resolution ${moduleResolution}`, () => {
     const file = join(project, 'use.ts');
     writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
     writeFileSync(file, USE);
@@ -56,7 +56,7 @@ for (const [moduleResolution, module] of [['NodeNext', 'NodeNext'], ['Bundler', 
   });
 }
 
-test('the package checker has nothing to say', async () => {
+test('publint reports no problems', async () => {
   const { publint } = await import(pathToFileURL(require.resolve('publint')));
   const { messages } = await publint({ pkgDir: installed, strict: true, pack: false });
   assert.deepEqual(messages, []);

@@ -1,4 +1,4 @@
-//! The smallest HTTP client that can ask the server anything, also what no client should.
+//! A minimal HTTP client that can send any request, including invalid ones.
 
 use std::net::SocketAddr;
 
@@ -10,39 +10,39 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// An answer of the server.
+/// Response of the server.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
     /// Header fields.
     pub headers: HeaderMap,
-    /// The body as JSON; `null` when it is none.
+    /// Body as JSON; `null` if it is not JSON.
     pub json: Value,
-    /// The body as it came.
+    /// Raw body.
     pub body: Bytes,
 }
 
 impl Answer {
-    /// The machine code of an error answer, or an empty text.
+    /// Returns the code of an error response, or an empty string.
     pub fn code(&self) -> &str {
         self.json["code"].as_str().unwrap_or_default()
     }
 
-    /// The sentence of an error answer, or an empty text.
+    /// Returns the message of an error response, or an empty string.
     pub fn error(&self) -> &str {
         self.json["error"].as_str().unwrap_or_default()
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The JSON of an answer that must be a 200.
+    /// Returns the JSON of a 200 response.
     ///
     /// # Panics
-    /// When it is something else.
+    /// If the status is not 200.
     #[track_caller]
     pub fn ok(self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
@@ -50,10 +50,10 @@ impl Answer {
     }
 }
 
-/// Asks over a connection of its own.
+/// Sends a request over a new connection.
 ///
 /// # Errors
-/// When no whole answer comes.
+/// No connection, or no complete response.
 pub async fn ask(
     address: SocketAddr,
     method: Method,

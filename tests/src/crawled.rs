@@ -1,4 +1,4 @@
-//! A crawl from its start to its last document, with its numbers checked against each other.
+//! Reads a finished crawl with all its documents and checks that its counts are consistent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 use crate::TestServer;
 use crate::site::RunningSite;
 
-/// A crawl that has ended, read whole.
+/// A finished crawl.
 #[derive(Debug)]
 pub struct Crawled {
-    /// Its id.
+    /// Job id.
     pub id: String,
-    /// Its last status, without documents.
+    /// Final status, without documents.
     pub status: Value,
-    /// Its documents.
+    /// All documents.
     pub documents: Vec<Value>,
-    /// Address and code of each entry of its error list.
+    /// URL and code of each entry of the error list.
     pub errors: BTreeMap<String, String>,
-    /// What robots.txt refused.
+    /// URLs that robots.txt blocked.
     pub robots_blocked: BTreeSet<String>,
 }
 
@@ -26,16 +26,16 @@ impl TestServer {
     /// Starts a crawl and waits for its end.
     ///
     /// # Panics
-    /// When it is refused, does not end, or its numbers do not add up.
+    /// If the crawl is refused, does not end, or its counts are inconsistent.
     pub async fn crawled(&self, request: &Value) -> Crawled {
         let id = self.crawl(request).await;
         self.read_crawl(id).await
     }
 
-    /// Waits for the end of a crawl that was started and reads it.
+    /// Waits for the end of a running crawl and reads it.
     ///
     /// # Panics
-    /// When it does not end or its numbers do not add up.
+    /// If the crawl does not end or its counts are inconsistent.
     pub async fn read_crawl(&self, id: String) -> Crawled {
         let status = self.wait(&id).await;
         let (documents, _) = self.documents(&id, 1000).await;
@@ -59,26 +59,26 @@ impl TestServer {
 }
 
 impl Crawled {
-    /// `sourceURL` of every document.
+    /// Returns `sourceURL` of every document.
     pub fn visited(&self) -> BTreeSet<String> {
         let source = |document: &Value| document["metadata"]["sourceURL"].as_str().map(str::to_owned);
         self.documents.iter().filter_map(source).collect()
     }
 
-    /// Asserts which pages of a site were visited, and that nothing else was.
+    /// Asserts that exactly these pages of a site were visited.
     ///
     /// # Panics
-    /// When it is not so, or the crawl did not complete.
+    /// If other pages were visited, or the crawl did not complete.
     pub fn assert_visited(&self, site: &RunningSite, paths: &[&str]) {
         assert_eq!(self.status["status"], "completed", "{}", self.status);
         let expected: BTreeSet<String> = paths.iter().map(|path| site.url(path)).collect();
         assert_eq!(self.visited(), expected);
     }
 
-    /// The document of a page.
+    /// Returns the document of a page.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     pub fn document(&self, url: &str) -> &Value {
         let found = self
             .documents
@@ -89,7 +89,7 @@ impl Crawled {
 
     fn check_numbers(&self) {
         let (status, documents) = (&self.status, self.documents.len());
-        assert_eq!(self.visited().len(), documents, "each page once");
+        assert_eq!(self.visited().len(), documents, "each page has one document");
         assert_eq!(status["completed"], documents, "{status}");
         assert_eq!(status["creditsUsed"], documents, "{status}");
         if status["status"] != "cancelled" {

@@ -1,5 +1,5 @@
-//! A generated site like those of documentation: sections with navigation, code, tables, previous and next, a
-//! sitemap and robots.txt. The same numbers always give the same site.
+//! A generated documentation site: sections with navigation, code, tables, previous and next links, a sitemap and
+//! robots.txt. The same parameters always generate the same site.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use crate::site::{Page, Site};
 
 const PAGES_PER_SECTION: usize = 20;
 
-/// What to generate.
+/// Parameters of the site.
 #[derive(Clone, Debug)]
 pub struct DocsSite {
     pages: usize,
@@ -18,10 +18,10 @@ pub struct DocsSite {
 }
 
 impl DocsSite {
-    /// A site of `pages` pages, all of them reachable by links from `/`, without sitemap and robots.txt.
+    /// Creates a site of `pages` pages, all of them reachable by links from `/`, without sitemap and robots.txt.
     ///
     /// # Panics
-    /// Without a page.
+    /// If `pages` is 0.
     pub fn new(pages: usize) -> DocsSite {
         assert!(pages > 0, "a site has at least its front page");
         DocsSite {
@@ -32,37 +32,37 @@ impl DocsSite {
         }
     }
 
-    /// The same site with a sitemap index over a plain and a gzip sitemap.
+    /// Adds a sitemap index with a plain and a gzip-compressed sitemap.
     pub fn sitemap(mut self) -> DocsSite {
         self.sitemap = true;
         self
     }
 
-    /// The same site with pages that only the sitemap knows.
+    /// Adds pages that are only in the sitemap.
     pub fn orphans(mut self, orphans: usize) -> DocsSite {
         self.orphans = orphans;
         self.sitemap()
     }
 
-    /// The same site with a path that robots.txt forbids.
+    /// Adds a path that robots.txt disallows.
     pub fn disallow(mut self, path: &str) -> DocsSite {
         self.disallow.push(path.to_owned());
         self
     }
 
-    /// Paths of all pages that links lead to, the front page first.
+    /// Returns the paths of all linked pages, the front page first.
     pub fn paths(&self) -> Vec<String> {
         (0..self.pages).map(path).collect()
     }
 
-    /// Paths of the pages that only the sitemap knows.
+    /// Returns the paths of the pages that are only in the sitemap.
     pub fn orphan_paths(&self) -> Vec<String> {
         (0..self.orphans)
             .map(|number| format!("/unlinked/{number}"))
             .collect()
     }
 
-    /// The site, ready to be served.
+    /// Generates the site.
     pub fn build(&self) -> Site {
         let mut site = Site::new();
         for number in 0..self.pages {
@@ -85,8 +85,8 @@ impl DocsSite {
                     "/sitemap-1.xml",
                     Page::new("application/xml", wrapped("urlset", "url", first)),
                 );
-            // The address is only known once the site is served, and cannot be put into compressed bytes then:
-            // the second sitemap gives relative addresses, which readers resolve against its own.
+            // The base URL is known only when the site is served and cannot be inserted into compressed bytes, so the
+            // second sitemap has relative URLs.
             let second = wrapped("urlset", "url", second).replace("{base}", "");
             site = site.page(
                 "/sitemap-2.xml.gz",

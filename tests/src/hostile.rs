@@ -1,4 +1,4 @@
-//! A web site that breaks the rules: bytes straight onto the socket, and pages that are hard to read.
+//! A hostile web site: raw, often invalid bytes on the socket, and pages that are hard to parse.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Paths whose answer can never become a page.
+/// Paths whose response can never become a page.
 pub const BROKEN: &[&str] = &[
     "/bomb-gzip",
     "/bomb-stacked",
@@ -31,13 +31,13 @@ pub const BROKEN: &[&str] = &[
     "/inward",
 ];
 
-/// Paths of pages of which only the beginning comes.
+/// Paths of pages that end early.
 pub const PARTIAL: &[&str] = &["/short", "/short-chunks", "/cut-gzip", "/damaged-gzip"];
 
-/// Paths that never get to an end: only the deadline ends them.
+/// Paths whose response never ends; only the deadline does.
 pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
 
-/// Paths of pages that are hard to read but are pages.
+/// Paths of pages that are hard to parse but valid.
 pub const HARD: &[&str] = &[
     "/deep",
     "/unclosed",
@@ -67,10 +67,10 @@ impl Drop for HostileSite {
 }
 
 impl HostileSite {
-    /// Serves on a free port of 127.0.0.1. `/` links to everything in [`BROKEN`], [`PARTIAL`] and [`HARD`].
+    /// Serves the site on a free port of 127.0.0.1. `/` links to all paths in [`BROKEN`], [`PARTIAL`] and [`HARD`].
     ///
     /// # Panics
-    /// When no port is free.
+    /// If no port is free.
     pub async fn serve() -> HostileSite {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");
@@ -79,14 +79,14 @@ impl HostileSite {
                 let Ok((stream, _)) = listener.accept().await else {
                     continue;
                 };
-                // The other side gives up on most of this; that is what it is for.
+                // Errors are expected: clients abort most of these connections.
                 tokio::spawn(async move { drop(talk(stream).await) });
             }
         });
         HostileSite { address, task }
     }
 
-    /// An absolute URL of it.
+    /// Returns the absolute URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -203,7 +203,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 .await?;
         }
         "/damaged-gzip" => {
-            // A block that is stored as it is, and one of a kind that does not exist.
+            // A stored block, and a block of an invalid type.
             let text = front().into_bytes();
             let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
             let mut bytes = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\0".to_vec();
@@ -282,7 +282,7 @@ fn front() -> String {
     page
 }
 
-/// Pages that lead to ever more pages: days without end, a new session on each visit, a path that grows.
+/// Returns pages of crawler traps: an endless calendar, a new session id on each page, paths that grow.
 fn trap(path: &str) -> Option<Vec<u8>> {
     let links = if let Some(day) = path.strip_prefix("/calendar/") {
         let day: i64 = day.parse().ok()?;

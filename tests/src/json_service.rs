@@ -1,4 +1,4 @@
-//! A service that speaks JSON, in this process: answers as a test says, and writes down what it was asked.
+//! A JSON service in this process: replies as a test defines, and records its requests.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,22 +14,22 @@ use tokio::task::JoinHandle;
 
 use crate::serve::serve;
 
-/// One request.
+/// Recorded request.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// 1 for the first.
+    /// Number of the request, from 1.
     pub number: usize,
-    /// Its path without the query.
+    /// Path without the query.
     pub path: String,
-    /// The query.
+    /// Parameters of the query.
     pub query: BTreeMap<String, String>,
-    /// Its header fields.
+    /// Header fields.
     pub headers: HeaderMap,
-    /// Its body; null when it has none.
+    /// JSON body; null if there is none.
     pub json: Value,
 }
 
-/// An answer: status and body; none is silence for ever.
+/// Reply with status and body; none to never reply.
 #[derive(Debug)]
 pub struct Reply(pub(crate) Option<(u16, String)>);
 
@@ -39,14 +39,14 @@ impl From<(u16, Value)> for Reply {
     }
 }
 
-/// A service that answers until it is dropped.
+/// A service that runs until it is dropped.
 pub struct JsonService {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
     task: JoinHandle<()>,
 }
 
-/// What a test has a service say.
+/// Reply function of a test.
 type Answers = dyn Fn(&Asked) -> Reply + Send + Sync;
 
 impl Drop for JsonService {
@@ -56,10 +56,10 @@ impl Drop for JsonService {
 }
 
 impl JsonService {
-    /// A service with these answers.
+    /// Starts a service with a reply function.
     ///
     /// # Panics
-    /// When no port is free.
+    /// If no port is free.
     pub async fn start<R: Into<Reply>>(answers: impl Fn(&Asked) -> R + Send + Sync + 'static) -> JsonService {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");
@@ -72,12 +72,12 @@ impl JsonService {
         JsonService { address, asked, task }
     }
 
-    /// Its base address.
+    /// Returns the base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything that it was asked so far.
+    /// Returns all requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,5 +118,5 @@ async fn answer(
         .header("retry-after", "0");
     response
         .body(Full::new(Bytes::from(body)))
-        .expect("the test gives a status")
+        .expect("the test defines a valid status")
 }

@@ -1,9 +1,9 @@
 //! Whole-product tests: the real binary, fixture sites, real clients.
 //!
-//! [`Site`] is a web site in this process that writes down who asked for what; [`TestServer`] runs the real
-//! `harvestman` on a data folder of its own. Nothing here reaches beyond loopback.
+//! [`Site`] is a web site in this process that records its requests; [`TestServer`] runs the real `harvestman` with a
+//! temporary data folder. All connections are local.
 
-// A test stops where something is not as it says; so does what only tests use.
+// Helpers of tests panic on errors, as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod client;

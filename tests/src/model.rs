@@ -1,14 +1,14 @@
-//! A language model in this process: answers chat completions as a test says, and writes down what it was asked.
+//! A language model in this process: replies to chat completions as a test defines, and records its requests.
 
 use serde_json::{Value, json};
 
 use crate::json_service::{Asked, JsonService, Reply};
 
-/// One request for a message.
+/// Chat completion request.
 pub type Question = Asked;
 
 impl Question {
-    /// The texts of all messages, in order.
+    /// Returns the texts of all messages, in order.
     pub fn texts(&self) -> Vec<&str> {
         let messages = self.json["messages"]
             .as_array()
@@ -18,15 +18,15 @@ impl Question {
         texts.collect()
     }
 
-    /// The last message.
+    /// Returns the last message.
     pub fn last(&self) -> &str {
         self.texts().last().copied().unwrap_or_default()
     }
 
-    /// The reference of the line of the last message that has these words.
+    /// Returns the element reference in the line of the last message that contains `words`.
     ///
     /// # Panics
-    /// When there is none, with the message.
+    /// If there is no such line.
     pub fn reference(&self, words: &str) -> String {
         let line = self
             .last()
@@ -38,28 +38,28 @@ impl Question {
     }
 }
 
-/// What the model says.
+/// Reply of the model.
 #[derive(Clone, Debug)]
 pub enum Said {
-    /// Calls of tools: name and arguments.
+    /// Tool calls: name and arguments.
     Calls(Vec<(&'static str, Value)>),
-    /// A call with these very arguments.
+    /// A tool call with these exact arguments as text.
     RawCall(&'static str, &'static str),
-    /// Words alone.
+    /// A text message.
     Text(&'static str),
-    /// An answer that is no message: status and body, with `Retry-After: 0`.
+    /// An HTTP status and body instead of a message, with `Retry-After: 0`.
     Status(u16, &'static str),
-    /// Nothing, for ever.
+    /// No reply.
     Silence,
 }
 
 impl Said {
-    /// One call.
+    /// Creates a reply with one tool call.
     pub fn call(name: &'static str, arguments: Value) -> Said {
         Said::Calls(vec![(name, arguments)])
     }
 
-    /// The end, with an answer.
+    /// Creates a call of the tool `done` with an answer.
     pub fn done(answer: &str) -> Said {
         Said::call("done", json!({ "answer": answer }))
     }
@@ -99,21 +99,21 @@ fn calls(all: &[(&str, String)]) -> Value {
     json!({ "role": "assistant", "content": null, "tool_calls": calls })
 }
 
-/// A model that answers until it is dropped.
+/// A model that runs until it is dropped.
 pub struct Model(JsonService);
 
 impl Model {
-    /// A model with its own mind.
+    /// Starts a model with a reply function.
     pub async fn start(says: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
         Model(JsonService::start(says).await)
     }
 
-    /// Its base address.
+    /// Returns the base URL.
     pub fn url(&self) -> String {
         format!("{}/v1", self.0.url())
     }
 
-    /// Everything that it was asked so far.
+    /// Returns all requests so far.
     pub fn questions(&self) -> Vec<Question> {
         self.0.asked()
     }

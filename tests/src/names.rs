@@ -1,5 +1,5 @@
-//! A name server in this process, so that one machine has the hosts of a whole web: every name under `.test` is
-//! 127.0.0.1, but those that begin with `nowhere` do not exist.
+//! A DNS server in this process: every name under `.test` resolves to 127.0.0.1, except names that begin with
+//! `nowhere`, which do not exist.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 const HEADER_BYTES: usize = 12;
 const TYPE_A: [u8; 2] = [0, 1];
 
-/// A running name server.
+/// A running DNS server.
 pub struct NameServer {
     address: SocketAddr,
     task: JoinHandle<()>,
@@ -22,10 +22,10 @@ impl Drop for NameServer {
 }
 
 impl NameServer {
-    /// Answers on a free port of 127.0.0.1.
+    /// Starts a DNS server on a free port of 127.0.0.1.
     ///
     /// # Panics
-    /// When no port is free.
+    /// If no port is free.
     pub async fn serve() -> NameServer {
         let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port is free");
         let address = socket.local_addr().expect("the socket is bound");
@@ -40,13 +40,13 @@ impl NameServer {
         NameServer { address, task }
     }
 
-    /// Its address, as the server's setting takes it.
+    /// Returns its address in the format of `HARVESTMAN_DNS_SERVERS`.
     pub fn setting(&self) -> String {
         self.address.to_string()
     }
 }
 
-/// The answer to the first question of a packet (RFC 1035 section 4).
+/// Builds the answer to the first question of a packet (RFC 1035 section 4).
 fn answer(packet: &[u8]) -> Option<Vec<u8>> {
     let name_length = packet.get(HEADER_BYTES..)?.iter().position(|byte| *byte == 0)? + 1;
     let question = packet.get(HEADER_BYTES..HEADER_BYTES + name_length + 4)?;

@@ -1,4 +1,4 @@
-//! A receiver of webhooks in this process: writes down every delivery, and answers as a test says.
+//! A webhook receiver in this process: records every delivery and replies as a test defines.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,44 +17,45 @@ use tokio::task::JoinHandle;
 
 use crate::serve::serve;
 
-/// Longest time for anything that must happen; passing it is a failure, never a measurement.
+/// Time limit for waits. It is generous: reaching it means failure and is never a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One delivery as it came.
+/// Recorded delivery.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// Path that it was sent to.
+    /// Path of the request.
     pub path: String,
-    /// Its header fields.
+    /// Header fields.
     pub headers: HeaderMap,
-    /// The exact body.
+    /// Raw body.
     pub body: Bytes,
-    /// The body as JSON.
+    /// Body as JSON.
     pub json: Value,
-    /// 1 for the first delivery with this `webhookId`.
+    /// Number of the attempt with this `webhookId`, from 1.
     pub attempt: usize,
 }
 
 impl Delivery {
-    /// `type` of the body.
+    /// Returns `type` of the body.
     pub fn event(&self) -> &str {
         self.json["type"].as_str().unwrap_or_default()
     }
 
-    /// `webhookId` of the body.
+    /// Returns `webhookId` of the body.
     pub fn webhook_id(&self) -> &str {
         self.json["webhookId"].as_str().unwrap_or_default()
     }
 
-    /// A header field, or an empty text.
+    /// Returns a header field, or an empty string.
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
         value.and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Whether this header field is the signature of the body under a secret.
+    /// Returns whether this header field is the signature of the body with a secret.
     pub fn is_signed(&self, header: &str, secret: &str) -> bool {
-        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("HMAC takes every key");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("HMAC accepts keys of any length");
         mac.update(&self.body);
         let expected: String = mac
             .finalize()
@@ -66,18 +67,18 @@ impl Delivery {
     }
 }
 
-/// What a receiver does with a delivery.
+/// Reply of a receiver.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Answers with this status.
+    /// Replies with this status.
     Status(u16),
-    /// Redirects to this address.
+    /// Redirects to this URL.
     Redirect(String),
-    /// Acknowledges once the test says so ([`Receiver::release`]).
+    /// Acknowledges only after [`Receiver::release`].
     Held,
 }
 
-/// A receiver that answers until it is dropped.
+/// A receiver that runs until it is dropped.
 pub struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -97,12 +98,12 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    /// A receiver that acknowledges everything.
+    /// Starts a receiver that acknowledges every delivery.
     pub async fn start() -> Receiver {
         Receiver::replying(|_| Reply::Status(200)).await
     }
 
-    /// A receiver with its own mind.
+    /// Starts a receiver with a reply function.
     pub async fn replying(reply: impl Fn(&Delivery) -> Reply + Send + Sync + 'static) -> Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");
@@ -120,35 +121,38 @@ impl Receiver {
         }
     }
 
-    /// An address of it.
+    /// Returns the webhook URL.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// Every delivery so far, in order.
+    /// Returns every delivery so far, in order.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.shared.deliveries.borrow().clone()
     }
 
-    /// Acknowledges what is held, and whatever else would be.
+    /// Acknowledges held deliveries, and all later ones at once.
     pub fn release(&self) {
         self.shared.released.send_replace(true);
     }
 
-    /// Waits until the deliveries are as wanted; all of them.
+    /// Waits until `wanted` accepts the deliveries, and returns all of them.
     ///
     /// # Panics
-    /// When they never are, with what came.
+    /// After the time limit, with the deliveries so far.
     pub async fn wait_until(&self, wanted: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
         let mut deliveries = self.shared.deliveries.subscribe();
         let waiting = deliveries.wait_for(|deliveries| wanted(deliveries));
         match tokio::time::timeout(PATIENCE, waiting).await {
             Ok(Ok(deliveries)) => deliveries.clone(),
-            _ => panic!("other deliveries were expected than {:#?}", self.deliveries()),
+            _ => panic!(
+                "the expected deliveries did not arrive; received {:#?}",
+                self.deliveries()
+            ),
         }
     }
 
-    /// Waits for a delivery of this event; everything so far.
+    /// Waits for a delivery of this event, and returns all deliveries so far.
     pub async fn wait_for(&self, event: &str) -> Vec<Delivery> {
         self.wait_until(|deliveries| deliveries.iter().any(|delivery| delivery.event() == event))
             .await
@@ -180,7 +184,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Ful
         Reply::Status(code) => status(code),
         Reply::Redirect(to) => {
             let mut response = status(307);
-            let location = to.parse().expect("the test gives an address");
+            let location = to.parse().expect("the test defines a valid URL");
             response.headers_mut().insert("location", location);
             response
         }
@@ -194,6 +198,6 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Ful
 
 fn status(code: u16) -> Response<Full<Bytes>> {
     let mut response = Response::default();
-    *response.status_mut() = code.try_into().expect("the test gives a status");
+    *response.status_mut() = code.try_into().expect("the test defines a valid status");
     response
 }

@@ -1,4 +1,4 @@
-//! Plain HTTP in this process, for everything that a test plays: sites, receivers, models.
+//! A plain HTTP server in this process, for the sites, receivers and models of tests.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Answers every request on a listener until the task is aborted.
+/// Serves every request on a listener until the task is aborted.
 pub(crate) fn serve<A>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
@@ -30,7 +30,7 @@ where
                     let answer = answer(request);
                     async { Ok::<_, Infallible>(answer.await) }
                 });
-                // The other side may give up, or be killed, at any moment; that is what some tests are about.
+                // Errors are expected: some tests abort connections or kill the client.
                 let _ = hyper::server::conn::http1::Builder::new()
                     .serve_connection(TokioIo::new(stream), service)
                     .await;

@@ -1,4 +1,4 @@
-//! The real `harvestman` on a free port, with a data folder of its own.
+//! Runs the real `harvestman` on a free port with a temporary data folder.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -21,7 +21,7 @@ pub const KEY: &str = "fc-test";
 /// Key of the team `other`.
 pub const OTHER_KEY: &str = "fc-other";
 
-/// Longest time for anything that must happen; passing it is a failure, never a measurement.
+/// Time limit for waits. It is generous: reaching it means failure and is never a measurement.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
@@ -32,7 +32,7 @@ pub struct TestServer {
     settings: Vec<(String, String)>,
 }
 
-/// A process and what it said of itself.
+/// Process with the address and link that it printed.
 struct Started {
     child: Child,
     address: SocketAddr,
@@ -45,12 +45,12 @@ impl TestServer {
         TestServer::start_with(&[]).await
     }
 
-    /// Starts a server with further settings (environment variables).
+    /// Starts a server with additional settings (environment variables).
     ///
     /// # Panics
-    /// When it does not get ready.
+    /// If it does not become ready.
     pub async fn start_with(settings: &[(&str, &str)]) -> TestServer {
-        let folder = Folder::new().expect("a folder for the data can be made");
+        let folder = Folder::new().expect("the data folder can be created");
         let settings: Vec<_> = settings
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -61,40 +61,40 @@ impl TestServer {
             folder,
             settings,
         };
-        server.wait_until_ready().await.expect("the server gets ready");
+        server.wait_until_ready().await.expect("the server becomes ready");
         server
     }
 
-    /// Where it answers.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.started.address
     }
 
-    /// The id of its process.
+    /// Returns the id of its process.
     pub fn pid(&self) -> u32 {
         self.started.child.id()
     }
 
-    /// The most memory that its process had at once.
+    /// Returns the peak memory of its process in bytes.
     ///
     /// # Panics
-    /// Where the system does not tell (it does on Linux).
+    /// On systems without `/proc` (other than Linux).
     pub fn most_memory_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        1024 * kilobytes.expect("the system tells the memory of a process")
+        1024 * kilobytes.expect("/proc has the memory of a process")
     }
 
-    /// Its data folder.
+    /// Returns its data folder.
     pub fn data_dir(&self) -> &Path {
         &self.folder.path
     }
 
-    /// Kills the process at once, as `kill -9` does.
+    /// Kills the process, as `kill -9` does.
     ///
     /// # Panics
-    /// When it is gone already.
+    /// If it has already ended.
     pub fn kill9(&mut self) {
         assert!(
             self.started
@@ -102,17 +102,17 @@ impl TestServer {
                 .try_wait()
                 .expect("the process is ours")
                 .is_none(),
-            "the server ended by itself:\n{}",
+            "the server has already ended:\n{}",
             self.log()
         );
         self.started.child.kill().expect("the process is ours");
         self.started.child.wait().expect("the process is ours");
     }
 
-    /// Asks the process to stop and waits for it.
+    /// Sends SIGTERM and waits for the end of the process.
     ///
     /// # Panics
-    /// When it does not stop.
+    /// If it does not stop.
     pub async fn terminate(&mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.started.child), Signal::TERM).expect("the process is ours");
         let since = Instant::now();
@@ -129,10 +129,10 @@ impl TestServer {
         }
     }
 
-    /// Starts the server again, on the same data and the same port.
+    /// Starts the server again with the same data and port.
     ///
     /// # Panics
-    /// When it still runs, or does not get ready.
+    /// If it is still running, or does not become ready.
     pub async fn restart(&mut self) {
         assert!(
             self.started
@@ -140,19 +140,19 @@ impl TestServer {
                 .try_wait()
                 .expect("the process is ours")
                 .is_some(),
-            "the server still runs"
+            "the server is still running"
         );
         let address = self.started.address.to_string();
         self.started = launch(&self.folder, &address, &self.settings).expect("the server starts again");
         self.wait_until_ready()
             .await
-            .expect("the server gets ready again");
+            .expect("the server becomes ready again");
     }
 
-    /// Tries to start a second server on the same data; how it ended and what it said.
+    /// Tries to start a second server with the same data, and returns its exit status and standard error.
     ///
     /// # Panics
-    /// When it does not end.
+    /// If it does not end.
     pub fn start_second(&self) -> (ExitStatus, String) {
         let mut child = command(&self.folder, "127.0.0.1:0", &self.settings)
             .arg("serve")
@@ -164,7 +164,7 @@ impl TestServer {
         while child.try_wait().expect("the process is ours").is_none() {
             if since.elapsed() > PATIENCE {
                 let _ = child.kill();
-                panic!("a second server runs on the same data");
+                panic!("a second server is running with the same data");
             }
             std::thread::sleep(LOOK_AGAIN);
         }
@@ -175,11 +175,11 @@ impl TestServer {
         )
     }
 
-    /// Runs another command of the program with the same settings, on the same folder; whether it did it, and
-    /// what it said.
+    /// Runs another command of the program with the same settings and data, and returns whether it succeeded and its
+    /// output (standard error if it failed).
     ///
     /// # Panics
-    /// When it cannot be run.
+    /// If it cannot be run.
     pub fn operate(&self, arguments: &[&str]) -> (bool, String) {
         let output = command(&self.folder, "127.0.0.1:0", &self.settings)
             .args(arguments)
@@ -190,17 +190,17 @@ impl TestServer {
         (good, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// The link that the server printed: it signs a browser in, once.
+    /// Returns the one-time sign-in link that the server printed.
     pub fn sign_in_link(&self) -> &str {
         &self.started.sign_in_link
     }
 
-    /// What the server wrote to its log.
+    /// Returns the log of the server.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.log()).unwrap_or_default()
     }
 
-    /// Asks with the key of the team `test`.
+    /// Sends a GET request with the key of the team `test`.
     pub async fn get(&self, path: &str) -> Answer {
         self.ask(
             Method::GET,
@@ -211,7 +211,7 @@ impl TestServer {
         .await
     }
 
-    /// Posts JSON with the key of the team `test`.
+    /// Sends a POST request with JSON and the key of the team `test`.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         let headers = [
             ("authorization", "Bearer fc-test"),
@@ -220,7 +220,7 @@ impl TestServer {
         self.ask(Method::POST, path, &headers, body.to_string()).await
     }
 
-    /// Deletes with the key of the team `test`.
+    /// Sends a DELETE request with the key of the team `test`.
     pub async fn delete(&self, path: &str) -> Answer {
         self.ask(
             Method::DELETE,
@@ -231,10 +231,10 @@ impl TestServer {
         .await
     }
 
-    /// Asks anything. Nothing is added but `Host` and `Content-Length`.
+    /// Sends any request. Only `Host` and `Content-Length` are added.
     ///
     /// # Panics
-    /// When there is no answer.
+    /// If there is no response.
     pub async fn ask(
         &self,
         method: Method,
@@ -244,22 +244,22 @@ impl TestServer {
     ) -> Answer {
         match client::ask(self.started.address, method, path, headers, body.into()).await {
             Ok(answer) => answer,
-            Err(error) => panic!("no answer to {path}: {error:#}\nlog:\n{}", self.log()),
+            Err(error) => panic!("no response to {path}: {error:#}\nlog:\n{}", self.log()),
         }
     }
 
-    /// Starts a crawl; its id.
+    /// Starts a crawl and returns its id.
     ///
     /// # Panics
-    /// When it is refused.
+    /// If it is refused.
     pub async fn crawl(&self, request: &Value) -> String {
         self.start_job("/v2/crawl", request).await
     }
 
-    /// Starts a batch scrape; the path of its status.
+    /// Starts a batch scrape and returns the path of its status.
     ///
     /// # Panics
-    /// When it is refused.
+    /// If it is refused.
     pub async fn batch(&self, request: &Value) -> String {
         let id = self.start_job("/v2/batch/scrape", request).await;
         format!("/v2/batch/scrape/{id}")
@@ -274,18 +274,18 @@ impl TestServer {
             .to_owned()
     }
 
-    /// Waits until a crawl has ended; its last status, without documents.
+    /// Waits until a crawl has ended and returns its final status, without documents.
     ///
     /// # Panics
-    /// When it does not end.
+    /// If it does not end.
     pub async fn wait(&self, id: &str) -> Value {
         self.wait_for_end(&format!("/v2/crawl/{id}")).await
     }
 
-    /// The same for a job whose status is read at `path`.
+    /// Waits like [`TestServer::wait`] for a job with the status path `path`.
     ///
     /// # Panics
-    /// When it does not end.
+    /// If it does not end.
     pub async fn wait_for_end(&self, path: &str) -> Value {
         let since = Instant::now();
         loop {
@@ -303,19 +303,19 @@ impl TestServer {
         }
     }
 
-    /// All documents of an ended crawl, read in answers of `page` documents by following `next`; also how many
-    /// answers it took.
+    /// Reads all documents of a finished crawl by following `next`, with `page` documents per response. Also returns
+    /// the number of responses.
     ///
     /// # Panics
-    /// When `next` leads elsewhere or goes on for ever.
+    /// If `next` is on another server or never ends.
     pub async fn documents(&self, id: &str, page: usize) -> (Vec<Value>, usize) {
         self.documents_at(&format!("/v2/crawl/{id}"), page).await
     }
 
-    /// The same for a job whose status is read at `path`.
+    /// Reads documents like [`TestServer::documents`] for a job with the status path `path`.
     ///
     /// # Panics
-    /// When `next` leads elsewhere or goes on for ever.
+    /// If `next` is on another server or never ends.
     pub async fn documents_at(&self, path: &str, page: usize) -> (Vec<Value>, usize) {
         let mut path = format!("{path}?limit={page}");
         let (mut documents, mut answers) = (Vec::new(), 0);
@@ -330,9 +330,9 @@ impl TestServer {
             };
             let rest = next.strip_prefix(&format!("http://{}", self.started.address));
             path = rest
-                .unwrap_or_else(|| panic!("`next` leads to {next}"))
+                .unwrap_or_else(|| panic!("`next` is on another server: {next}"))
                 .to_owned();
-            assert!(answers < 100_000, "`next` goes on for ever");
+            assert!(answers < 100_000, "`next` never ends");
         }
     }
 
@@ -364,17 +364,18 @@ impl Drop for TestServer {
     }
 }
 
-/// The binary: `HARVESTMAN_TEST_SERVER`, else `HARVESTMAN_BIN`, else beside the folder of the test executable.
+/// Returns the server binary: `HARVESTMAN_TEST_SERVER`, else `HARVESTMAN_BIN`, else next to the folder of the test
+/// executable.
 ///
 /// # Errors
-/// When there is none; the message says how to build it.
+/// If there is none; the message says how to build it.
 pub fn binary() -> anyhow::Result<PathBuf> {
     for name in ["HARVESTMAN_TEST_SERVER", "HARVESTMAN_BIN"] {
         if let Some(path) = std::env::var_os(name).map(PathBuf::from) {
             return if path.is_file() {
                 Ok(path)
             } else {
-                bail!("{name} names {}, which is no file", path.display())
+                bail!("{name} is set to {}, which is not a file", path.display())
             };
         }
     }
@@ -412,7 +413,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
     command
 }
 
-/// Starts the process and reads from its first lines where it listens.
+/// Starts the process and reads its address and sign-in link from its first lines.
 fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyhow::Result<Started> {
     let log = File::options().create(true).append(true).open(folder.log())?;
     let mut child = command(folder, listen, settings)
@@ -430,7 +431,7 @@ fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyho
         .by_ref()
         .map_while(Result::ok)
         .find_map(|line| line.strip_prefix("Console: ").map(str::to_owned));
-    // What else it says is read and dropped, so that the pipe never fills up.
+    // Further output is read and dropped so that the pipe never fills up.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     match address.zip(link) {
         Some((address, sign_in_link)) => Ok(Started {
@@ -449,7 +450,7 @@ fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyho
     }
 }
 
-/// A folder that goes with its owner.
+/// Temporary folder that is removed on drop.
 struct Folder {
     path: PathBuf,
 }

@@ -1,7 +1,7 @@
-//! A web site in this process: declared pages, and a record of every request.
+//! A web site in this process with declared pages and a record of every request.
 //!
-//! A path that is not declared answers 404. A site can hold its answers back, so that a test can act while a
-//! crawl is in the middle of it, without waiting for a moment by the clock.
+//! Undeclared paths return 404. A site can hold back its responses, so that a test can act in the middle of a crawl
+//! without depending on time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::serve::serve;
 
-/// What a path answers.
+/// Response of a path.
 #[derive(Clone, Debug)]
 pub struct Page {
     status: StatusCode,
@@ -29,7 +29,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with this body and content type.
+    /// Creates a page with this body and content type.
     pub fn new(content_type: &str, body: impl Into<Bytes>) -> Page {
         let page = Page {
             status: StatusCode::OK,
@@ -40,12 +40,12 @@ impl Page {
         page.header("content-type", content_type)
     }
 
-    /// An HTML page.
+    /// Creates an HTML page.
     pub fn html(body: impl Into<Bytes>) -> Page {
         Page::new("text/html; charset=utf-8", body)
     }
 
-    /// An HTML page with a title, some text, and links in this order.
+    /// Creates an HTML page with a title, some text, and links in this order.
     pub fn links(title: &str, links: &[&str]) -> Page {
         let list: String = links
             .iter()
@@ -58,69 +58,69 @@ impl Page {
         ))
     }
 
-    /// A redirect.
+    /// Creates a redirect.
     pub fn redirect(status: u16, to: &str) -> Page {
         Page::new("text/plain", "moved")
             .status(status)
             .header("location", to)
     }
 
-    /// The same page with another status.
+    /// Sets the status.
     pub fn status(mut self, status: u16) -> Page {
-        self.status = StatusCode::from_u16(status).expect("the test gives a status");
+        self.status = StatusCode::from_u16(status).expect("the test defines a valid status");
         self
     }
 
-    /// The same page with a header field set.
+    /// Sets a header field.
     pub fn header(mut self, name: &str, value: &str) -> Page {
-        let name = HeaderName::try_from(name).expect("the test gives a header name");
+        let name = HeaderName::try_from(name).expect("the test defines a valid header name");
         self.headers.insert(
             name,
-            HeaderValue::from_str(value).expect("the test gives a header value"),
+            HeaderValue::from_str(value).expect("the test defines a valid header value"),
         );
         self
     }
 
-    /// The same page, answered after a while.
+    /// Delays the response.
     pub fn delay(mut self, delay: Duration) -> Page {
         self.delay = delay;
         self
     }
 }
 
-/// A site that is not served yet.
+/// A site that is not yet running.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
     pages: BTreeMap<String, Page>,
 }
 
 impl Site {
-    /// A site without pages.
+    /// Creates a site without pages.
     pub fn new() -> Site {
         Site::default()
     }
 
-    /// The same site with a page at `path` (with its query, if it has one).
+    /// Adds a page at `path`, which may have a query.
     pub fn page(mut self, path: &str, page: Page) -> Site {
         self.pages.insert(path.to_owned(), page);
         self
     }
 
-    /// The same site with a page of links at each path.
+    /// Adds a page of links at each path.
     pub fn graph(self, graph: &[(&str, &[&str])]) -> Site {
         graph.iter().fold(self, |site, (path, links)| {
             site.page(path, Page::links(path, links))
         })
     }
 
-    /// The same site with every page answered after a while.
+    /// Delays the responses of all pages.
     pub fn delay(mut self, delay: Duration) -> Site {
         self.pages.values_mut().for_each(|page| page.delay = delay);
         self
     }
 
-    /// Serves it on a free port of 127.0.0.1. In bodies `{base}` becomes its address and `{port}` a colon
-    /// and its port.
+    /// Serves the site on a free port of 127.0.0.1. In bodies, `{base}` becomes its base URL and `{port}` a colon and
+    /// its port.
     pub async fn serve(self) -> RunningSite {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         self.serve_on(listener)
@@ -157,18 +157,18 @@ impl Site {
     }
 }
 
-/// One request that the site got.
+/// Request that the site received.
 #[derive(Clone, Debug)]
 pub struct Hit {
     /// Path and query.
     pub path: String,
-    /// When it came.
+    /// Time of the request.
     pub at: Instant,
-    /// Its header fields.
+    /// Header fields.
     pub headers: HeaderMap,
 }
 
-/// A site that answers until it is dropped.
+/// A site that runs until it is dropped.
 pub struct RunningSite {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -178,16 +178,16 @@ pub struct RunningSite {
 struct Shared {
     pages: Mutex<BTreeMap<String, Page>>,
     hits: Mutex<Vec<Hit>>,
-    /// How many page requests may be answered.
+    /// Number of page requests that may get a response.
     gate: watch::Sender<u64>,
-    /// How many page requests came.
+    /// Number of page requests so far.
     arrived: watch::Sender<u64>,
-    /// Page requests that are being answered.
+    /// Page requests in progress.
     in_flight: AtomicUsize,
     most_in_flight: AtomicUsize,
 }
 
-/// A page request that is being answered.
+/// Page request in progress.
 struct InFlight<'a>(&'a Shared);
 
 impl InFlight<'_> {
@@ -211,27 +211,27 @@ impl Drop for RunningSite {
 }
 
 impl RunningSite {
-    /// Where it answers.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// An absolute URL of it.
+    /// Returns the absolute URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// An absolute URL of it under another host name.
+    /// Returns the absolute URL of a path with another host name.
     pub fn url_at(&self, host: &str, path: &str) -> String {
         format!("http://{host}:{}{path}", self.address.port())
     }
 
-    /// The most requests for pages that were being answered at the same time.
+    /// Returns the largest number of page requests in progress at once.
     pub fn most_in_flight(&self) -> usize {
         self.shared.most_in_flight.load(Ordering::SeqCst)
     }
 
-    /// From now on this path answers with another page; without one it is not found.
+    /// Replaces the page of a path; `None` removes it.
     pub fn change(&self, path: &str, page: Option<Page>) {
         let mut pages = self.shared.pages.lock().expect("no holder panics");
         match page {
@@ -240,12 +240,12 @@ impl RunningSite {
         };
     }
 
-    /// Every request so far, in order.
+    /// Returns every request so far, in order.
     pub fn hits(&self) -> Vec<Hit> {
         self.shared.hits.lock().expect("no holder panics").clone()
     }
 
-    /// How often each path was asked for.
+    /// Returns the number of requests for each path.
     pub fn counts(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for hit in self.shared.hits.lock().expect("no holder panics").iter() {
@@ -254,33 +254,33 @@ impl RunningSite {
         counts
     }
 
-    /// How often this path was asked for.
+    /// Returns the number of requests for a path.
     pub fn count(&self, path: &str) -> usize {
         self.counts().get(path).copied().unwrap_or(0)
     }
 
-    /// From now on the site answers requests for pages only up to this number since it started; later ones wait
-    /// for [`RunningSite::release`]. robots.txt and sitemaps are no pages.
+    /// Holds back responses after the first `answers` page requests since the start, until [`RunningSite::release`].
+    /// robots.txt and sitemaps are not held back.
     pub fn hold_after(&self, answers: u64) {
         self.shared.gate.send_replace(answers);
     }
 
-    /// Answers everything again.
+    /// Stops holding back responses.
     pub fn release(&self) {
         self.shared.gate.send_replace(u64::MAX);
     }
 
-    /// Waits until this many requests for pages came.
+    /// Waits until this many page requests have arrived.
     ///
     /// # Panics
-    /// After a minute without them.
+    /// If they do not arrive within a minute.
     pub async fn wait_for_requests(&self, number: u64) {
         let mut arrived = self.shared.arrived.subscribe();
         let wait = arrived.wait_for(|arrived| *arrived >= number);
         let came = tokio::time::timeout(Duration::from_secs(60), wait).await;
         assert!(
             came.is_ok(),
-            "{number} requests were expected, {} came",
+            "{number} requests were expected, {} arrived",
             *self.shared.arrived.borrow()
         );
     }

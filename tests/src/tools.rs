@@ -1,14 +1,14 @@
-//! Programs that tests run beside the server: clients, browsers. `cargo xtask test` installs them.
+//! Programs that tests run with the server: clients, browsers. `cargo xtask test` installs them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::TestServer;
 
-/// The program or folder that a variable names.
+/// Returns the program or folder that an environment variable names.
 ///
 /// # Panics
-/// Without the variable: a test that cannot run fails rather than passing unseen.
+/// If the variable is not set: a test that cannot run must fail instead of being skipped.
 pub fn path(variable: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(path) => path.into(),
@@ -18,15 +18,15 @@ pub fn path(variable: &str) -> PathBuf {
     }
 }
 
-/// A script of `tests/clients`.
+/// Returns the path of a script in `tests/clients`.
 pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name)
 }
 
-/// Runs a script to its end; its last line has to be `done`.
+/// Runs a script, whose output must end with `done`.
 ///
 /// # Panics
-/// When it fails, with all that it and the server said.
+/// If it fails, with its output and the server's log.
 pub async fn run(mut command: Command, done: &str, server: &TestServer) {
     let output = tokio::task::spawn_blocking(move || command.output())
         .await

@@ -1,4 +1,4 @@
-// Pages that want to harm whoever reads them: nothing of them runs, breaks out or stops the console.
+// Hostile pages: none of their code runs in the console, breaks its layout or stops it.
 // Usage: hostile.mjs SIGN_IN_LINK SITE_URL PATH...
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ for (const path of paths) {
   for (let at = 0; at < (await tabs.count()); at++) {
     await tabs.nth(at).click();
     await page.locator("#viewer-panel > *").first().waitFor();
-    // The page still answers, and nothing of the other page is alive in it.
+    // The console still works, and no active content of the hostile page is in it.
     const alive = await page.evaluate(() => ({
       harmed: window.harmed ?? null,
       scripts: document.querySelectorAll("#viewer-panel script, #viewer-panel iframe, #viewer-panel object, #viewer-panel style, #viewer-panel form").length,

@@ -1,7 +1,6 @@
-// Maps, crawls and batches in the console: from the form to the list, the tree, the graph, the errors, the files, and
-// the same again.
-// Usage: jobs.mjs SIGN_IN_LINK SITE_URL PAGES SLOW_URL, where the site has PAGES pages and a sitemap, links to a page
-// that is not there and to one that robots.txt forbids; the slow site takes its time.
+// Maps, crawls and batches in the console: form, list, tree, graph, errors, exports, and running a request again.
+// Usage: jobs.mjs SIGN_IN_LINK SITE_URL PAGES SLOW_URL, where the site has PAGES pages and a sitemap, and links to a
+// missing page and to one that robots.txt disallows; the slow site responds slowly.
 
 import assert from "node:assert/strict";
 import { close, fitsThePhone, heading, open, saved } from "./page.mjs";
@@ -17,7 +16,7 @@ const form = async (screen, url) => {
   assert.equal(await page.locator("input.big").inputValue(), url);
 };
 
-// A plan in words, and a look before the start.
+// Crawl options from a description, and a preview before the start.
 await form("crawl", site);
 await page.getByLabel(/^Crawl description/).fill("at most 500 pages");
 await page.getByRole("button", { name: "Suggest options" }).click();
@@ -31,7 +30,7 @@ await page.getByText("The start page is allowed.").waitFor({ timeout: 60_000 });
 await page.getByText(/in scope, \d+ out of scope/).waitFor();
 await fitsThePhone(page);
 
-// The crawl and what is seen of it.
+// The crawl and its views.
 await page.getByRole("button", { name: "links", exact: true }).click();
 await page.getByRole("button", { name: "Start crawl" }).click();
 await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
@@ -51,7 +50,7 @@ await tree.focus();
 for (const key of ["End", "Enter"]) await page.keyboard.press(key);
 await page.locator("#open-page [role=tabpanel]").waitFor();
 await fitsThePhone(page);
-// What stands in the address is there again, and the way back leads through the tabs.
+// A reload restores the state in the URL, and the back button goes through the tabs.
 const chosen = (name) => page.getByRole("tab", { name, selected: true }).waitFor();
 await page.waitForURL(/\?tab=tree&page=\d+$/);
 await page.reload();
@@ -72,7 +71,7 @@ await picture.scrollIntoViewIfNeeded();
 const box = await picture.boundingBox();
 await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 await page.locator(`#open-page .card-foot a[href="${site}"]`).waitFor();
-// The row of a page that the address names is in sight.
+// The row of the page in the URL is scrolled into view.
 await page.goto(`${origin}/console/jobs/${crawl}?page=${pages - 1}`);
 await page.waitForFunction((row) => {
   const [list, own] = [".grid", row].map((one) => document.querySelector(one)?.getBoundingClientRect());
@@ -82,7 +81,7 @@ await tab(/^Errors/);
 await page.getByRole("heading", { name: /^Blocked by robots.txt/ }).waitFor();
 await page.getByText("/forbidden/page").waitFor();
 
-// The files.
+// Exports.
 const take = (name) => saved(page, () => page.getByRole("button", { name: new RegExp(`^${name}`) }).click());
 const files = {};
 for (const name of ["JSONL", "ZIP of Markdown", "One Markdown file", "CSV of links"]) {
@@ -94,13 +93,13 @@ assert.equal(lines.length, Number(pages));
 assert.ok(lines.every((line) => line.markdown && line.metadata.sourceURL));
 const zip = files["ZIP of Markdown"].bytes;
 assert.equal(zip.readUInt32LE(0), 0x04034b50);
-assert.equal(zip.readUInt16LE(zip.length - 12), Number(pages) + 1, "a file for each page, and the index");
+assert.equal(zip.readUInt16LE(zip.length - 12), Number(pages) + 1, "one file per page, and the index");
 assert.ok(files["One Markdown file"].bytes.toString().split("<!-- http").length - 1 === Number(pages));
 const table = files["CSV of links"].bytes.toString().trim().split("\r\n");
 assert.equal(table[0], "from,to");
 assert.ok(table.length > Number(pages));
 
-// The same again.
+// Running the request again.
 await tab("Request");
 await page.getByRole("button", { name: "Run again", exact: true }).click();
 await page.waitForURL((url) => /\/jobs\//.test(url.pathname) && !url.pathname.endsWith(crawl));
@@ -109,7 +108,7 @@ await page.getByRole("button", { name: "Edit and run again" }).click();
 await heading(page, "Crawl");
 assert.equal(await page.locator("input.big").inputValue(), site);
 
-// A map, and some of it as a batch.
+// A map, and a batch of some of its URLs.
 await form("map", site);
 await page.getByRole("button", { name: "Map site" }).click();
 await page.getByRole("listbox").getByRole("option").first().waitFor({ timeout: 60_000 });
@@ -129,7 +128,7 @@ await tab("Request");
 await page.getByRole("button", { name: "Edit", exact: true }).click();
 await page.getByRole("button", { name: "Run edited request" }).waitFor();
 
-// A crawl that is stopped.
+// A cancelled crawl.
 await form("crawl", slow);
 await page.getByRole("button", { name: "Start crawl" }).click();
 await status("scraping");

@@ -1,7 +1,7 @@
-// A job in the console while what it lives on fails: its socket, the server, the network, the page itself asleep. It
-// comes to its end all the same, with each page once.
-// Usage: live.mjs SIGN_IN_LINK SLOW_URL PAGES; a line `stop` or `start` asks whoever runs it for that of the server, a
-// line back says that it is done.
+// A job in the console during failures: of its socket, the server and the network, and while the page is frozen. The
+// job still reaches its end, with each page listed once.
+// Usage: live.mjs SIGN_IN_LINK SLOW_URL PAGES; prints `stop` or `start` to have the parent process stop or start the
+// server, and waits for a line on stdin as confirmation.
 
 import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
@@ -32,7 +32,7 @@ async function start(options = {}) {
   await atLeast(1);
 }
 
-/** The job is at its end, and the list has every page once. */
+/** Waits for the end of the job, and asserts that the list has every page once. */
 async function isWhole() {
   await page.locator("h1 .badge").getByText("completed", { exact: true }).waitFor({ timeout: 120_000 });
   await atLeast(pages);
@@ -50,11 +50,11 @@ async function isWhole() {
     await page.evaluate(() => new Promise(requestAnimationFrame));
   }
   assert.equal(seen.size, pages);
-  assert.equal(new Set(seen.values()).size, pages, "each page once");
+  assert.equal(new Set(seen.values()).size, pages, "each page is listed once");
   assert.equal(await grid.getAttribute("aria-rowcount"), String(pages + 1));
 }
 
-// The server goes away and comes back: what is there stays in sight, and the rest follows.
+// The server stops and restarts: known pages stay visible, and the others follow.
 await start();
 await server("stop");
 await banner.waitFor();
@@ -63,7 +63,7 @@ await server("start");
 await banner.waitFor({ state: "detached" });
 await isWhole();
 
-// The network goes away and comes back.
+// The network fails and recovers.
 await start();
 await context.setOffline(true);
 await banner.waitFor();
@@ -72,7 +72,7 @@ await context.setOffline(false);
 await banner.waitFor({ state: "detached" });
 await isWhole();
 
-// The page sleeps while the job goes on, and while the server is another one.
+// The page is frozen while the job continues and the server restarts.
 await start();
 const browser = await context.newCDPSession(page);
 await browser.send("Page.setWebLifecycleState", { state: "frozen" });
@@ -81,7 +81,7 @@ await server("start");
 await browser.send("Page.setWebLifecycleState", { state: "active" });
 await isWhole();
 
-// No socket is to be had, though there is time enough: after a few attempts the job is only asked for.
+// Sockets always fail: after a few attempts the console polls the job.
 await page.addInitScript(() => {
   window.refused = 0;
   window.WebSocket = class {
@@ -96,7 +96,7 @@ await start({ maxConcurrency: 2 });
 await isWhole();
 assert.ok((await page.evaluate(() => window.refused)) > 0, "the console tried");
 
-// What the browser says of connections that fail is no complaint here.
+// Errors about failed connections are expected here.
 session.complaints.splice(0, Infinity, ...session.complaints.filter((words) => !/net::ERR_|WebSocket|503/.test(words)));
 await close(session, "live: ok");
 process.exit(0);

@@ -1,15 +1,15 @@
-// The console in Chromium: signed in, with an eye on what must never happen in it. Used by the scripts beside it.
+// Opens the console in Chromium, signed in, and records errors. Used by the other scripts in this folder.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The packages stand in a folder of their own, named by NODE_PATH.
+// NODE_PATH names the folder of the packages.
 const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
 
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** Signs in by the link of a server's start. `complaints` fills with what must not happen. */
+/** Signs in with the link that the server printed. `complaints` collects errors, dialogs and foreign requests. */
 export async function open(link) {
   const origin = new URL(link).origin;
   const browser = await chromium.launch({
@@ -34,20 +34,20 @@ export async function open(link) {
   return { browser, page, origin, complaints };
 }
 
-/** Waits for a screen. */
+/** Waits for the heading of a screen. */
 export async function heading(page, name) {
   await page.getByRole("heading", { level: 1, name }).waitFor({ timeout: 60_000 });
 }
 
-/** Nothing scrolls sideways on a phone. */
+/** Asserts that the page does not scroll horizontally on a phone. */
 export async function fitsThePhone(page) {
   await page.setViewportSize(PHONE);
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${page.url()} scrolls sideways at 390 px: ${content}`);
+  assert.ok(content <= window, `${page.url()} scrolls horizontally at 390 px: ${content}`);
   await page.setViewportSize(DESKTOP);
 }
 
-/** The text of what a click saves. */
+/** Returns name and contents of the file that a click downloads. */
 export async function saved(page, click) {
   const [download] = await Promise.all([page.waitForEvent("download"), click()]);
   const chunks = [];
@@ -55,7 +55,7 @@ export async function saved(page, click) {
   return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
 }
 
-/** Ends the browser; fails when something happened that must not. */
+/** Closes the browser; fails if there were complaints. */
 export async function close({ browser, complaints }, done) {
   assert.deepEqual(complaints, []);
   await browser.close();

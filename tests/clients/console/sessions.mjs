@@ -1,5 +1,4 @@
-// A browser session in the console, with a real one: from the scraped page to its live view, code, words, control,
-// history and end.
+// A browser session in the console with a real browser: live view, code, prompts, control, history and end.
 // Usage: sessions.mjs SIGN_IN_LINK FORM_URL, where the page has an input, a button "Send" and an output.
 
 import assert from "node:assert/strict";
@@ -11,7 +10,7 @@ const { page, origin } = session;
 
 const history = page.getByRole("tab", { name: /^History/ });
 
-/** Runs a text and waits until it was run. */
+/** Runs code or a prompt and waits for its result. */
 async function run(text, language) {
   const before = Number((await history.innerText()).replace(/\D/g, ""));
   if (language) await page.getByLabel("Language").selectOption(language);
@@ -21,7 +20,7 @@ async function run(text, language) {
 }
 const answered = (text) => page.locator(".answer").first().getByText(text).first().waitFor({ timeout: 60_000 });
 
-// From the page to its browser.
+// From the scraped page to its browser.
 await page.goto(`${origin}/console/scrape?url=${encodeURIComponent(form)}`);
 await heading(page, "Scrape");
 await page.keyboard.press("Control+Enter");
@@ -35,7 +34,7 @@ await view.locator("#state").getByText("Live", { exact: true }).waitFor({ timeou
 assert.equal(await page.locator("iframe.live-frame").getAttribute("title"), "Live view, read-only");
 await fitsThePhone(page);
 
-// Code, then words.
+// Code, then a prompt.
 await run("get title", "bash");
 await answered("Form");
 await page.getByRole("tab", { name: "Prompt" }).click();
@@ -45,7 +44,7 @@ await page.getByRole("tab", { name: "Code" }).click();
 await run('eval "document.querySelector(\'output\').textContent"', "bash");
 await answered("Hello Ada");
 
-// Control: what is typed into the view reaches the page.
+// Control: typing in the view reaches the page.
 await run("eval \"document.querySelector('input').focus() || 're' + 'ady'\"", "bash");
 await answered("ready");
 await page.getByRole("button", { name: "Take control" }).click();
@@ -58,22 +57,22 @@ await page.keyboard.type("!");
 for (const patience = Date.now() + 60_000; ; ) {
   await run('eval "document.querySelector(\'input\').value"', "bash");
   if ((await page.locator(".answer").first().textContent()).includes("!")) break;
-  assert.ok(Date.now() < patience, "what is typed into the view does not reach the page");
+  assert.ok(Date.now() < patience, "typing in the view does not reach the page");
 }
 await page.getByRole("button", { name: "Release control" }).click();
 await page.locator("iframe[title='Live view, read-only']").waitFor();
 
-// What was run before, once more.
+// Running an earlier call again.
 await history.click();
 const calls = page.locator("details.call");
 const before = await calls.count();
-assert.ok(before >= 5, `only ${before} calls are remembered`);
+assert.ok(before >= 5, `only ${before} calls are in the history`);
 await calls.first().locator("summary").click();
 await calls.first().getByRole("button", { name: "Run again" }).click();
 await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
 await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 1}$`) }).waitFor();
 
-// The list knows it; its end is told and charged.
+// The list shows the session, its end and its credits.
 await page.getByRole("link", { name: /^Sessions/ }).first().click();
 await heading(page, "Sessions");
 await page.locator(".session-row .badge.run").waitFor();
@@ -85,7 +84,7 @@ await page.locator(".session-row a").first().click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor();
 await page.getByText("This session ended").waitFor();
 
-// A browser of its own.
+// A session without a scrape.
 await page.goto(`${origin}/console/sessions`);
 await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });

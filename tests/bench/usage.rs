@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let filled = Instant::now();
     fill(&folder.join(DATABASE_FILE), rows, activity)?;
     println!(
-        "{rows} ledger rows, {TEAMS} teams with {KEYS_OF_A_TEAM} keys each, {activity} activity rows: {:.1} s, {:.1} MiB",
+        "{rows} ledger rows, {TEAMS} teams of {KEYS_OF_A_TEAM} keys, {activity} activity rows: {:.1} s, {:.1} MiB",
         filled.elapsed().as_secs_f64(),
         process::folder_bytes(&folder)? as f64 / f64::from(1 << 20)
     );

@@ -108,7 +108,7 @@ async fn stub_pages_are_followed_within_the_limits_of_redirects() {
         let request = json!({ "url": site.url(path), "maxAge": 0 });
         server.post("/v2/scrape", &request).await.error().to_owned()
     };
-    assert!(refused("/there").await.contains("round in a circle"));
+    assert!(refused("/there").await.contains("redirect loop"));
     assert!(refused("/hop0").await.contains("more than 10 redirects"));
     let last = scrape(&server, site.url("/hop3")).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Reading a body: decoded while it streams, counted after decoding, within the budget of all bodies.
+//! Reads bodies: decodes them while streaming, and limits decoded bytes and the memory of all bodies.
 
 use std::io;
 use std::pin::Pin;
@@ -21,31 +21,31 @@ use crate::limits;
 
 const READ_BYTES: usize = 32 * 1024;
 
-/// What to read and how much of it.
+/// How to read a body.
 pub(crate) struct BodyLimits<'a> {
-    /// Host for error texts.
+    /// Host, for error messages.
     pub(crate) host: &'a str,
-    /// Cap of the decompressed body.
+    /// Maximum size of the decompressed body.
     pub(crate) max_bytes: u64,
-    /// Cut at the cap instead of failing.
+    /// Truncate at the maximum instead of failing.
     pub(crate) truncate: bool,
-    /// Keep what came of a body that breaks off or cannot be decoded to its end.
+    /// Keep the part that was read of a body that breaks off or is corrupt.
     pub(crate) keep_partial: bool,
 }
 
 /// A body that was read.
 pub(crate) struct WholeBody {
-    /// Its decompressed bytes.
+    /// The decompressed bytes.
     pub(crate) bytes: Bytes,
-    /// It was cut at the cap.
+    /// Whether it was truncated at the maximum.
     pub(crate) truncated: bool,
-    /// Why it is not the whole body, with `keep_partial`.
+    /// Why it is incomplete, with `keep_partial`.
     pub(crate) incomplete: Option<FetchError>,
-    /// The connection carries nothing of it any more and can be used again.
+    /// Whether the body was read to its end on the wire, so that the connection can be reused.
     pub(crate) drained: bool,
 }
 
-/// Reads a body to its end, takes its codings off and removes the fields that described them.
+/// Reads a body to its end, removes its codings and the header fields that describe them.
 pub(crate) async fn read(
     body: Incoming,
     headers: &mut HeaderMap,
@@ -90,7 +90,7 @@ pub(crate) async fn read(
     if !within && !limits.truncate {
         return Err(too_large);
     }
-    // What went wrong on the wire is the reason for whatever a decoder says.
+    // A failure on the wire is the cause of any decoder error.
     if let Some(error) = &ending.fault {
         fault = Some(explain_http(error, limits.host));
     }
@@ -125,7 +125,7 @@ pub(crate) async fn read(
     })
 }
 
-/// Reads into `bytes`; false when there is more than the cap.
+/// Reads into `bytes`. Returns false if the body exceeds the maximum.
 async fn collect(
     mut reader: Reader,
     bytes: &mut Vec<u8>,
@@ -149,8 +149,8 @@ async fn collect(
     }
 }
 
-/// Throws away what a decoder left unread, which is seldom more than the end mark of the last chunk. True when the
-/// connection is free.
+/// Discards what a decoder left unread, usually only the end mark of the last chunk. Returns whether the connection
+/// can be reused.
 async fn drain(body: Option<Incoming>) -> hyper::Result<bool> {
     let Some(mut body) = body else {
         return Ok(true);
@@ -166,7 +166,7 @@ async fn drain(body: Option<Incoming>) -> hyper::Result<bool> {
     Ok(true)
 }
 
-/// Throws away the body of an answer that only redirects, if it is short. True when the connection is free.
+/// Discards the body of a redirect if it is short. Returns whether the connection can be reused.
 pub(crate) async fn discard(body: Incoming) -> bool {
     if body
         .size_hint()
@@ -178,7 +178,7 @@ pub(crate) async fn discard(body: Incoming) -> bool {
     drain(Some(body)).await.unwrap_or(false)
 }
 
-/// Bytes that hold their part of the budget.
+/// Bytes with their budget reservation.
 struct Held {
     bytes: Vec<u8>,
     _reservation: Reservation,
@@ -190,18 +190,18 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// Where a [`Wire`] leaves what it ended with.
+/// Shared slot in which a [`Wire`] leaves how it ended.
 #[derive(Clone, Default)]
 struct Rest(Arc<Mutex<Ending>>);
 
-/// How the reading of a body ended.
+/// How reading a body ended.
 #[derive(Default)]
 struct Ending {
-    /// What is left of it on the wire; `None` when nothing is.
+    /// The unread rest on the wire, if any.
     body: Option<Incoming>,
-    /// The connection failed before its end.
+    /// The error of a connection that failed before the end.
     fault: Option<hyper::Error>,
-    /// It has more bytes on the wire than it may have.
+    /// Whether it exceeds the limit of bytes on the wire.
     over: bool,
 }
 
@@ -215,8 +215,8 @@ impl Rest {
     }
 }
 
-/// The bytes as they come over the network, counted. It ends where the body ends, for whatever reason, so that
-/// decoders hand out all that came.
+/// Counts the bytes from the network. The stream ends where the body ends, for whatever reason, so that decoders
+/// flush everything they received.
 struct Wire {
     body: Option<Incoming>,
     left_bytes: u64,
@@ -249,7 +249,7 @@ impl Stream for Wire {
                     });
                 }
             };
-            // Trailers carry nothing we use.
+            // Trailers are not used.
             let Ok(data) = frame.into_data() else { continue };
             let Some(left) = self.left_bytes.checked_sub(data.len() as u64) else {
                 return self.end(Ending {
@@ -278,8 +278,8 @@ impl Drop for Wire {
 
 fn explain(error: &io::Error, host: &str) -> FetchError {
     let reason = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "its compressed body ends too early",
-        _ => "its compressed body is damaged",
+        io::ErrorKind::UnexpectedEof => "the compressed body ends early",
+        _ => "the compressed body is corrupt",
     };
     FetchError::Protocol {
         host: host.to_owned(),
@@ -287,13 +287,13 @@ fn explain(error: &io::Error, host: &str) -> FetchError {
     }
 }
 
-/// What a failure of the HTTP layer means for the caller.
+/// Converts an error of the HTTP layer.
 pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
     let host = host.to_owned();
     if error.is_parse() {
         let reason = match error.to_string().as_str() {
-            // Heads with an odd version were repaired before: this is no HTTP, or HTTP/0.9.
-            "invalid HTTP version parsed" => "it does not begin with a status line of HTTP".to_owned(),
+            // Non-standard versions were repaired before, so this is not HTTP, or HTTP/0.9.
+            "invalid HTTP version parsed" => "it does not start with an HTTP status line".to_owned(),
             other => other.to_owned(),
         };
         return FetchError::Protocol { host, reason };
@@ -316,7 +316,7 @@ pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
     }) {
         return FetchError::Protocol {
             host,
-            reason: "its framing is broken".to_owned(),
+            reason: "its framing is invalid".to_owned(),
         };
     }
     FetchError::Reset { host }

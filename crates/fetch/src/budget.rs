@@ -1,8 +1,8 @@
-//! The memory that all bodies in flight may take together.
+//! The memory budget of all bodies in flight.
 //!
-//! Over the budget a fetch waits, it does not fail. Every body first reserves a small part; one that grows
-//! beyond it reserves the whole rest up to its cap at once, from a second pool. Nobody ever waits in the second
-//! pool while holding a part of it, so waiting fetches can never block each other for good.
+//! When the budget is exhausted, a fetch waits instead of failing. Every body first reserves a small part; one that
+//! grows beyond it reserves everything up to its maximum at once, from a second pool. No fetch waits for the second
+//! pool while holding a part of it, so waiting fetches cannot deadlock.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::limits;
 
 const UNIT_BYTES: u64 = 4096;
 
-/// The two pools.
+/// The two pools of the budget.
 pub(crate) struct Budget {
     first: Arc<Semaphore>,
     rest: Arc<Semaphore>,
@@ -21,7 +21,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// A budget of about `bytes`: half for first reservations, half for what large bodies need beyond them.
+    /// Creates a budget of about `bytes`: half for first reservations, half for what large bodies need beyond them.
     pub(crate) fn new(bytes: u64) -> Budget {
         let half = units(bytes / 2).max(1);
         Budget {
@@ -32,7 +32,7 @@ impl Budget {
         }
     }
 
-    /// Reserves the first part of a body of at most `cap_bytes`.
+    /// Makes the first reservation for a body of at most `cap_bytes`.
     pub(crate) async fn reserve(&self, cap_bytes: u64) -> Reservation {
         let wanted = units(cap_bytes).clamp(1, self.first_units);
         Reservation {
@@ -42,8 +42,8 @@ impl Budget {
         }
     }
 
-    /// Makes sure that the reservation covers a body of `length_bytes`; waits while the pool is empty. The
-    /// largest single reservation is the pool itself.
+    /// Extends the reservation to a body of `length_bytes`, waiting until the pool has room. A single reservation
+    /// is at most the whole pool.
     pub(crate) async fn cover(&self, reservation: &mut Reservation, length_bytes: u64) {
         if reservation.rest.is_some() || length_bytes <= reservation.first.num_permits() as u64 * UNIT_BYTES {
             return;
@@ -57,7 +57,7 @@ async fn acquire(pool: &Arc<Semaphore>, units: u32) -> OwnedSemaphorePermit {
     pool.clone()
         .acquire_many_owned(units)
         .await
-        .expect("the pools are never closed")
+        .expect("the semaphores are never closed")
 }
 
 fn units(bytes: u64) -> u32 {
@@ -66,7 +66,7 @@ fn units(bytes: u64) -> u32 {
         .min(Semaphore::MAX_PERMITS as u32)
 }
 
-/// A body's part of the budget; given back when dropped.
+/// The budget share of one body; released on drop.
 pub(crate) struct Reservation {
     first: OwnedSemaphorePermit,
     rest: Option<OwnedSemaphorePermit>,
@@ -74,7 +74,7 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Gives back what a finished body of `length_bytes` does not need.
+    /// Releases what a finished body of `length_bytes` does not need.
     pub(crate) fn shrink(&mut self, length_bytes: u64) {
         let needed = units(length_bytes) as usize;
         let kept_first = needed.min(self.first.num_permits());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_holds_what_it_needs_and_gives_it_back() {
+    async fn a_body_reserves_what_it_needs_and_releases_it() {
         let budget = Budget::new(8 * MIB);
         let all = free(&budget);
         let mut one = budget.reserve(3 * MIB).await;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn over_the_budget_a_body_waits_until_another_is_done() {
+    async fn a_body_waits_when_the_budget_is_exhausted() {
         let budget = Budget::new(8 * MIB);
         let mut one = budget.reserve(50 * MIB).await;
         let mut two = budget.reserve(50 * MIB).await;

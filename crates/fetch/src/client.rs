@@ -1,4 +1,4 @@
-//! The fetcher: one request in, one complete answer or one error out, before the deadline.
+//! The fetcher: turns a request into a complete response or an error, before the deadline.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -32,17 +32,17 @@ const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static(decode::ACCEPTED);
 /// Settings of a fetcher.
 #[derive(Clone, Debug)]
 pub struct FetchConfig {
-    /// `User-Agent` of requests that bring none of their own.
+    /// Default `User-Agent`.
     pub user_agent: String,
-    /// Private targets that may be reached nevertheless.
+    /// Private targets that may be reached.
     pub allow_private_hosts: AllowList,
     /// Name servers; empty for those of the system.
     pub dns_servers: Vec<SocketAddr>,
-    /// Where this server itself listens, as bound: refused as a target.
+    /// The address that this server listens on, as bound; rejected as a target.
     pub listen: Option<SocketAddr>,
-    /// Bytes of all bodies in flight together; over it fetches wait.
+    /// Maximum bytes of all bodies in flight; beyond it, fetches wait.
     pub body_budget_bytes: u64,
-    /// Certificates (DER) trusted beside the public roots.
+    /// Certificates (DER) trusted in addition to the public roots.
     pub extra_roots: Vec<Vec<u8>>,
 }
 
@@ -64,7 +64,7 @@ impl Default for FetchConfig {
     }
 }
 
-/// Makes outgoing requests. Clones share connections, names and the memory budget.
+/// Fetches URLs. Clones share connections, the DNS cache and the memory budget.
 #[derive(Clone)]
 pub struct Fetcher {
     shared: Arc<Shared>,
@@ -80,7 +80,7 @@ struct Shared {
     budget: Budget,
 }
 
-/// A target whose addresses were checked.
+/// A target with checked addresses.
 struct Target {
     host: String,
     port: u16,
@@ -88,27 +88,26 @@ struct Target {
 }
 
 impl Fetcher {
-    /// A fetcher that resolves by DNS and dials over TCP.
+    /// Creates a fetcher that resolves by DNS and dials over TCP.
     ///
     /// # Errors
-    /// [`FetchError::Config`] when a setting cannot be used.
+    /// [`FetchError::Config`] if a setting is invalid.
     pub fn new(config: FetchConfig) -> Result<Fetcher, FetchError> {
         let resolver = Arc::new(DnsResolver::new(&config.dns_servers)?);
         Fetcher::with_parts(config, resolver, Arc::new(TcpDialer))
     }
 
-    /// A fetcher with its own resolver and dialer. The address rule holds all the same.
+    /// Creates a fetcher with a custom resolver and dialer. Addresses are checked all the same.
     ///
     /// # Errors
-    /// [`FetchError::Config`] when a setting cannot be used.
+    /// [`FetchError::Config`] if a setting is invalid.
     pub fn with_parts(
         config: FetchConfig,
         resolver: Arc<dyn Resolve>,
         dialer: Arc<dyn Dial>,
     ) -> Result<Fetcher, FetchError> {
-        let user_agent = HeaderValue::from_str(&config.user_agent).map_err(|_| {
-            FetchError::Config("the user agent has characters that cannot be sent".to_owned())
-        })?;
+        let user_agent = HeaderValue::from_str(&config.user_agent)
+            .map_err(|_| FetchError::Config("the user agent has invalid characters".to_owned()))?;
         Ok(Fetcher {
             shared: Arc::new(Shared {
                 user_agent,
@@ -122,27 +121,27 @@ impl Fetcher {
         })
     }
 
-    /// Fetches. Dropping the future closes the connection.
+    /// Fetches a URL. Dropping the future closes the connection.
     ///
     /// # Errors
-    /// Every [`FetchError`] but `Config`. An HTTP error status is an answer, not an error.
+    /// Every [`FetchError`] but `Config`. A response with an error status is not an error.
     pub async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         let deadline = Instant::from_std(request.deadline);
-        // The future is large; on the heap it does not weigh on those who hold many.
+        // The future is large; boxing it keeps the futures of callers small.
         match timeout_at(deadline, Box::pin(self.shared.run(request))).await {
             Ok(result) => result,
             Err(_) => Err(FetchError::Timeout),
         }
     }
 
-    /// A connection to the host of `url` for the browser's proxy: resolved, judged, dialled, nothing sent.
+    /// Opens a connection to the host of `url` for the browser proxy, without sending anything.
     pub(crate) async fn open(&self, url: &Url) -> Result<Box<dyn Stream>, FetchError> {
         let target = self.shared.target(url).await?;
         let (stream, _) = connect::connect(&*self.shared.dialer, &target.host, &target.addresses).await?;
         Ok(stream)
     }
 
-    /// Resolves and judges a target without connecting to it, for at most [`limits::RESOLVE_TIMEOUT`].
+    /// Resolves and checks a target without connecting, within [`limits::RESOLVE_TIMEOUT`].
     ///
     /// # Errors
     /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
@@ -150,8 +149,8 @@ impl Fetcher {
         self.shared.target(url).await.map(drop)
     }
 
-    /// Whether the host of `url` is at an address that only the operator's exceptions make reachable. False for a
-    /// host that cannot be reached at all.
+    /// Returns whether only the operator's allow list makes the host of `url` reachable. Returns false for an
+    /// unreachable host.
     pub async fn is_private(&self, url: &Url) -> bool {
         let target = self.shared.target(url).await;
         target.is_ok_and(|target| target.addresses.iter().any(|address| is_private(address.ip())))
@@ -205,8 +204,8 @@ impl Shared {
         }
     }
 
-    /// Sends one request and returns the head of its response. A connection that turns out to be dead or that refuses
-    /// the request is replaced by a new one when sending twice cannot do harm.
+    /// Sends one request and returns the head of its response. Retries on a new connection if the first one is
+    /// dead or refuses the request and sending it again is safe.
     async fn exchange(
         &self,
         hop: &Hop,
@@ -247,7 +246,7 @@ impl Shared {
         }
     }
 
-    /// Opens a connection, or shares one of HTTP/2 that another request was just opening.
+    /// Opens a connection, or shares an HTTP/2 connection that another request has just opened.
     async fn connect(&self, target: &Target, origin: &Origin) -> Result<Connection, FetchError> {
         let opening = match origin.tls {
             None => None,
@@ -272,11 +271,11 @@ impl Shared {
         Ok(connection)
     }
 
-    /// Resolves once, within a time of its own, and judges all answers.
+    /// Resolves a name once, with its own timeout, and checks every address.
     async fn target(&self, url: &Url) -> Result<Target, FetchError> {
         let refused = |reason: &str| Err(FetchError::InvalidRequest(reason.to_owned()));
         if !matches!(url.scheme(), "http" | "https") {
-            return refused("only http and https can be fetched");
+            return refused("only http and https URLs can be fetched");
         }
         if !url.username().is_empty() || url.password().is_some() {
             return refused("the URL must not contain credentials");
@@ -285,7 +284,7 @@ impl Shared {
             return refused("the URL has no host");
         };
         if port == 0 {
-            return refused("port 0 cannot be reached");
+            return refused("port 0 is not valid");
         }
         let name = host_of(url);
         let answers: Vec<IpAddr> = match host {
@@ -318,7 +317,7 @@ impl Shared {
     }
 
     fn request(&self, hop: &Hop, jar: &CookieJar) -> Result<Request<Full<bytes::Bytes>>, FetchError> {
-        let invalid = |what: &str| FetchError::InvalidRequest(format!("{what} cannot be sent"));
+        let invalid = |what: &str| FetchError::InvalidRequest(format!("{what} has invalid characters"));
         let mut url = hop.url.clone();
         url.set_fragment(None);
         let uri: Uri = url.as_str().parse().map_err(|_| invalid("the URL"))?;
@@ -360,7 +359,7 @@ impl Shared {
     }
 }
 
-/// Refuses heads that are too long or that can be read in two ways.
+/// Rejects heads that are too long or ambiguous.
 fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchError> {
     let refused = |reason: String| {
         Err(FetchError::Protocol {
@@ -370,7 +369,7 @@ fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchE
     };
     if headers.len() > limits::MAX_RESPONSE_HEADERS {
         return refused(format!(
-            "its head has more than {} fields",
+            "it has more than {} header fields",
             limits::MAX_RESPONSE_HEADERS
         ));
     }
@@ -392,7 +391,10 @@ fn check_head(headers: &HeaderMap, status: u16, host: &str) -> Result<(), FetchE
 fn too_many_interim(host: &str) -> FetchError {
     FetchError::Protocol {
         host: host.to_owned(),
-        reason: format!("more than {} interim answers", limits::MAX_INTERIM_ANSWERS),
+        reason: format!(
+            "it has more than {} interim responses",
+            limits::MAX_INTERIM_ANSWERS
+        ),
     }
 }
 

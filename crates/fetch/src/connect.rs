@@ -1,4 +1,4 @@
-//! Opening a TCP connection to addresses that were checked before.
+//! Opens TCP connections to addresses that were checked before.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use tokio::time::{sleep, timeout};
 use crate::error::FetchError;
 use crate::limits;
 
-/// A byte stream in both directions.
+/// A bidirectional byte stream.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
 
-/// Opens connections. It is handed addresses, never names, and each of them was checked.
+/// Opens connections. Receives only checked addresses, never names.
 pub trait Dial: Send + Sync + 'static {
     /// Connects to exactly this address.
     fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Stream>>>;
@@ -37,8 +37,8 @@ impl Dial for TcpDialer {
     }
 }
 
-/// Connects to the first of the addresses that answers: each gets a head start before the next one is tried
-/// beside it. Tells which one it was.
+/// Connects to the first address that accepts. Addresses are tried in turn, each with a head start before the next
+/// one is tried in parallel. Returns the stream and its address.
 pub(crate) async fn connect(
     dialer: &dyn Dial,
     host: &str,
@@ -51,11 +51,11 @@ pub(crate) async fn connect(
     match timeout(limits::CONNECT_TIMEOUT, race(dialer, &in_turn(addresses))).await {
         Ok(Ok(connected)) => Ok(connected),
         Ok(Err(error)) => Err(failed(describe(&error))),
-        Err(_) => Err(failed("the server did not answer")),
+        Err(_) => Err(failed("the server did not respond")),
     }
 }
 
-/// Both families alternately, the family of the first answer first.
+/// Alternates between address families, starting with that of the first address.
 fn in_turn(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let first_is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (one, other): (Vec<SocketAddr>, Vec<SocketAddr>) = addresses
@@ -94,13 +94,15 @@ async fn race(dialer: &dyn Dial, addresses: &[SocketAddr]) -> io::Result<(Box<dy
 
 fn describe(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::ConnectionRefused => "the server refused it",
-        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => "the server closed it",
+        io::ErrorKind::ConnectionRefused => "the server refused the connection",
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+            "the server closed the connection"
+        }
         io::ErrorKind::HostUnreachable
         | io::ErrorKind::NetworkUnreachable
-        | io::ErrorKind::AddrNotAvailable => "the network does not reach the server",
-        io::ErrorKind::TimedOut => "the server did not answer",
-        _ => "the system could not open it",
+        | io::ErrorKind::AddrNotAvailable => "no route to the server",
+        io::ErrorKind::TimedOut => "the server did not respond",
+        _ => "the operating system reported an error",
     }
 }
 
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_alternate() {
+    fn address_families_alternate() {
         let list =
             |text: &str| -> Vec<SocketAddr> { text.split(' ').map(|one| one.parse().unwrap()).collect() };
         assert_eq!(

@@ -1,7 +1,7 @@
-//! The cookies of one scrape or one crawl.
+//! The cookie jar of one scrape or one crawl.
 //!
-//! A jar is never shared between callers. It holds cookies for as long as it lives: an expiry in the past removes
-//! a cookie, one in the future is not kept.
+//! A jar is never shared between callers. Cookies live as long as the jar: an expiry in the past removes a cookie, an
+//! expiry in the future is ignored.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use crate::limits;
 
-/// A jar; clones share the same cookies.
+/// A cookie jar; clones share the same cookies.
 #[derive(Clone, Debug, Default)]
 pub struct CookieJar {
     cookies: Arc<Mutex<VecDeque<Cookie>>>,
@@ -30,12 +30,12 @@ struct Cookie {
 }
 
 impl CookieJar {
-    /// An empty jar.
+    /// Creates an empty jar.
     pub fn new() -> CookieJar {
         CookieJar::default()
     }
 
-    /// Keeps the cookies that an answer from `url` sets. Malformed, foreign and oversized ones are ignored.
+    /// Stores the cookies set by a response from `url`. Ignores malformed, foreign and oversized ones.
     pub fn store(&self, url: &Url, headers: &HeaderMap) {
         let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
         for value in headers.get_all(SET_COOKIE) {
@@ -59,11 +59,11 @@ impl CookieJar {
         }
     }
 
-    /// The value of the `Cookie` field for a request to `url`, or `None` without a cookie for it.
+    /// Returns the `Cookie` header for a request to `url`, or `None` if there is no cookie for it.
     pub fn header(&self, url: &Url) -> Option<String> {
         let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: Vec<&Cookie> = cookies.iter().filter(|cookie| cookie.belongs_to(url)).collect();
-        // Longer paths first; the sort keeps the order of arrival among equals (RFC 6265, 5.4).
+        // Longer paths first; the stable sort keeps the order of arrival otherwise (RFC 6265, 5.4).
         found.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         let pairs: Vec<String> = found
             .iter()
@@ -74,7 +74,7 @@ impl CookieJar {
 }
 
 impl Cookie {
-    /// The cookie, and whether its expiry lies in the past.
+    /// Parses a `Set-Cookie` value. Also returns whether it removes the cookie.
     fn parse(text: &str, url: &Url) -> Option<(Cookie, bool)> {
         if text.len() > limits::MAX_COOKIE_BYTES
             || text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')
@@ -104,7 +104,7 @@ impl Cookie {
                 "domain" if !value.is_empty() => {
                     let domain = value.trim_start_matches('.').to_ascii_lowercase();
                     if domain != host {
-                        // A single label would be a whole top-level domain.
+                        // A single label would be a top-level domain.
                         let is_name = matches!(url.host(), Some(Host::Domain(_)));
                         if !is_name || !domain.contains('.') || !is_below(host, &domain) {
                             return None;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_goes_back_to_its_host_and_path() {
+    fn a_cookie_is_sent_to_its_host_and_path() {
         let check = |line: &str, to: &str| sent("http://a.example/dir/page", &[line], to).is_some();
         assert!(check("k=v", "http://a.example/dir/other"));
         assert!(check("k=v", "http://a.example/dir"));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn later_values_replace_and_expired_ones_remove() {
+    fn later_values_replace_and_expired_ones_remove_a_cookie() {
         let from = "https://a.example/";
         assert_eq!(sent(from, &["k=1", "k=2"], from).unwrap(), "k=2");
         assert_eq!(sent(from, &["k=1", "k=; Max-Age=0"], from), None);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_and_prefixes_hold() {
+    fn limits_and_prefixes_are_enforced() {
         let from = "https://a.example/";
         let many: Vec<String> = (0..60).map(|n| format!("k{n}=v")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_no_domain_cookies() {
+    fn ip_addresses_have_no_domain_cookies() {
         assert!(sent("http://127.0.0.1/", &["k=v; Domain=0.0.1"], "http://127.0.0.1/").is_none());
         assert!(
             sent(

@@ -1,6 +1,6 @@
-//! Content codings: gzip, deflate, br, zstd, at most two on one body, always streaming.
+//! Content codings: gzip, deflate, br and zstd, at most two per body.
 //!
-//! Nothing here buffers a body. Windows are capped; how much comes out is the reader's business.
+//! Decoding is always streaming, with limited windows. The reader limits the decoded bytes.
 
 use std::io;
 use std::pin::Pin;
@@ -21,12 +21,12 @@ use tokio_util::io::StreamReader;
 use crate::limits;
 
 const BUFFER_BYTES: usize = 32 * 1024;
-/// How much of a stream is looked at to see whether it is coded at all.
+/// Bytes of a stream that are inspected to find out whether it is coded at all.
 const START_BYTES: usize = 1024;
-/// Reads of 1 KiB after which the start of a stream counts as decoded.
+/// Reads of 1 KiB after which the start of a stream counts as decodable.
 const START_READS: usize = 16;
 
-/// What `Accept-Encoding` offers.
+/// The value of `Accept-Encoding`.
 pub(crate) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
 /// One content coding.
@@ -38,14 +38,14 @@ pub(crate) enum Coding {
     Zstd,
 }
 
-/// A body, or what is left of it after some codings are taken off.
+/// A body, possibly with some codings removed.
 pub(crate) type Reader = Pin<Box<dyn AsyncBufRead + Send>>;
 
-/// Returns the codings of a response in the order in which they were applied; none when one of them is unknown:
-/// browsers show such a body as it came.
+/// Returns the codings of a response in the order in which they were applied. Returns none if one is unknown, because
+/// browsers show such a body undecoded.
 ///
 /// # Errors
-/// A sentence about too many.
+/// A message if there are too many codings.
 pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     let mut found = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
@@ -66,11 +66,11 @@ pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     Ok(found)
 }
 
-/// Takes one coding off. A stream that is not of this coding stays as it is: many servers announce a coding and
-/// send plain text.
+/// Removes one coding. A stream that does not have this coding is returned unchanged, because many servers announce a
+/// coding and send plain text.
 ///
 /// # Errors
-/// What reading the first bytes gave, or [`io::ErrorKind::InvalidData`] for a window above the cap.
+/// Any error of reading the first bytes, or [`io::ErrorKind::InvalidData`] for a window above the limit.
 pub(crate) async fn decoded(reader: Reader, coding: Coding) -> io::Result<Reader> {
     let mut start = Vec::with_capacity(START_BYTES);
     let mut head = reader.take(START_BYTES as u64);
@@ -86,8 +86,8 @@ pub(crate) async fn decoded(reader: Reader, coding: Coding) -> io::Result<Reader
 }
 
 impl Coding {
-    /// Whether a stream of this coding may start so: by its signature, or, where it has none, unless it is text
-    /// that cannot be decoded.
+    /// Returns whether a stream of this coding can start like this: by its signature or, for codings without one,
+    /// unless it is text that cannot be decoded.
     fn may_start(self, start: &[u8]) -> bool {
         let signed = |signature: &[u8]| {
             !start.is_empty()
@@ -98,7 +98,7 @@ impl Coding {
         };
         match self {
             Coding::Gzip => signed(&[0x1f, 0x8b]),
-            // A frame, or one that is skipped (RFC 8878, 3.1).
+            // A data frame or a skippable frame (RFC 8878, 3.1).
             Coding::Zstd => {
                 signed(&[0x28, 0xb5, 0x2f, 0xfd])
                     || start.len() >= 4 && start[0] >> 4 == 5 && start[1..4] == [0x2a, 0x4d, 0x18]
@@ -107,7 +107,7 @@ impl Coding {
         }
     }
 
-    /// Whether `start` is decoded without a fault as far as it goes; a whole body must end there.
+    /// Returns whether `start` decodes without an error. A body that fits into it must also end there.
     fn decodes(self, start: &[u8]) -> bool {
         let unending =
             stream::iter([Ok::<_, io::Error>(Bytes::copy_from_slice(start))]).chain(stream::pending());
@@ -126,11 +126,11 @@ impl Coding {
         true
     }
 
-    /// Decodes a stream that begins with `start`, which is not empty.
+    /// Returns a decoder for a stream that starts with `start`, which is not empty.
     fn decoder(self, reader: Reader, start: &[u8]) -> io::Result<Reader> {
         Ok(match self {
             Coding::Gzip => buffered(GzipMembers(GzipDecoder::new(reader))),
-            // Servers send the zlib format that the standard asks for, or a bare deflate stream.
+            // Servers send either zlib, as the standard requires, or raw deflate.
             Coding::Deflate if is_zlib(start) => buffered(ZlibDecoder::new(reader)),
             Coding::Deflate => buffered(DeflateDecoder::new(reader)),
             Coding::Brotli => {
@@ -152,7 +152,7 @@ impl Coding {
     }
 }
 
-/// The members of a gzip stream, one after another. What follows the last one is ignored, as browsers do.
+/// Decodes the members of a gzip stream in turn. Like browsers, ignores what follows the last one.
 struct GzipMembers(GzipDecoder<Reader>);
 
 impl AsyncRead for GzipMembers {
@@ -181,8 +181,8 @@ fn buffered(decoder: impl AsyncRead + Send + 'static) -> Reader {
     Box::pin(BufReader::with_capacity(BUFFER_BYTES, decoder))
 }
 
-/// Compression method 8, a window of at most 32 KiB and the check of both bytes (RFC 1950, 2.2); a deflate stream
-/// that starts so would be a stored block with bits set in its padding.
+/// Checks for a zlib header: method 8, a window of at most 32 KiB and the checksum (RFC 1950, 2.2). A raw
+/// deflate stream with these bytes would be a stored block with padding bits set.
 fn is_zlib(start: &[u8]) -> bool {
     match start {
         [method, flags, ..] => {
@@ -199,7 +199,7 @@ fn is_text(bytes: &[u8]) -> bool {
         .any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
 }
 
-/// The WBITS field of a br stream (RFC 7932, 9.1); `None` for the large-window extension.
+/// Returns the WBITS field of a br stream (RFC 7932, 9.1), or `None` for the large-window extension.
 fn brotli_window_log(first: u8) -> Option<u32> {
     if first & 1 == 0 {
         return Some(16);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_read_in_all_its_forms() {
+    fn every_form_of_the_header_is_parsed() {
         assert_eq!(read(&[]), Ok(vec![]));
         assert_eq!(read(&["identity"]), Ok(vec![]));
         assert_eq!(read(&["GZIP"]), Ok(vec![Coding::Gzip]));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn br_windows_are_read() {
+    fn br_window_sizes_are_parsed() {
         let cases = [
             (0x00, Some(16)),
             (0x01, Some(17)),

@@ -1,9 +1,10 @@
-//! The browser's only network: an HTTP proxy on loopback in front of the same guard, resolver and dialer.
+//! The browser proxy: an HTTP proxy on loopback that is the browser's only network. It uses the same guard,
+//! resolver and dialer as the fetcher.
 //!
-//! It speaks what browsers send to a proxy: `CONNECT host:port` for everything encrypted and for WebSockets, and
-//! requests with a whole URL for plain HTTP. Every target is resolved once and judged before it is dialled; what
-//! is refused gets 403 without a connect, what cannot be reached 502. It never looks into a tunnel, never caches,
-//! and never follows a redirect: the browser comes back with a request of its own.
+//! It supports `CONNECT host:port` for encrypted traffic and WebSockets, and requests with an absolute URL for plain
+//! HTTP. Every target is resolved once and checked before it is dialed. A rejected target gets 403 without a
+//! connection, an unreachable one 502. The proxy never inspects a tunnel, never caches, and never follows redirects:
+//! the browser sends a new request for those.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -33,22 +34,22 @@ use crate::pool::http1_settings;
 
 type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 
-/// A running proxy; it ends with this value.
+/// A running proxy; stops on drop.
 pub struct Egress {
     address: SocketAddr,
     failures: Arc<Failures>,
     accepting: AbortHandle,
 }
 
-/// What could not be reached lately, the newest last: a browser tells of a failed tunnel without its reason.
+/// Recent failures by host, newest last. A browser reports a failed tunnel without its reason.
 #[derive(Default)]
 struct Failures(Mutex<VecDeque<(String, FetchError)>>);
 
 impl Egress {
-    /// Listens on a free port of loopback.
+    /// Starts a proxy on a free loopback port.
     ///
     /// # Errors
-    /// When no port can be opened.
+    /// If no port can be opened.
     pub async fn start(fetcher: Fetcher) -> std::io::Result<Egress> {
         Egress::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, fetcher)
     }
@@ -64,21 +65,21 @@ impl Egress {
         })
     }
 
-    /// Serves on a listener that another made, wherever that is.
+    /// Serves on an existing listener.
     ///
     /// # Errors
-    /// When the listener cannot be used.
+    /// If the listener cannot be used.
     pub fn on(listener: std::net::TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
         listener.set_nonblocking(true)?;
         Egress::serve(TcpListener::from_std(listener)?, fetcher)
     }
 
-    /// Where it listens.
+    /// Returns the address of the proxy.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Why the last attempt to reach `host:port` failed, if it failed lately.
+    /// Returns why the last attempt to reach `host:port` failed, if it failed recently.
     pub fn failure(&self, host: &str, port: u16) -> Option<FetchError> {
         self.failures.of(&authority(host, port))
     }
@@ -100,7 +101,7 @@ impl Failures {
             .map(|(_, error)| error.clone())
     }
 
-    /// The outcome of an attempt; a success makes earlier failures void.
+    /// Records the outcome of an attempt; a success clears earlier failures.
     fn note(&self, authority: &str, failure: Option<&FetchError>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(name, _)| name != authority);
@@ -149,7 +150,7 @@ async fn serve(stream: TcpStream, fetcher: Fetcher, failures: Arc<Failures>) {
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection of the browser ended");
+        tracing::debug!(%error, "browser connection failed");
     }
 }
 
@@ -173,7 +174,7 @@ async fn answer(request: Request<Incoming>, fetcher: &Fetcher, failures: &Failur
     }
 }
 
-/// The target as a URL: the whole URL of a plain request, or the authority of a tunnel.
+/// Returns the target: the URL of a plain request, or one with the authority of a tunnel.
 fn target_of(request: &Request<Incoming>) -> Option<Url> {
     if request.method() != Method::CONNECT {
         let url = Url::parse(&request.uri().to_string()).ok()?;
@@ -190,7 +191,7 @@ fn tunnel(request: Request<Incoming>, mut target: Box<dyn Stream>) -> Answer {
             return;
         };
         let mut browser = TokioIo::new(upgraded);
-        // Either side may end it at any time; there is nobody to tell.
+        // Either side may close the tunnel at any time; there is no one to report an error to.
         let _ended = tokio::io::copy_bidirectional(&mut browser, &mut target).await;
     });
     plain(StatusCode::OK)
@@ -220,7 +221,7 @@ async fn forward(
         Ok(response) => response?,
         Err(_) => return Ok(plain(StatusCode::GATEWAY_TIMEOUT)),
     };
-    // A body that came in chunks goes on in chunks, whatever length was said as well.
+    // A chunked body is forwarded as chunked, whatever length was also announced.
     if response.headers().contains_key(header::TRANSFER_ENCODING) {
         response.headers_mut().remove(header::CONTENT_LENGTH);
     }
@@ -228,7 +229,7 @@ async fn forward(
     Ok(response.map(BodyExt::boxed))
 }
 
-/// Removes what belongs to one connection, by the fixed list and by what `Connection` names.
+/// Removes hop-by-hop header fields: the standard ones and those named in `Connection`.
 fn drop_hop_headers(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

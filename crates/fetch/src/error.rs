@@ -1,98 +1,99 @@
-//! What can go wrong with a fetch, with the sentence for the caller.
+//! Errors of a fetch, with a message for the caller.
 //!
-//! No text names a resolved address, so that an answer never tells how a private network looks.
+//! Messages never contain a resolved address, so that they do not reveal the structure of a private network.
 
 use harvestman_core::api::error::ErrorCode;
 
-/// A fetch that gave no complete answer. `Display` is the sentence for the caller.
+/// A fetch without a complete response. `Display` is the message for the caller.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The request itself cannot be sent.
-    #[error("the request cannot be sent: {0}")]
+    /// The request is invalid.
+    #[error("cannot send the request: {0}")]
     InvalidRequest(String),
-    /// The name does not resolve.
-    #[error("the host name {host} could not be resolved{}", why_unresolved(.passing))]
+    /// The host name does not resolve.
+    #[error("cannot resolve host `{host}`: {}", why_unresolved(.passing))]
     Dns {
-        /// The name.
+        /// The host name.
         host: String,
-        /// The name servers failed; the name may exist.
+        /// Whether the name servers failed, so that the name may exist.
         passing: bool,
     },
-    /// The target is not a public address and not among the operator's exceptions.
+    /// The target is not a public address, and the operator has not allowed it.
     #[error(
-        "{host} is a private, loopback, link-local or otherwise reserved address; such targets are not allowed here"
+        "{host} is a private, loopback, link-local or otherwise reserved address; this server does not allow such \
+         targets"
     )]
     Unsafe {
-        /// The host as it was asked for.
+        /// The host as requested.
         host: String,
     },
     /// The deadline passed.
-    #[error("the page was not loaded in the time given; raise `timeout` or try again later")]
+    #[error("the page did not load within `timeout`; raise `timeout` or try again later")]
     Timeout,
-    /// Certificate or handshake are not acceptable.
-    #[error("no secure connection to {host}: {reason}")]
+    /// The certificate or handshake was rejected.
+    #[error("cannot open a secure connection to {host}: {reason}")]
     Tls {
-        /// The host as it was asked for.
+        /// The host as requested.
         host: String,
-        /// What the handshake said.
+        /// The error of the handshake.
         reason: String,
     },
     /// No connection could be opened.
-    #[error("no connection to {host}: {reason}")]
+    #[error("cannot connect to {host}: {reason}")]
     Connect {
-        /// The host as it was asked for.
+        /// The host as requested.
         host: String,
-        /// What the system said.
+        /// The system's reason.
         reason: String,
     },
-    /// The connection broke before the answer was complete.
-    #[error("{host} closed the connection before its answer was complete")]
+    /// The connection closed before the response was complete.
+    #[error("{host} closed the connection before the response was complete")]
     Reset {
-        /// The host as it was asked for.
+        /// The host as requested.
         host: String,
     },
-    /// The body is longer than the cap.
-    #[error("the answer is larger than {limit_bytes} bytes")]
+    /// The body exceeds the limit.
+    #[error("the response is larger than {limit_bytes} bytes")]
     TooLarge {
-        /// The cap, in decompressed bytes.
+        /// The limit, in decompressed bytes.
         limit_bytes: u64,
     },
-    /// More redirects than the request allows.
+    /// The request exceeded its limit of redirects.
     #[error("more than {limit} redirects")]
     TooManyRedirects {
-        /// The number that was allowed.
+        /// The limit.
         limit: u32,
     },
-    /// A redirect led back to where it came from.
-    #[error("the redirects go round in a circle at {url}")]
+    /// The redirects form a loop.
+    #[error("redirect loop at {url}")]
     RedirectLoop {
-        /// The address seen for the second time.
+        /// The URL that was reached twice.
         url: String,
     },
-    /// A redirect to something that cannot be followed.
-    #[error("{host} redirects to an address that cannot be followed: {reason}")]
+    /// A redirect to a URL that cannot be followed.
+    #[error("{host} redirects to a URL that cannot be followed: {reason}")]
     BadRedirect {
-        /// The host that redirects.
+        /// The redirecting host.
         host: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The answer breaks the rules of HTTP or a limit on its form.
-    #[error("{host} sent an answer that cannot be read: {reason}")]
+    /// The response violates HTTP or a limit on its form.
+    #[error("{host} sent an invalid response: {reason}")]
     Protocol {
-        /// The host as it was asked for.
+        /// The host as requested.
         host: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The fetcher cannot be built from its configuration.
+    /// The configuration of the fetcher is invalid.
     #[error("{0}")]
     Config(String),
 }
 
 impl FetchError {
-    /// The machine code that a caller of the API sees.
+    /// Returns the error code of the API.
     pub fn code(&self) -> ErrorCode {
         match self {
             FetchError::InvalidRequest(_) => ErrorCode::BadRequest,
@@ -111,7 +112,7 @@ impl FetchError {
         }
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Returns whether the same request may succeed later.
     pub fn passing(&self) -> bool {
         match self {
             FetchError::Timeout | FetchError::Connect { .. } | FetchError::Reset { .. } => true,
@@ -128,8 +129,8 @@ impl FetchError {
         }
     }
 
-    /// The host, when it is one that cannot be talked to at all: no address, no connection or no
-    /// handshake, or it hangs up at once. After redirects that need not be the host asked first.
+    /// Returns the host if it cannot be used at all: it has no address, no connection, no handshake, or
+    /// closes at once. After redirects, it may differ from the requested host.
     pub fn unreachable_host(&self) -> Option<&str> {
         match self {
             FetchError::Dns { host, .. }
@@ -141,7 +142,7 @@ impl FetchError {
         }
     }
 
-    /// Whether no connection carried the request: another scheme may do better.
+    /// Returns whether no response arrived because of the connection, so that another scheme may work.
     pub fn before_answer(&self) -> bool {
         matches!(
             self,
@@ -152,8 +153,8 @@ impl FetchError {
 
 fn why_unresolved(passing: &bool) -> &'static str {
     if *passing {
-        " (the name servers gave no answer)"
+        "the name servers did not respond"
     } else {
-        ""
+        "no such name"
     }
 }

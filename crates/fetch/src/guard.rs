@@ -1,8 +1,8 @@
-//! Which addresses may be contacted: global unicast, or what the operator named.
+//! Which addresses may be contacted: global unicast, and those that the operator allows.
 //!
-//! The guard judges parsed hosts and resolved addresses, never text of a URL. All answers of a resolution are
-//! judged: one refused answer refuses the host, so that a name cannot smuggle a private address beside a public
-//! one. It never connects anywhere.
+//! The guard checks parsed hosts and resolved addresses, never the text of a URL. It checks every resolved
+//! address, and one rejected address rejects the host, so that a name cannot combine a private address with a
+//! public one. It never opens a connection.
 
 mod allow;
 mod ranges;
@@ -13,7 +13,7 @@ pub use allow::AllowList;
 
 use ranges::{embedded_v4, is_metadata, special_range};
 
-/// The rules of one server: the operator's exceptions and the server's own address.
+/// The rules of one server: the operator's allow list and the server's own address.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allow: AllowList,
@@ -21,16 +21,16 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Rules with the given exceptions. `listen` is where this server itself answers: refused unless an entry
+    /// Creates rules with an allow list. `listen` is the address of this server, which is rejected unless an entry
     /// other than `*` covers it.
     pub fn new(allow: AllowList, listen: Option<SocketAddr>) -> Guard {
         Guard { allow, listen }
     }
 
-    /// The addresses that may be dialled for `host`, in the given order, or `None` when the target is refused.
+    /// Returns the addresses that may be dialed for `host`, in the given order, or `None` if the target is rejected.
     ///
-    /// Loopback answers are siblings (the same machine): those without an exception are dropped when another
-    /// one has it, so that an exception for 127.0.0.1 also serves a name that answers with `::1` too.
+    /// Loopback addresses are the same machine: those that are not allowed are dropped if another one is, so that
+    /// allowing 127.0.0.1 suffices for a name that also resolves to `::1`.
     pub fn permitted(&self, host: &str, port: u16, answers: &[IpAddr]) -> Option<Vec<SocketAddr>> {
         let (good, bad): (Vec<IpAddr>, Vec<IpAddr>) = answers
             .iter()
@@ -72,13 +72,13 @@ impl Guard {
     }
 }
 
-/// Whether the address is none of the public internet.
+/// Returns whether the address is not on the public internet.
 pub(crate) fn is_private(address: IpAddr) -> bool {
     special_range(address).is_some()
 }
 
-/// Whether the address belongs to this machine. Connecting a datagram socket sends nothing; the system then
-/// tells the source address it would use, which is the address itself when it is one of ours.
+/// Returns whether the address belongs to this machine. Connecting a datagram socket sends nothing but makes
+/// the system choose a source address, which equals the target address if that is local.
 fn is_local(address: IpAddr) -> bool {
     if address.is_loopback() {
         return true;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn public_addresses_pass_and_private_ones_do_not() {
+    fn public_addresses_are_permitted_and_private_ones_are_not() {
         let guard = guard("", None);
         assert!(permits(
             &guard,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_refused_answer_refuses_the_host() {
+    fn one_rejected_address_rejects_the_host() {
         let guard = guard("", None);
         assert!(!permits(&guard, "a.example", 80, &["93.184.215.14", "127.0.0.1"]));
         assert!(!permits(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_for_one_loopback_address_serves_its_siblings() {
+    fn allowing_one_loopback_address_suffices_for_a_name_with_several() {
         let guard = guard("127.0.0.1", None);
         let found = guard
             .permitted("localhost", 80, &[ip("::1"), ip("127.0.0.1")])
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn names_match_the_name_asked_for_and_addresses_the_address_dialled() {
+    fn names_match_the_requested_name_and_addresses_the_dialed_address() {
         let guard = guard("intra.example:8080, 10.1.0.0/16", None);
         assert!(permits(&guard, "intra.example", 8080, &["192.168.7.7"]));
         assert!(!permits(&guard, "intra.example", 80, &["192.168.7.7"]));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_own_address_is_refused_unless_named() {
+    fn the_servers_own_address_is_rejected_unless_listed() {
         for listen in ["127.0.0.1:3002", "0.0.0.0:3002", "[::]:3002"] {
             let star = guard("*", Some(listen));
             assert!(!permits(&star, "h", 3002, &["127.0.0.1"]), "{listen}");

@@ -1,7 +1,7 @@
-//! Heads of HTTP/1.1 responses, put into the form that the parser takes where browsers read more than it does.
+//! Repairs heads of HTTP/1.1 responses that browsers accept and the parser does not.
 //!
-//! Only the status line, lines with a lone CR and a `Content-Length` that is no number are touched. Whatever frames
-//! the body in two ways goes to the parser as it came, to be refused there. Bodies are never looked at.
+//! Changes only the status line, lines with a lone CR, and a `Content-Length` that is not a number. A head that
+//! frames its body in two ways is passed on unchanged, so that the parser rejects it. Bodies are never touched.
 
 use std::io;
 use std::pin::Pin;
@@ -17,12 +17,12 @@ use crate::limits;
 
 const READ_BYTES: usize = 8 * 1024;
 
-/// Says to [`Heads`] when a response is expected.
+/// Tells [`Heads`] when a response is expected.
 #[derive(Clone, Default)]
 pub(crate) struct ResponseSignal(Arc<AtomicBool>);
 
 impl ResponseSignal {
-    /// Announces that a request goes out: what comes next is the head of its response.
+    /// Announces that a request is being sent, so that the next bytes are the head of its response.
     pub(crate) fn expect(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -32,9 +32,9 @@ impl ResponseSignal {
 pub(crate) struct Heads {
     inner: Box<dyn Stream>,
     signal: ResponseSignal,
-    /// The head so far.
+    /// The incomplete head.
     head: Vec<u8>,
-    /// Repaired bytes that were not read yet.
+    /// Repaired bytes that have not been read yet.
     ready: Bytes,
 }
 
@@ -50,7 +50,7 @@ impl Heads {
         (heads, signal)
     }
 
-    /// Takes the bytes that came; `end` when no more will.
+    /// Processes received bytes; `end` means that no more follow.
     fn take(&mut self, bytes: &[u8], end: bool) {
         let mut from = self.head.len().saturating_sub(3);
         self.head.extend_from_slice(bytes);
@@ -135,7 +135,7 @@ impl AsyncWrite for Heads {
     }
 }
 
-/// Returns the length of a complete head, with empty lines before it; an empty line at `from` or later ends it.
+/// Returns the length of a complete head, including leading empty lines. Looks for the final empty line from `from`.
 fn head_length(bytes: &[u8], from: usize) -> Option<usize> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let from = from.max(start);
@@ -146,8 +146,8 @@ fn head_length(bytes: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Returns the head in a form that the parser takes, and whether another one follows it (1xx). What cannot be read
-/// either way stays as it is.
+/// Returns the head in a form that the parser accepts, and whether another one follows it (1xx). A head that neither
+/// browsers nor the parser accept is returned unchanged.
 fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     let lines: Vec<&[u8]> = head
         .split_inclusive(|byte| *byte == b'\n')
@@ -159,7 +159,7 @@ fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     let Some((status_line, status)) = status_line else {
         return (head, false);
     };
-    // Browsers refuse NUL wherever it is, and so does the parser.
+    // Both browsers and the parser reject NUL anywhere.
     if head.contains(&0) {
         return (head, false);
     }
@@ -167,7 +167,7 @@ fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     let mut out = status_line;
     let mut is_dropped = false;
     for line in &lines[1..] {
-        // A folded line goes where its first one goes.
+        // Continuation lines of a folded field follow its first line.
         if !line.starts_with(b" ") && !line.starts_with(b"\t") {
             is_dropped = has_lone_cr(line) || drops_length && is_named(line, b"content-length");
         }
@@ -179,8 +179,8 @@ fn repair(head: Vec<u8>) -> (Vec<u8>, bool) {
     (out, is_interim)
 }
 
-/// Returns a status line as the standard wants it, and the status. Reads it as browsers do: any case and number of
-/// spaces, versions above 1.1, control characters in the reason.
+/// Returns a standard status line and the status. Accepts what browsers accept: any case and number of spaces,
+/// versions above 1.1, control characters in the reason.
 fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
     let words = line
         .get(5..)
@@ -203,8 +203,8 @@ fn standard_status_line(line: &[u8]) -> Option<(Vec<u8>, u16)> {
     Some((clean, status))
 }
 
-/// Whether all `Content-Length` lines have the same value, which is no number, and nothing else frames the body.
-/// Browsers then read to the end of the connection.
+/// Returns whether all `Content-Length` lines have the same value, which is not a number, and nothing else frames the
+/// body. Browsers then read until the connection closes.
 fn has_only_bad_length(lines: &[&[u8]]) -> bool {
     if lines
         .iter()
@@ -229,21 +229,21 @@ fn has_only_bad_length(lines: &[&[u8]]) -> bool {
         && lengths.all(|other| other == first)
 }
 
-/// Whether a line has a CR that is not at its end, and cannot be about how the body is framed.
+/// Returns whether a line has a CR before its end and cannot affect the framing of the body.
 fn has_lone_cr(line: &[u8]) -> bool {
     let line = without_end(line).to_ascii_lowercase();
     let says = |what: &[u8]| line.windows(what.len()).any(|part| part == what);
     line.contains(&b'\r') && !says(b"content-length") && !says(b"transfer-encoding")
 }
 
-/// Whether a header line has this name, in any case and with space before the colon.
+/// Returns whether a header line has this name, in any case, possibly with whitespace before the colon.
 fn is_named(line: &[u8], name: &[u8]) -> bool {
     line.iter()
         .position(|byte| *byte == b':')
         .is_some_and(|colon| line[..colon].trim_ascii_end().eq_ignore_ascii_case(name))
 }
 
-/// A line without its end.
+/// Strips the line ending.
 fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lines_are_put_right() {
+    fn status_lines_are_repaired() {
         for (line, expected) in [
             ("HTTP/1.1 200 OK", "HTTP/1.1 200 OK"),
             ("HTTP/1.1 200", "HTTP/1.1 200 "),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lines_that_frame_nothing_are_dropped() {
+    fn only_lines_that_do_not_affect_framing_are_dropped() {
         let dropped = ["X: a\rb\r\n", "X: a\rb\r\n folded\r\n"];
         let kept = [
             "A: b\r\n folded\r\n",
@@ -311,12 +311,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn heads_are_found_however_the_bytes_come() {
+    async fn heads_are_found_however_the_bytes_are_split() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
         let bytes = b"\r\nHTTP/1.1  103 X\n\nHTTP/1.1  200  OK\r\nA: b\n\r\nHTTP/1.1  200  body";
         for step in 1..bytes.len() {
-            // A pipe of this many bytes hands them over in parts of at most that size.
+            // A pipe of this size delivers the bytes in parts of at most that many.
             let (mut server, client) = tokio::io::duplex(step);
             tokio::spawn(async move { server.write_all(bytes).await });
             let (mut heads, signal) = Heads::new(Box::new(client));

@@ -1,12 +1,12 @@
-//! The only way out: every connection that the product opens starts here.
+//! HTTP fetching: every connection that the product opens starts here.
 //!
-//! A fetch resolves the name once, checks every answer against the table of special-purpose ranges, dials a
-//! checked address, and reads the answer under one deadline with a cap on everything: headers, redirects,
-//! cookies, decompressed bytes, and the bytes of all bodies in flight together.
+//! A fetch resolves the host name once, checks every resolved address against the table of special-purpose ranges,
+//! dials a checked address, and reads the response under one deadline. Headers, redirects, cookies, decompressed
+//! bytes and the total memory of all bodies in flight are limited.
 //!
 //! This crate never connects to an address that the [`AllowList`] and the table do not permit, never resolves a
-//! name a second time between check and connect, never returns a short body as a whole one, and never guesses a
-//! scheme. It knows nothing of crawls, robots.txt or page formats.
+//! name again between check and connect, never returns a truncated body as a complete one, and never guesses a
+//! scheme. It knows nothing about crawls, robots.txt or page formats. Start with [`Fetcher`].
 
 mod body;
 mod budget;

@@ -1,7 +1,7 @@
-//! HTTP connections and the idle ones among them.
+//! HTTP connections and the pool of idle ones.
 //!
-//! An idle connection is only taken for an origin whose freshly checked addresses contain the one it was dialled
-//! to, so a reused connection never leads where a new one would not. Dropping a connection closes its socket.
+//! An idle connection is only reused if the address it was dialed to is among the freshly checked addresses of its
+//! origin, so it never leads where a new connection would not. Dropping a connection closes its socket.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -23,23 +23,23 @@ use crate::connect::Stream;
 use crate::head::{Heads, ResponseSignal};
 use crate::limits;
 
-/// Where a connection leads, apart from the address.
+/// Where a connection leads, without its address.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Origin {
     /// Host as in the URL.
     pub(crate) host: String,
     /// Port.
     pub(crate) port: u16,
-    /// `None` without TLS, else whether the certificate was checked.
+    /// `None` without TLS, otherwise whether the certificate was verified.
     pub(crate) tls: Option<bool>,
 }
 
-/// One connection; for HTTP/2 one of its users, or the pool's own handle.
+/// A connection. For HTTP/2, the handle of one request or of the pool.
 pub(crate) struct Connection {
     sender: Sender,
     address: SocketAddr,
     driver: Arc<Driver>,
-    /// The user's stream among those that the connection may have at a time.
+    /// The concurrency permit of this handle's stream.
     _stream: Option<OwnedSemaphorePermit>,
 }
 
@@ -48,11 +48,11 @@ enum Sender {
     H2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// The task that moves the bytes; ends with its last user.
+/// The task that transfers the bytes; stops with the last handle.
 struct Driver {
     task: AbortHandle,
-    /// Streams that may still be opened. All of them together fit into the window of the connection, so that a
-    /// reader who waits for the budget never stops the others.
+    /// Permits for further streams. All streams together fit into the window of the connection, so that a reader
+    /// that waits for the memory budget never blocks the others.
     streams: Arc<Semaphore>,
 }
 
@@ -62,34 +62,34 @@ impl Drop for Driver {
     }
 }
 
-/// A request that got no answer.
+/// A request without a response.
 pub(crate) enum SendError {
-    /// The connection or the answer failed.
+    /// The connection or the response failed.
     Failed {
-        /// What hyper says.
+        /// The error of hyper.
         error: hyper::Error,
         /// What the peer may have done with the request.
         fate: RequestFate,
     },
-    /// Too many interim answers.
+    /// Too many interim responses.
     TooManyInterim,
 }
 
-/// What became of a request without an answer.
+/// What the peer may have done with a request that got no response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RequestFate {
-    /// It never left.
+    /// It was not sent.
     Unsent,
-    /// The peer refused its stream and did nothing with it (RFC 9113, 8.7).
+    /// The peer refused its stream and did not process it (RFC 9113, 8.7).
     Refused,
-    /// The peer closes the connection in good order, most likely before it did anything.
+    /// The peer shut the connection down gracefully, most likely before processing it.
     GoneAway,
     /// It may have been processed.
     Unknown,
 }
 
 impl SendError {
-    /// Describes the failure of a request that was `unsent` or not.
+    /// Classifies a failed request; `unsent` means that it was not sent.
     fn of(error: hyper::Error, unsent: bool) -> SendError {
         let fault = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
         let fate = match fault {
@@ -146,7 +146,7 @@ impl Connection {
         })
     }
 
-    /// Sends one request and waits for the head of its answer.
+    /// Sends one request and waits for the head of its response.
     pub(crate) async fn send(
         &mut self,
         mut request: Request<Full<Bytes>>,
@@ -183,7 +183,7 @@ impl Connection {
         }
     }
 
-    /// Another handle of the same connection, with the given stream; only HTTP/2 has several.
+    /// Returns another handle of an HTTP/2 connection with the given stream; `None` for HTTP/1.
     fn handle(&self, stream: Option<OwnedSemaphorePermit>) -> Option<Connection> {
         match &self.sender {
             Sender::H1(..) => None,
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// The stream for one more request, if the connection can carry it now.
+    /// Returns a permit for one more stream if one is free.
     fn free_stream(&self) -> Option<OwnedSemaphorePermit> {
         self.driver.streams.clone().try_acquire_owned().ok()
     }
@@ -209,8 +209,8 @@ impl Connection {
     }
 }
 
-/// Returns the settings of HTTP/1.1: the limits, and what browsers accept in the head of a response beyond the
-/// standard. Bad header lines are skipped, folded ones unfolded; what frames the body stays strict.
+/// Returns the HTTP/1.1 settings: limits, and tolerance for non-standard response heads that browsers accept. Invalid
+/// header lines are skipped and folded ones joined; body framing stays strict.
 pub(crate) fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
     settings
@@ -223,7 +223,7 @@ pub(crate) fn http1_settings() -> http1::Builder {
     settings
 }
 
-/// Path and query alone, as a request to the server itself names its target (RFC 9112, 3.2.1).
+/// Returns path and query, the target form of requests to the origin server (RFC 9112, 3.2.1).
 fn origin_form(uri: &Uri) -> Uri {
     uri.path_and_query()
         .cloned()
@@ -240,11 +240,11 @@ async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: Mutex<HashMap<Origin, Vec<Idle>>>,
-    /// Origins to which a connection is being opened; a channel closes when that has ended.
+    /// Origins to which a connection is being opened; the channel closes when that is done.
     openings: Mutex<HashMap<Origin, watch::Receiver<()>>>,
 }
 
-/// The opening of a connection that others to the same origin wait for: it may be one that they can share.
+/// A connection being opened. Other requests to the same origin wait for it because they may be able to share it.
 pub(crate) struct Opening {
     pool: Arc<Pool>,
     origin: Origin,
@@ -264,7 +264,7 @@ struct Idle {
 }
 
 impl Pool {
-    /// A connection to the origin that was dialled to one of the addresses.
+    /// Takes a connection to the origin that was dialed to one of the addresses.
     pub(crate) fn take(&self, origin: &Origin, addresses: &[SocketAddr]) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let list = idle.get_mut(origin)?;
@@ -289,8 +289,8 @@ impl Pool {
         None
     }
 
-    /// Announces that a connection to the origin is being opened. Where one is already, waits for its end, at most
-    /// as long as a connection may take, and returns `None`.
+    /// Announces that a connection to the origin is being opened. If one already is, waits until that is done, at
+    /// most for the connect timeout, and returns `None`.
     pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
         let mut other = {
             let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -307,12 +307,12 @@ impl Pool {
                 }
             }
         };
-        // Nothing is ever sent: this returns when the channel closes. Who opens may have more time than who waits.
+        // The channel never carries a value; it closes. The opener may have a later deadline than this waiter.
         let _ended = timeout(limits::CONNECT_TIMEOUT, other.changed()).await;
         None
     }
 
-    /// Keeps a connection of HTTP/1 whose answer was read to its end. One of HTTP/2 is kept already.
+    /// Returns an HTTP/1 connection to the pool after its response was read. HTTP/2 connections never left it.
     pub(crate) fn put_back(self: &Arc<Self>, origin: Origin, connection: Connection) {
         if matches!(connection.sender, Sender::H1(..)) {
             self.keep(origin, connection);
@@ -341,7 +341,7 @@ impl Pool {
         }
     }
 
-    /// Keeps a handle of a new HTTP/2 connection, so that requests of the same time use it too.
+    /// Adds a handle of a new HTTP/2 connection, so that concurrent requests can share it.
     pub(crate) fn offer(self: &Arc<Self>, origin: &Origin, connection: &Connection) {
         if let Some(handle) = connection.handle(None) {
             self.keep(origin.clone(), handle);
@@ -355,7 +355,7 @@ impl Idle {
     }
 }
 
-/// Closes idle connections in time; ends when none is left or the pool is gone.
+/// Closes expired idle connections. Ends when none are left or the pool is gone.
 async fn sweep(pool: std::sync::Weak<Pool>) {
     loop {
         tokio::time::sleep(limits::IDLE_TIMEOUT / 2).await;

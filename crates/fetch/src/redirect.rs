@@ -1,4 +1,4 @@
-//! Redirects: where the next hop goes and what it carries. Pure; every hop is checked and dialled anew elsewhere.
+//! Redirects: the URL and content of the next hop. Pure; the fetcher checks and dials every hop anew.
 
 use std::collections::HashSet;
 
@@ -11,28 +11,28 @@ use crate::error::FetchError;
 use crate::limits;
 use crate::request::PRIVATE_HEADERS;
 
-/// One request of a chain of redirects.
+/// One request in a chain of redirects.
 pub(crate) struct Hop {
-    /// Where it goes.
+    /// Target of the request.
     pub(crate) url: Url,
     /// Its method.
     pub(crate) method: Method,
-    /// The caller's fields that still apply.
+    /// The caller's header fields that still apply.
     pub(crate) headers: HeaderMap,
     /// Its body.
     pub(crate) body: Bytes,
 }
 
-/// A chain so far.
+/// The chain of redirects so far.
 pub(crate) struct Chain {
-    /// The addresses that redirected.
+    /// The redirecting URLs.
     pub(crate) redirects: Vec<Url>,
     seen: HashSet<(Url, Option<String>)>,
     limit: u32,
 }
 
 impl Chain {
-    /// An empty chain of at most `limit` redirects.
+    /// Creates a chain of at most `limit` redirects.
     pub(crate) fn new(limit: u32) -> Chain {
         Chain {
             redirects: Vec::new(),
@@ -41,7 +41,7 @@ impl Chain {
         }
     }
 
-    /// Where an answer of `status` redirects the hop, or `None` when it is the answer itself.
+    /// Returns the `Location` of a redirect, or `None` if the response is final.
     pub(crate) fn target<'h>(&self, status: u16, headers: &'h HeaderMap) -> Option<&'h [u8]> {
         let redirects = matches!(status, 301 | 302 | 303 | 307 | 308);
         (redirects && self.limit > 0)
@@ -49,11 +49,10 @@ impl Chain {
             .flatten()
     }
 
-    /// Notes that a request goes to `url` with this `Cookie` field. The same address with other cookies is
-    /// progress, not a circle.
+    /// Records a request to `url` with this `Cookie` header. The same URL with other cookies is not a loop.
     ///
     /// # Errors
-    /// [`FetchError::RedirectLoop`] when the same request went out before.
+    /// [`FetchError::RedirectLoop`] if the same request was sent before.
     pub(crate) fn enter(&mut self, url: &Url, cookies: Option<String>) -> Result<(), FetchError> {
         let mut address = url.clone();
         address.set_fragment(None);
@@ -63,7 +62,7 @@ impl Chain {
         }
     }
 
-    /// The hop after this one.
+    /// Returns the next hop.
     pub(crate) fn follow(&mut self, hop: Hop, status: u16, location: &[u8]) -> Result<Hop, FetchError> {
         if self.redirects.len() >= self.limit as usize {
             return Err(FetchError::TooManyRedirects { limit: self.limit });
@@ -111,22 +110,22 @@ impl Chain {
 
 fn next_url(from: &Url, location: &[u8]) -> Result<Url, &'static str> {
     if location.len() > limits::MAX_URL_CHARS {
-        return Err("it is too long");
+        return Err("the URL is too long");
     }
-    // Many servers send raw UTF-8 here, some Latin-1.
+    // Many servers send unencoded UTF-8, some Latin-1.
     let text = match std::str::from_utf8(location) {
         Ok(text) => text.to_owned(),
         Err(_) => location.iter().copied().map(char::from).collect(),
     };
-    let mut url = from.join(text.trim()).map_err(|_| "it is no URL")?;
+    let mut url = from.join(text.trim()).map_err(|_| "not a valid URL")?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("only http and https are followed");
     }
     if url.as_str().len() > limits::MAX_URL_CHARS {
-        return Err("it is too long");
+        return Err("the URL is too long");
     }
     if url.set_username("").is_err() || url.set_password(None).is_err() {
-        return Err("it has no host");
+        return Err("the URL has no host");
     }
     if url.fragment().is_none() {
         url.set_fragment(from.fragment());
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_change_as_browsers_change_them() {
+    fn methods_change_as_in_browsers() {
         let cases = [
             (Method::POST, 301, Method::GET),
             (Method::POST, 302, Method::GET),
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_long_chains_end() {
+    fn loops_and_long_chains_end() {
         let url = |text: &str| Url::parse(text).unwrap();
         let mut chain = Chain::new(20);
         chain.enter(&url("http://a.example/1"), None).unwrap();

@@ -1,4 +1,4 @@
-//! What is asked and what comes back.
+//! Requests and responses of a fetch.
 
 use std::time::Instant;
 
@@ -11,37 +11,37 @@ use crate::cookies::CookieJar;
 use crate::error::FetchError;
 use crate::limits;
 
-/// One fetch.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct FetchRequest {
-    /// `http` or `https`, without user info.
+    /// An `http` or `https` URL without credentials.
     pub url: Url,
-    /// Method of the first hop; redirects may turn it into GET.
+    /// Method of the first hop; redirects may change it to GET.
     pub method: Method,
-    /// Fields that replace the defaults of the same name. Hop-by-hop names, `Host` and `Content-Length` are
-    /// refused. `Authorization`, `Cookie` and `Proxy-Authorization` go to the origin of `url` only.
+    /// Header fields that replace defaults of the same name. Hop-by-hop fields, `Host` and `Content-Length`
+    /// are rejected. `Authorization`, `Cookie` and `Proxy-Authorization` are only sent to the origin of `url`.
     pub headers: Vec<(String, String)>,
-    /// Body, empty for none.
+    /// Body; may be empty.
     pub body: Bytes,
-    /// End of the whole operation: resolving, connecting, redirects and the last byte.
+    /// Deadline of the whole operation: resolving, connecting, redirects and reading the last byte.
     pub deadline: Instant,
-    /// Cap of the decompressed body.
+    /// Maximum size of the decompressed body in bytes.
     pub max_body_bytes: u64,
-    /// A body above the cap is cut there instead of being an error.
+    /// Truncate a body at the maximum instead of failing.
     pub truncate: bool,
-    /// What came of a body that breaks off or cannot be decoded to its end is kept, as browsers keep it, instead of
-    /// being an error; [`FetchResponse::incomplete`] says so.
+    /// Like browsers, keep the part that was read of a body that breaks off or is corrupt, instead of failing.
+    /// [`FetchResponse::incomplete`] then has the error.
     pub keep_partial: bool,
-    /// Redirects followed before the fetch fails; 0 returns the redirect itself as the answer.
+    /// Maximum redirects followed; 0 returns the redirect itself.
     pub max_redirects: u32,
-    /// Whether certificates are checked.
+    /// Whether to verify certificates.
     pub verify_tls: bool,
-    /// Cookies to send and keep; `None` starts with an empty jar that ends with the fetch.
+    /// Cookie jar to read and update; `None` uses an empty one for this fetch only.
     pub cookies: Option<CookieJar>,
 }
 
 impl FetchRequest {
-    /// A GET with the default limits and checked certificates.
+    /// Creates a GET request with default limits and verified certificates.
     pub fn get(url: Url, deadline: Instant) -> FetchRequest {
         FetchRequest {
             url,
@@ -58,7 +58,7 @@ impl FetchRequest {
         }
     }
 
-    /// A POST of a JSON body that follows no redirect.
+    /// Creates a POST request with a JSON body that follows no redirects.
     pub fn post_json(url: Url, body: Bytes, deadline: Instant) -> FetchRequest {
         FetchRequest {
             method: Method::POST,
@@ -69,7 +69,7 @@ impl FetchRequest {
         }
     }
 
-    /// The caller's fields, checked.
+    /// Validates the caller's header fields.
     pub(crate) fn checked_headers(&self) -> Result<HeaderMap, FetchError> {
         let refused = |reason: String| Err(FetchError::InvalidRequest(reason));
         if self.headers.len() > limits::MAX_REQUEST_HEADERS {
@@ -82,21 +82,21 @@ impl FetchRequest {
             .sum();
         if total > limits::MAX_REQUEST_HEADER_BYTES {
             return refused(format!(
-                "the headers take more than {} bytes",
+                "the headers are larger than {} bytes",
                 limits::MAX_REQUEST_HEADER_BYTES
             ));
         }
         let mut map = HeaderMap::new();
         for (name, value) in &self.headers {
             let Ok(parsed) = HeaderName::from_bytes(name.as_bytes()) else {
-                return refused(format!("`{}` is no header name", name.escape_default()));
+                return refused(format!("`{}` is not a header name", name.escape_default()));
             };
             if REFUSED_HEADERS.contains(&parsed.as_str()) {
                 return refused(format!("the header `{parsed}` cannot be set"));
             }
             let Ok(value) = HeaderValue::from_bytes(value.trim().as_bytes()) else {
                 return refused(format!(
-                    "the value of the header `{parsed}` has characters that cannot be sent"
+                    "the value of the header `{parsed}` has invalid characters"
                 ));
             };
             map.append(parsed, value);
@@ -105,7 +105,7 @@ impl FetchRequest {
     }
 }
 
-/// Fields that belong to the connection or that the body decides.
+/// Header fields that are controlled by the connection or the body.
 const REFUSED_HEADERS: &[&str] = &[
     "connection",
     "content-length",
@@ -120,7 +120,7 @@ const REFUSED_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// Fields that must not follow a redirect to another origin.
+/// Header fields that must not be sent to another origin after a redirect.
 pub(crate) const PRIVATE_HEADERS: [HeaderName; 3] =
     [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 
@@ -128,24 +128,24 @@ pub(crate) const PRIVATE_HEADERS: [HeaderName; 3] =
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FetchResponse {
-    /// Where the answer came from, after redirects.
+    /// The URL of the response, after redirects.
     pub url: Url,
-    /// The addresses that redirected, in order; empty without a redirect.
+    /// The redirecting URLs in order; empty without redirects.
     pub redirects: Vec<Url>,
-    /// HTTP status, 200 to 599 (and what servers invent beyond).
+    /// HTTP status, 200 to 599 or a non-standard one above.
     pub status: u16,
-    /// Header fields; those that described the coded body are left out when a coding was taken off.
+    /// Header fields, without those that described a removed content coding.
     pub headers: HeaderMap,
-    /// Decompressed body. Its memory counts in the budget of bodies in flight until the last clone is gone.
+    /// Decompressed body. Counts against the memory budget until its last clone is dropped.
     pub body: Bytes,
-    /// The body was cut at the cap.
+    /// Whether the body was truncated at the maximum.
     pub truncated: bool,
-    /// Why the body is not whole, with [`FetchRequest::keep_partial`].
+    /// Why the body is incomplete, with [`FetchRequest::keep_partial`].
     pub incomplete: Option<FetchError>,
 }
 
 impl FetchResponse {
-    /// The `Content-Type` field, when it is text.
+    /// Returns the `Content-Type` field if it is valid text.
     pub fn content_type(&self) -> Option<&str> {
         self.headers.get(header::CONTENT_TYPE)?.to_str().ok()
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_caller_are_checked() {
+    fn headers_of_the_caller_are_validated() {
         assert_eq!(
             check(&[("X-One", "1"), ("x-one", "2")])
                 .unwrap()

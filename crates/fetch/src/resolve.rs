@@ -1,4 +1,4 @@
-//! Names to addresses. The answers are only answers: [`crate::Guard`] judges them.
+//! Name resolution. [`crate::Guard`] decides which of the addresses may be used.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,36 +13,36 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use crate::error::FetchError;
 use crate::limits;
 
-/// A name without addresses.
+/// Why a name has no addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResolveError {
     /// The name does not exist or has no address.
     NotFound,
-    /// No name server gave an answer.
+    /// No name server responded.
     Failed,
 }
 
-/// Turns a host name into all its addresses. One call is one resolution; nothing resolves again afterwards.
+/// Resolves a host name to all its addresses. Each target is resolved by exactly one call.
 pub trait Resolve: Send + Sync + 'static {
-    /// All addresses of `host`, never empty.
+    /// Returns all addresses of `host`, never an empty list.
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, ResolveError>>;
 }
 
-/// Asks the configured name servers, or the system's.
+/// Queries the configured name servers, or those of the system.
 pub struct DnsResolver {
     inner: TokioResolver,
 }
 
 impl DnsResolver {
-    /// A resolver that asks `servers`, or those of the system when the list is empty. A machine without any
-    /// name server still gets one; it knows the names of the hosts file and loopback.
+    /// Creates a resolver that queries `servers`, or those of the system if the list is empty. Without any name
+    /// server it still resolves the names in the hosts file and loopback.
     ///
     /// # Errors
-    /// [`FetchError::Config`] when the settings cannot be used.
+    /// [`FetchError::Config`] if the settings are invalid.
     pub fn new(servers: &[SocketAddr]) -> Result<DnsResolver, FetchError> {
         let (config, mut options) = if servers.is_empty() {
             hickory_resolver::system_conf::read_system_conf().unwrap_or_else(|error| {
-                tracing::warn!(%error, "no usable name server settings on this system");
+                tracing::warn!(%error, "this system has no usable name server settings");
                 (ResolverConfig::default(), ResolverOpts::default())
             })
         } else {
@@ -61,9 +61,9 @@ impl DnsResolver {
         options.negative_max_ttl = Some(limits::DNS_MAX_NEGATIVE_TTL);
         let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
         *builder.options_mut() = options;
-        let inner = builder.build().map_err(|error| {
-            FetchError::Config(format!("the name server settings cannot be used: {error}"))
-        })?;
+        let inner = builder
+            .build()
+            .map_err(|error| FetchError::Config(format!("invalid name server settings: {error}")))?;
         Ok(DnsResolver { inner })
     }
 }

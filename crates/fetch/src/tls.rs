@@ -1,4 +1,4 @@
-//! TLS of outgoing connections: with the public roots, or without any check where the caller asks for that.
+//! TLS of outgoing connections, with or without certificate verification.
 
 use std::sync::Arc;
 
@@ -11,18 +11,20 @@ use tokio_rustls::TlsConnector;
 use crate::connect::Stream;
 use crate::error::FetchError;
 
-/// The two ways to secure a connection.
+/// Connectors with and without certificate verification.
 pub(crate) struct Tls {
     checked: TlsConnector,
     unchecked: TlsConnector,
 }
 
-/// A secured stream and whether both sides agreed on HTTP/2.
+/// A secured stream, and whether both sides negotiated HTTP/2.
 pub(crate) type Secured = (Box<dyn Stream>, bool);
 
 impl Tls {
+    /// Creates the connectors.
+    ///
     /// # Errors
-    /// [`FetchError::Config`] when an extra root is no certificate.
+    /// [`FetchError::Config`] if an extra root is not a valid certificate.
     pub(crate) fn new(extra_roots: &[Vec<u8>]) -> Result<Tls, FetchError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore {
@@ -31,12 +33,12 @@ impl Tls {
         for root in extra_roots {
             roots
                 .add(CertificateDer::from(root.clone()))
-                .map_err(|error| FetchError::Config(format!("a trusted root cannot be used: {error}")))?;
+                .map_err(|error| FetchError::Config(format!("invalid trusted root: {error}")))?;
         }
         let versions = |provider: &Arc<CryptoProvider>| {
             ClientConfig::builder_with_provider(provider.clone())
                 .with_safe_default_protocol_versions()
-                .map_err(|error| FetchError::Config(format!("TLS cannot be set up: {error}")))
+                .map_err(|error| FetchError::Config(format!("cannot set up TLS: {error}")))
         };
         let checked = versions(&provider)?
             .with_root_certificates(roots)
@@ -51,7 +53,7 @@ impl Tls {
         })
     }
 
-    /// Shakes hands over `stream`. The caller's deadline bounds it.
+    /// Performs the TLS handshake. The caller's deadline limits it.
     pub(crate) async fn secure(
         &self,
         stream: Box<dyn Stream>,
@@ -67,7 +69,7 @@ impl Tls {
             .trim_end_matches(']')
             .trim_end_matches('.');
         let name = ServerName::try_from(bare.to_owned())
-            .map_err(|_| failed("the host name cannot appear in a certificate".to_owned()))?;
+            .map_err(|_| failed("the host name is not valid in a certificate".to_owned()))?;
         let connector = if verify { &self.checked } else { &self.unchecked };
         let secured = connector
             .connect(name, stream)
@@ -89,11 +91,11 @@ fn describe(error: &std::io::Error) -> String {
         .and_then(|inner| inner.downcast_ref::<rustls::Error>())
     {
         Some(error) => error.to_string(),
-        None => "the server ended the handshake".to_owned(),
+        None => "the server closed the connection during the handshake".to_owned(),
     }
 }
 
-/// Accepts every certificate: the caller asked not to check it.
+/// Accepts every certificate, for requests that disable verification.
 #[derive(Debug)]
 struct AnyCertificate {
     provider: Arc<CryptoProvider>,

@@ -1,4 +1,4 @@
-//! The browser's proxy: tunnels and plain requests reach what the address rule allows, and nothing else.
+//! The browser proxy: tunnels and plain requests reach permitted addresses, and nothing else.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use harvestman_fetch::{AllowList, Egress, FetchConfig, FetchError, Fetcher};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A site that answers every request with the request itself, then closes.
+/// Starts a site that answers every request with the request itself, then closes.
 async fn site() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -38,7 +38,7 @@ async fn proxy(allowed: &str) -> Egress {
     Egress::start(Fetcher::new(config).unwrap()).await.unwrap()
 }
 
-/// Sends the texts one after the other, each when something has arrived after the one before; all that arrives.
+/// Sends the texts in turn, each after a response to the one before; returns everything received.
 async fn talk(proxy: &Egress, texts: &[String]) -> String {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
     let mut answer = Vec::new();
@@ -51,7 +51,7 @@ async fn talk(proxy: &Egress, texts: &[String]) -> String {
 }
 
 #[tokio::test]
-async fn plain_requests_are_passed_on_without_what_belongs_to_the_connection() {
+async fn plain_requests_are_forwarded_without_hop_by_hop_headers() {
     let site = site().await;
     let proxy = proxy(&site.to_string()).await;
     let request = format!(
@@ -67,7 +67,7 @@ async fn plain_requests_are_passed_on_without_what_belongs_to_the_connection() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_faulty_responses_in_good_form() {
+async fn faulty_responses_are_repaired_for_the_browser() {
     for (sent, body) in [
         (
             "HTTP/1.1  200\nSet-Cookie: a=\u{1}\nno colon\nX-Own : 2\nContent-Length: x\n\nread",
@@ -102,7 +102,7 @@ async fn a_browser_gets_faulty_responses_in_good_form() {
 }
 
 #[tokio::test]
-async fn a_tunnel_passes_bytes_both_ways() {
+async fn a_tunnel_forwards_bytes_both_ways() {
     let site = site().await;
     let proxy = proxy(&site.to_string()).await;
     let open = format!("CONNECT {site} HTTP/1.1\r\nHost: {site}\r\n\r\n");
@@ -113,7 +113,7 @@ async fn a_tunnel_passes_bytes_both_ways() {
 }
 
 #[tokio::test]
-async fn refused_targets_are_refused_without_a_connection() {
+async fn forbidden_targets_are_rejected_without_a_connection() {
     let site = site().await;
     let proxy = proxy("").await;
     for request in [
@@ -133,7 +133,7 @@ async fn refused_targets_are_refused_without_a_connection() {
 }
 
 #[tokio::test]
-async fn what_is_no_target_is_a_bad_request() {
+async fn an_invalid_target_is_a_bad_request() {
     let proxy = proxy("*").await;
     for start in ["GET /path", "CONNECT host.example", "GET ftp://h.example/"] {
         let request = format!("{start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");

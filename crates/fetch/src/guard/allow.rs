@@ -1,4 +1,4 @@
-//! The operator's exceptions: private targets that may be reached nevertheless.
+//! The operator's allow list: private targets that may be reached.
 
 use std::net::IpAddr;
 
@@ -6,10 +6,10 @@ use url::Host;
 
 use super::ranges::Network;
 
-/// Exceptions to the address rule, as `HARVESTMAN_ALLOW_PRIVATE_HOSTS` writes them.
+/// Exceptions to the address rules, in the syntax of `HARVESTMAN_ALLOW_PRIVATE_HOSTS`.
 ///
-/// An IP address or network is matched with the address dialled, a name with the name asked for; with a port,
-/// only that port. `*` covers every target save cloud metadata and the server's own address.
+/// An IP address or network matches the dialed address, a name matches the requested name; with a port, only that
+/// port. `*` covers every target except cloud metadata services and the server's own address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowList {
     entries: Vec<Entry>,
@@ -29,11 +29,11 @@ enum Target {
 }
 
 impl AllowList {
-    /// Reads a comma-separated list of `host`, `host:port`, `IP`, `IP:port`, `[IPv6]:port`, `network/bits`,
-    /// `network/bits:port` and `*`. Empty entries are skipped.
+    /// Parses a comma-separated list of `host`, `host:port`, `IP`, `IP:port`, `[IPv6]:port`, `network/bits`,
+    /// `network/bits:port` and `*`. Ignores empty entries.
     ///
     /// # Errors
-    /// A sentence that names the entry that is none of these.
+    /// A message that names the invalid entry.
     pub fn parse(text: &str) -> Result<AllowList, String> {
         let entries = text
             .split(',')
@@ -42,7 +42,7 @@ impl AllowList {
             .map(|entry| {
                 Entry::parse(entry).ok_or_else(|| {
                     format!(
-                        "`{entry}` is no host, host:port, IP address, network in the form 10.0.0.0/8, or `*`"
+                        "`{entry}` is not a host, host:port, IP address, network such as 10.0.0.0/8, or `*`"
                     )
                 })
             })
@@ -50,19 +50,19 @@ impl AllowList {
         Ok(AllowList { entries })
     }
 
-    /// Whether any entry covers the target.
+    /// Returns whether any entry covers the target.
     pub(super) fn covers(&self, host: &str, address: IpAddr, port: u16) -> bool {
         self.entries.iter().any(|entry| entry.covers(host, address, port))
     }
 
-    /// Whether an entry other than `*` covers the target.
+    /// Returns whether an entry other than `*` covers the target.
     pub(super) fn names(&self, host: &str, address: IpAddr, port: u16) -> bool {
         self.entries
             .iter()
             .any(|entry| entry.target != Target::Any && entry.covers(host, address, port))
     }
 
-    /// Whether an entry is exactly this address.
+    /// Returns whether an entry is exactly this address.
     pub(super) fn names_address(&self, address: IpAddr, port: u16) -> bool {
         self.entries.iter().any(|entry| {
             entry.allows_port(port)
@@ -96,7 +96,7 @@ impl Entry {
             Some((host, port)) => (host, Some(parse_port(port)?)),
             None => (text, None),
         };
-        // `10.0.0.0/8:80`
+        // For example `10.0.0.0/8:80`.
         let target = match parse_address(host) {
             Some(target) => target,
             None => parse_name(host)?,
@@ -137,7 +137,7 @@ fn parse_port(text: &str) -> Option<u16> {
 }
 
 fn parse_name(text: &str) -> Option<Target> {
-    // The host parser also reads `127.1` and its kin the way a URL does.
+    // The host parser also accepts `127.1` and similar forms, as in a URL.
     match Host::parse(text).ok()? {
         Host::Domain(name) => {
             let name = name.trim_end_matches('.');
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_read() {
+    fn every_form_is_parsed() {
         assert!(covers("*", "x", "10.0.0.1", 1));
         assert!(covers("localhost", "LOCALHOST.", "127.0.0.1", 1));
         assert!(covers("db.intra:8080", "db.intra", "10.0.0.1", 8080));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn anything_else_is_rejected() {
         for text in [
             "http://a.example",
             "a.example:",

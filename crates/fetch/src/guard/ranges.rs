@@ -1,8 +1,8 @@
-//! The special-purpose ranges of IPv4 and IPv6 as data, from the IANA special-purpose address registries, the
-//! multicast and deprecated assignments, and the forms in which an IPv6 address carries an IPv4 one.
+//! The special-purpose ranges of IPv4 and IPv6: the IANA special-purpose address registries, multicast and deprecated
+//! assignments, and the forms in which an IPv6 address embeds an IPv4 address.
 //!
-//! Everything here is refused, also what the registries call globally reachable: no web site lives there. IPv6
-//! outside `2000::/3` is refused as a whole.
+//! All of them are rejected, including those that the registries call globally reachable, because they host no web
+//! sites. IPv6 outside `2000::/3` is rejected as a whole.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Reads `address/bits`; `None` when it is none, has too many bits, or has bits set behind them.
+    /// Parses `address/bits`. Returns `None` if that is invalid, has too many bits, or has host bits set.
     pub(super) fn parse(text: &str) -> Option<Network> {
         let (address, bits) = text.split_once('/')?;
         let address: IpAddr = address.parse().ok()?;
@@ -28,7 +28,7 @@ impl Network {
         (bits <= width && network.host_bits(address) == 0).then_some(network)
     }
 
-    /// The network of one address.
+    /// Returns the network of a single address.
     pub(super) fn single(address: IpAddr) -> Network {
         Network {
             address,
@@ -36,12 +36,12 @@ impl Network {
         }
     }
 
-    /// The address, when the network has no other.
+    /// Returns the address of a single-address network.
     pub(super) fn only_address(self) -> Option<IpAddr> {
         (self == Network::single(self.address)).then_some(self.address)
     }
 
-    /// Whether the address lies inside. IPv4 and IPv6 never match each other.
+    /// Returns whether the address is in the network. IPv4 and IPv6 never match each other.
     pub(super) fn contains(self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
@@ -141,7 +141,7 @@ static TABLE: LazyLock<Vec<(Network, &'static str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Addresses that serve cloud credentials to whoever asks from inside. `*` never covers them.
+/// Addresses of cloud metadata services, which hand out credentials. `*` never covers them.
 const METADATA: &[IpAddr] = &[
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
@@ -154,7 +154,7 @@ const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// Why the address is no global unicast address, or `None` when it is one.
+/// Returns why the address is not global unicast, or `None` if it is.
 pub(super) fn special_range(address: IpAddr) -> Option<&'static str> {
     if let Some((_, why)) = TABLE.iter().find(|(network, _)| network.contains(address)) {
         return Some(why);
@@ -167,12 +167,12 @@ pub(super) fn special_range(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Whether the address is one of the cloud metadata services.
+/// Returns whether the address is a cloud metadata service.
 pub(super) fn is_metadata(address: IpAddr) -> bool {
     METADATA.contains(&address)
 }
 
-/// The IPv4 address that an IPv6 address carries, whatever the form.
+/// Returns the IPv4 address embedded in an IPv6 address, in any form.
 pub(super) fn embedded_v4(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let segments = address.segments();
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// First and last address of the row are refused, by this row or a wider one.
+    /// Checks that the first and last address of the row are rejected, by this row or a wider one.
     pub(super) fn check_row(text: &str) {
         let network = Network::parse(text).unwrap();
         let (first, last) = neighbours(network);

@@ -1,4 +1,4 @@
-//! The address rule on the whole way: nothing is dialled that was not checked.
+//! The address rule end to end: nothing is dialed that was not checked.
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ fn url(text: &str) -> Url {
 }
 
 #[tokio::test]
-async fn disguised_private_addresses_are_refused_without_a_dial() {
+async fn disguised_private_addresses_are_rejected_without_a_dial() {
     let dialer = Canary::new(None);
     let names = Names::new(&[
         ("intra.example", &[&["10.1.2.3"]]),
@@ -56,7 +56,7 @@ async fn disguised_private_addresses_are_refused_without_a_dial() {
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_mind_is_dialled_where_it_was_checked() {
+async fn a_rebinding_name_is_dialed_at_the_checked_address() {
     let server = Server::with(|| Answer::Keep(ok("public"))).await;
     let dialer = Canary::new(Some(server.address));
     let names = Names::new(&[("rebind.example", &[&["93.184.215.14"], &["127.0.0.1"]])]);
@@ -72,7 +72,7 @@ async fn a_name_that_changes_its_mind_is_dialled_where_it_was_checked() {
         dialer.dialled(),
         ["93.184.215.14:80".parse::<SocketAddr>().unwrap()]
     );
-    // The connection to the public address is still open, but the name now leads elsewhere.
+    // The connection to the public address is still open, but the name now resolves to another one.
     let error = fetcher.fetch(get(page)).await.unwrap_err();
     assert!(matches!(error, FetchError::Unsafe { .. }), "{error:?}");
     assert_eq!(dialer.dialled().len(), 1);
@@ -109,7 +109,7 @@ async fn every_redirect_is_resolved_and_checked() {
 }
 
 #[tokio::test]
-async fn the_next_address_is_tried_when_one_refuses() {
+async fn the_next_address_is_tried_if_one_refuses() {
     let server = Server::with(|| Answer::Keep(ok("here"))).await;
     let port = server.address.port();
     let names = Names::new(&[("two.example", &[&["127.0.0.2", "127.0.0.1"]])]);
@@ -127,7 +127,7 @@ async fn the_next_address_is_tried_when_one_refuses() {
 }
 
 #[tokio::test]
-async fn a_port_in_an_exception_is_the_only_port() {
+async fn an_exception_with_a_port_covers_only_that_port() {
     let server = Server::with(|| Answer::Keep(ok("here"))).await;
     let other = Server::with(|| Answer::Keep(ok("not here"))).await;
     let fetcher = fetcher_with(&server.address.to_string());
@@ -156,7 +156,7 @@ async fn the_server_does_not_fetch_from_itself() {
 }
 
 #[tokio::test]
-async fn what_is_no_web_address_is_refused() {
+async fn urls_that_are_not_web_addresses_are_rejected() {
     let fetcher = fetcher_with("*");
     for text in [
         "file:///etc/passwd",
@@ -174,7 +174,7 @@ async fn what_is_no_web_address_is_refused() {
 }
 
 #[tokio::test]
-async fn localhost_follows_the_exceptions() {
+async fn localhost_follows_the_allow_list() {
     let server = Server::with(|| Answer::Keep(ok("here"))).await;
     let page = url(&format!("http://localhost:{}/", server.address.port()));
     assert_eq!(

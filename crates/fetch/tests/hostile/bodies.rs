@@ -1,4 +1,4 @@
-//! Bodies: codings, bombs, caps, short and endless ones.
+//! Bodies: codings, decompression bombs, limits, truncated and endless ones.
 
 use std::io::Cursor;
 
@@ -39,7 +39,7 @@ async fn fetch_coded(header: &str, body: Vec<u8>, max_body_bytes: u64) -> Result
 }
 
 #[tokio::test]
-async fn every_coding_is_taken_off() {
+async fn every_coding_is_decoded() {
     let text = b"hello spider ".repeat(5000);
     for (header, coding) in [
         ("gzip", "gzip"),
@@ -58,7 +58,7 @@ async fn every_coding_is_taken_off() {
 }
 
 #[tokio::test]
-async fn two_stacked_codings_are_taken_off_and_three_refused() {
+async fn two_stacked_codings_are_decoded_and_three_rejected() {
     let text = b"hello spider ".repeat(500);
     let inner = encode("gzip", text.clone()).await;
     let outer = encode("br", inner).await;
@@ -77,7 +77,7 @@ async fn two_stacked_codings_are_taken_off_and_three_refused() {
 }
 
 #[tokio::test]
-async fn bombs_of_every_coding_stop_at_the_cap() {
+async fn bombs_of_every_coding_stop_at_the_limit() {
     for (header, coding) in [
         ("gzip", "gzip"),
         ("deflate", "zlib"),
@@ -99,7 +99,7 @@ async fn bombs_of_every_coding_stop_at_the_cap() {
 }
 
 #[tokio::test]
-async fn a_stacked_bomb_stops_at_the_cap() {
+async fn a_stacked_bomb_stops_at_the_limit() {
     let bomb = encode("gzip", encode("gzip", vec![0; 48 * MIB]).await).await;
     let error = fetch_coded("gzip, gzip", bomb, MIB as u64).await.unwrap_err();
     assert_eq!(
@@ -111,7 +111,7 @@ async fn a_stacked_bomb_stops_at_the_cap() {
 }
 
 #[tokio::test]
-async fn a_compressed_stream_without_content_cannot_go_on_for_ever() {
+async fn a_compressed_stream_without_content_is_limited() {
     let empty = encode("gzip", Vec::new()).await.repeat(1000);
     let server = Server::with(move || {
         Answer::Endless(
@@ -129,10 +129,10 @@ async fn a_compressed_stream_without_content_cannot_go_on_for_ever() {
 }
 
 #[tokio::test]
-async fn a_window_above_the_cap_is_refused() {
-    // A frame of zstd that asks for a window of 128 MiB, with one raw block.
+async fn a_window_above_the_limit_is_rejected() {
+    // A zstd frame with a window of 128 MiB and one raw block.
     let zstd = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x09, 0x00, 0x00][..], b"x"].concat();
-    // A stream of br with a window of 16 MiB, and one of the large-window extension.
+    // A br stream with a window of 16 MiB, and one with the large-window extension.
     for (header, body) in [
         ("zstd", zstd),
         ("br", vec![0x0f, 0x00, 0x80]),
@@ -145,7 +145,7 @@ async fn a_window_above_the_cap_is_refused() {
     assert_eq!(fetch_coded("zstd", small, MIB as u64).await.unwrap().body, "x");
 }
 
-/// Text that does not compress away, so that half of its coded bytes are half of it.
+/// Returns text with little redundancy, so that half of its compressed bytes are about half of the text.
 fn dense_text() -> Vec<u8> {
     (0..40_000u32)
         .flat_map(|n| format!("{:08x} ", n.wrapping_mul(2_654_435_761)).into_bytes())
@@ -153,7 +153,7 @@ fn dense_text() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn of_a_cut_compressed_body_all_that_came_can_be_kept() {
+async fn the_received_part_of_a_truncated_compressed_body_can_be_kept() {
     let text = dense_text();
     for (header, coding) in [
         ("gzip", "gzip"),
@@ -194,7 +194,7 @@ async fn of_a_cut_compressed_body_all_that_came_can_be_kept() {
 }
 
 #[tokio::test]
-async fn of_a_damaged_compressed_body_what_came_before_can_be_kept() {
+async fn the_part_before_a_corruption_can_be_kept() {
     let text = dense_text();
     let mut damaged = encode("gzip", text.clone()).await;
     let half = damaged.len() / 2;
@@ -213,7 +213,7 @@ async fn of_a_damaged_compressed_body_what_came_before_can_be_kept() {
 }
 
 #[tokio::test]
-async fn plain_text_under_any_coding_is_read_as_it_is() {
+async fn plain_text_announced_with_any_coding_is_read_as_is() {
     let text = String::from_utf8(dense_text()).unwrap();
     for start in ["<!DOCTYPE html><p>", "{\"a\": \"", "xyz ", "\u{fc} ", "k", "\n\n"] {
         let page = format!("{start}{text}");
@@ -238,7 +238,7 @@ async fn an_empty_body_with_a_coding_is_empty() {
 }
 
 #[tokio::test]
-async fn the_cap_is_exact() {
+async fn the_limit_is_exact() {
     for (length, fits) in [(999, true), (1000, true), (1001, false)] {
         for framed in [true, false] {
             let body = vec![b'x'; length];
@@ -263,7 +263,7 @@ async fn the_cap_is_exact() {
 }
 
 #[tokio::test]
-async fn an_endless_body_stops_at_the_cap_and_the_connection_is_closed() {
+async fn an_endless_body_stops_at_the_limit_and_closes_the_connection() {
     let heads = [
         "HTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
@@ -293,7 +293,7 @@ async fn an_endless_body_stops_at_the_cap_and_the_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_short_body_is_never_a_whole_one() {
+async fn a_truncated_body_is_an_error() {
     for bytes in [
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
@@ -307,7 +307,7 @@ async fn a_short_body_is_never_a_whole_one() {
 }
 
 #[tokio::test]
-async fn a_whole_compressed_stream_in_a_short_body_is_an_error() {
+async fn a_complete_compressed_stream_in_a_truncated_body_is_an_error() {
     let coded = encode("br", b"hello".to_vec()).await;
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: {}\r\n\r\n",
@@ -338,7 +338,7 @@ async fn broken_chunks_are_errors() {
 }
 
 #[tokio::test]
-async fn a_drip_and_a_silence_end_with_the_deadline_and_close_the_socket() {
+async fn slow_and_silent_servers_end_with_the_deadline_and_a_closed_socket() {
     let answers = [
         "",
         "HTTP/1.1 200",
@@ -374,7 +374,7 @@ async fn dropping_the_fetch_closes_the_socket() {
 }
 
 #[tokio::test]
-async fn a_small_budget_is_given_back_after_each_body() {
+async fn the_budget_is_released_after_each_body() {
     let body = vec![b'x'; 3 * MIB];
     let server = Server::with(move || Answer::Keep(ok(&body))).await;
     let mut config = config("127.0.0.1");

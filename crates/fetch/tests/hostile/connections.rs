@@ -1,4 +1,4 @@
-//! Kept connections: when one is used again, and when not.
+//! When connections are reused, and when not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use url::Url;
 use crate::server::{Answer, Canary, Names, Server, config, fetcher, get, ok, soon};
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn a_connection_is_reused() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
     let server = Server::start(move |seen| match seen.path() {
         "/chunked" => Answer::Keep(chunked.into()),
@@ -24,7 +24,7 @@ async fn a_connection_is_used_again() {
 }
 
 #[tokio::test]
-async fn a_connection_with_an_unread_answer_is_not_used_again() {
+async fn a_connection_with_an_unread_response_is_not_reused() {
     let server = Server::with(|| Answer::Keep(ok(vec![b'x'; 300_000]))).await;
     let fetcher = fetcher();
     for _ in 0..3 {
@@ -36,7 +36,7 @@ async fn a_connection_with_an_unread_answer_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_connection_is_not_used_for_another_address() {
+async fn a_connection_is_not_reused_for_another_address() {
     let server = Server::with(|| Answer::Keep(ok("ok"))).await;
     let dialer = Canary::new(Some(server.address));
     let (one, other): (&[&str], &[&str]) = (&["93.184.215.14"], &["93.184.215.15"]);
@@ -53,7 +53,7 @@ async fn a_connection_is_not_used_for_another_address() {
 
 #[tokio::test]
 async fn a_dead_connection_is_replaced() {
-    // The server closes after each answer without saying so.
+    // The server closes after each response without announcing it.
     let server = Server::with(|| Answer::Close(ok("ok"))).await;
     let fetcher = fetcher();
     for _ in 0..10 {
@@ -61,7 +61,7 @@ async fn a_dead_connection_is_replaced() {
     }
 }
 
-/// The first request of each connection is answered, the second breaks it.
+/// Starts a server that answers the first request of each connection and breaks it at the second.
 async fn breaks_at_second() -> (Server, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
@@ -74,7 +74,7 @@ async fn breaks_at_second() -> (Server, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_get_is_sent_again_when_a_kept_connection_breaks() {
+async fn a_get_is_retried_if_a_reused_connection_breaks() {
     let (server, count) = breaks_at_second().await;
     let fetcher = fetcher();
     for _ in 0..2 {
@@ -97,7 +97,7 @@ async fn a_post_is_never_sent_twice() {
 }
 
 #[tokio::test]
-async fn bytes_left_on_a_kept_connection_are_not_taken_for_an_answer() {
+async fn bytes_left_on_an_idle_connection_are_not_taken_for_a_response() {
     let poison = [ok("first"), ok("poison")].concat();
     let server = Server::start(move |seen| match seen.path() {
         "/1" => Answer::Keep(poison.clone()),

@@ -9,8 +9,8 @@ use tokio::net::UdpSocket;
 
 use crate::server::{config, get, soon};
 
-/// Answers questions for A by the first label: `none` does not exist, `fail` fails, `silent` gets no answer,
-/// everything else is 192.168.7.7. Questions for AAAA have no answer.
+/// Answers A queries by the first label: `none` does not exist, `fail` fails, `silent` gets no response,
+/// everything else is 192.168.7.7. AAAA queries have no records.
 async fn name_server() -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
@@ -47,7 +47,7 @@ fn answer(question: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn the_configured_name_server_is_asked() {
+async fn the_configured_name_server_is_queried() {
     let resolver = DnsResolver::new(&[name_server().await]).unwrap();
     assert_eq!(
         resolver.resolve("a.example").await,
@@ -62,7 +62,7 @@ async fn the_configured_name_server_is_asked() {
 }
 
 #[tokio::test]
-async fn what_a_name_server_says_is_checked() {
+async fn resolved_addresses_are_checked() {
     let mut config = config("");
     config.dns_servers = vec![name_server().await];
     let fetcher = Fetcher::new(config).unwrap();
@@ -93,7 +93,7 @@ async fn what_a_name_server_says_is_checked() {
 }
 
 #[tokio::test]
-async fn a_silent_name_server_ends_with_the_deadline() {
+async fn a_query_to_a_silent_name_server_ends_with_the_deadline() {
     let mut config = config("");
     config.dns_servers = vec![name_server().await];
     let mut request = get("http://silent.example/".parse().unwrap());
@@ -104,7 +104,7 @@ async fn a_silent_name_server_ends_with_the_deadline() {
     );
 }
 
-/// A name server that takes every question and never answers.
+/// Starts a name server that accepts every query and never responds.
 async fn hanging_name_server() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
@@ -112,7 +112,7 @@ async fn hanging_name_server() -> (UdpSocket, SocketAddr) {
 }
 
 #[tokio::test]
-async fn another_name_server_is_asked_when_some_hang() {
+async fn another_name_server_is_queried_if_some_hang() {
     let (_one, one) = hanging_name_server().await;
     let (_other, other) = hanging_name_server().await;
     let good = name_server().await;
@@ -127,7 +127,7 @@ async fn another_name_server_is_asked_when_some_hang() {
     }
 }
 
-/// Never resolves anything.
+/// A resolver that never finishes.
 struct Hanging;
 
 impl Resolve for Hanging {
@@ -137,7 +137,7 @@ impl Resolve for Hanging {
 }
 
 #[tokio::test(start_paused = true)]
-async fn resolving_has_a_limit_of_its_own() {
+async fn resolving_has_its_own_timeout() {
     let fetcher = Fetcher::with_parts(config(""), Arc::new(Hanging), Arc::new(TcpDialer)).unwrap();
     let url: url::Url = "http://silent.example/".parse().unwrap();
     let error = fetcher.fetch(get(url.clone())).await.unwrap_err();

@@ -21,7 +21,7 @@ use crate::server::{fetcher, get, ok, soon};
 
 type Stream = TlsStream<TcpStream>;
 
-/// A server that speaks HTTP/2 alone; each connection goes to the script with its number, counted from 0.
+/// An HTTP/2-only server. Passes each connection to the script with its index.
 struct H2Server {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -89,7 +89,7 @@ fn answer(mut respond: SendResponse<Bytes>) {
     body.send_data(Bytes::from_static(b"ok"), true).unwrap();
 }
 
-/// Answers everything on a connection until the other side closes it.
+/// Answers everything on a connection until the peer closes it.
 async fn serve(mut connection: Connection<Stream, Bytes>) {
     while let Some(Ok((_, respond))) = connection.accept().await {
         answer(respond);
@@ -105,7 +105,7 @@ async fn fetch_all(fetcher: &Fetcher, server: &H2Server, count: usize) -> Vec<Fe
 }
 
 #[tokio::test]
-async fn requests_of_the_same_time_open_one_connection() {
+async fn concurrent_requests_open_one_connection() {
     let server = H2Server::start(async |_, stream| serve(handshake(stream).await).await).await;
     let fetcher = fetcher();
     let all = fetch_all(&fetcher, &server, 12).await;
@@ -216,7 +216,7 @@ async fn a_refused_stream_is_sent_again_elsewhere_whatever_the_method() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_everything_is_asked_a_few_times() {
+async fn a_server_that_refuses_everything_gets_a_few_attempts() {
     let server = H2Server::start(async |_, stream| {
         let mut connection = handshake(stream).await;
         while let Some(Ok((_, mut respond))) = connection.accept().await {
@@ -232,7 +232,7 @@ async fn a_server_that_refuses_everything_is_asked_a_few_times() {
 
 #[tokio::test]
 async fn a_connection_that_goes_away_is_replaced() {
-    // GOAWAY with the last stream 0: the request was not looked at.
+    // GOAWAY with last stream 0: the request was not processed.
     let server = H2Server::start(async |number, mut stream| {
         if number > 0 {
             return serve(handshake(stream).await).await;
@@ -250,7 +250,7 @@ async fn a_connection_that_goes_away_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_connection_that_went_away_after_an_answer_is_not_used_again() {
+async fn a_connection_that_went_away_after_a_response_is_not_reused() {
     let server = H2Server::start(async |_, stream| {
         let mut connection = handshake(stream).await;
         let Some(Ok((_, respond))) = connection.accept().await else {
@@ -269,7 +269,7 @@ async fn a_connection_that_went_away_after_an_answer_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_post_that_may_have_been_processed_is_not_sent_again() {
+async fn a_post_that_may_have_been_processed_is_not_retried() {
     let server = H2Server::start(async |_, stream| {
         let mut connection = handshake(stream).await;
         if let Some(Ok(_request)) = connection.accept().await {
@@ -284,7 +284,7 @@ async fn a_post_that_may_have_been_processed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_reset_is_an_error_or_a_part() {
+async fn a_body_that_is_reset_is_an_error_or_partial() {
     let server = H2Server::start(async |_, mut stream| {
         read_request(&mut stream).await;
         let frames = [
@@ -344,7 +344,7 @@ async fn read_request(stream: &mut Stream) {
     }
 }
 
-/// Fetches from a server that answers with `first`, then `again` until the other side closes.
+/// Fetches from a server that responds with `first`, then with `again` until the peer closes.
 async fn flooded(first: Vec<u8>, again: Vec<u8>) -> FetchError {
     let server = H2Server::start(move |_, mut stream| {
         let (first, again) = (first.clone(), again.repeat(64));
@@ -352,7 +352,7 @@ async fn flooded(first: Vec<u8>, again: Vec<u8>) -> FetchError {
             read_request(&mut stream).await;
             let (mut read, mut write) = tokio::io::split(stream);
             write.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
-            // What the client says is read, so that its answers never stop it.
+            // Frames of the client are read so that it is never blocked.
             tokio::spawn(async move { tokio::io::copy(&mut read, &mut tokio::io::sink()).await });
             if write.write_all(&first).await.is_ok() {
                 while write.write_all(&again).await.is_ok() {}
@@ -369,13 +369,13 @@ async fn flooded(first: Vec<u8>, again: Vec<u8>) -> FetchError {
 
 /// `:status: 200` (RFC 7541, appendix A).
 const STATUS_200: &[u8] = &[0x88];
-/// A field that is not indexed, of 100 bytes.
+/// Returns an unindexed header field of 100 bytes.
 fn field() -> Vec<u8> {
     [&[0x00, 1, b'x', 100][..], &[b'v'; 100]].concat()
 }
 
 #[tokio::test]
-async fn floods_that_break_a_limit_end_the_connection() {
+async fn floods_that_exceed_a_limit_end_the_connection() {
     let head = frame(HEADERS, END_HEADERS, 1, STATUS_200);
     for (what, first, again) in [
         (
@@ -426,7 +426,7 @@ async fn floods_that_break_a_limit_end_the_connection() {
 }
 
 #[tokio::test]
-async fn floods_that_break_no_limit_end_with_the_deadline() {
+async fn floods_within_the_limits_end_with_the_deadline() {
     let interim = frame(HEADERS, END_HEADERS, 1, &[&[0x08, 3][..], b"103"].concat());
     for (what, again) in [
         ("pings", frame(PING, 0, 0, &[0; 8])),

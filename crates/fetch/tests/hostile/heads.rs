@@ -1,4 +1,4 @@
-//! Heads: what is no HTTP, what is too much of it, and what may be read.
+//! Heads: not HTTP, too large, or unusual but valid.
 
 use harvestman_fetch::FetchError;
 use http::Method;
@@ -17,7 +17,7 @@ async fn protocol_error(bytes: Vec<u8>) {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_an_error() {
+async fn a_response_that_is_not_http_is_an_error() {
     for text in [
         "hello\r\n\r\n",
         "<html>an answer of HTTP/0.9</html>\r\n\r\n",
@@ -33,7 +33,7 @@ async fn what_is_no_http_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_does_not_begin_as_http_is_called_so() {
+async fn the_error_names_a_missing_status_line() {
     for bytes in [
         &b"<html>an answer of HTTP/0.9</html>"[..],
         b"220 ready\r\n\r\n",
@@ -43,7 +43,7 @@ async fn what_does_not_begin_as_http_is_called_so() {
         assert!(
             error
                 .to_string()
-                .ends_with("it does not begin with a status line of HTTP"),
+                .ends_with("it does not start with an HTTP status line"),
             "{error}"
         );
     }
@@ -69,7 +69,7 @@ async fn a_flood_of_headers_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_few_interim_answers_pass_and_many_do_not() {
+async fn the_number_of_interim_responses_is_limited() {
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
     let few = [interim.repeat(5).into_bytes(), ok("done")].concat();
     assert_eq!(
@@ -83,7 +83,7 @@ async fn a_few_interim_answers_pass_and_many_do_not() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_before_the_answer_is_a_passing_error() {
+async fn a_connection_that_breaks_before_the_response_is_a_transient_error() {
     for close in [true, false] {
         let error = fetch_one(move || {
             if close {
@@ -100,7 +100,7 @@ async fn a_connection_that_breaks_before_the_answer_is_a_passing_error() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_a_passing_error() {
+async fn a_refused_connection_is_a_transient_error() {
     let free = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -114,7 +114,7 @@ async fn nobody_listening_is_a_passing_error() {
 }
 
 #[tokio::test]
-async fn error_statuses_are_answers() {
+async fn error_statuses_are_responses() {
     for status in [204, 304, 400, 404, 500, 503, 599] {
         let response = fetch_one(move || Answer::Keep(answer(status, "", "")))
             .await
@@ -124,7 +124,7 @@ async fn error_statuses_are_answers() {
 }
 
 #[tokio::test]
-async fn default_headers_go_out_and_the_callers_replace_them() {
+async fn default_headers_are_sent_unless_the_caller_replaces_them() {
     let server = Server::with(|| Answer::Keep(ok(""))).await;
     let fetcher = fetcher();
     fetcher
@@ -154,7 +154,7 @@ async fn default_headers_go_out_and_the_callers_replace_them() {
 }
 
 #[tokio::test]
-async fn a_post_sends_its_body_and_a_head_reads_none() {
+async fn a_post_sends_its_body_and_a_head_reads_no_body() {
     let server = Server::start(|seen| match seen.method() {
         "HEAD" => Answer::Keep(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".to_vec()),
         _ => Answer::Keep(answer(302, "Location: /elsewhere\r\n", "moved")),

@@ -1,27 +1,26 @@
-//! Answers that break the standard and that browsers read nevertheless. Each row has the bytes, what curl 7.88
-//! (`--compressed`) and Chromium 156 (the DOM, while the server closes 0.7 s later) make of them, and what the fetcher
-//! makes of them.
+//! Responses that violate the standard but that browsers accept. Each row has the bytes and what curl 7.88
+//! (`--compressed`), Chromium 156 (the DOM, while the server closes 0.7 s later) and the fetcher make of them.
 
 use harvestman_fetch::FetchRequest;
 
 use crate::server::{Answer, Server, fetcher, get};
 
-/// What a client makes of an answer.
+/// What a client makes of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Read {
-    /// This is the whole body.
+    /// This is the complete body.
     Whole(&'static str),
-    /// This much of the body, and that it is not all of it.
+    /// This part of the body, reported as incomplete.
     Part(&'static str),
     /// Undecoded bytes.
     Garbage,
-    /// Nothing but an error.
+    /// An error.
     Refused,
 }
 
 use Read::{Garbage, Part, Refused, Whole};
 
-/// A name, the bytes of the answer, and what curl, Chromium and the fetcher make of them.
+/// Name, bytes of the response, and the results of curl, Chromium and the fetcher.
 type Row = (&'static str, &'static [u8], Read, Read, Read);
 
 const PAGE: Read = Whole("<p>whole</p>");
@@ -78,13 +77,13 @@ const FRAMES: &[Row] = &[
     ("two lengths", b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 5\r\n\r\n<p>whole</p>", Whole("<p>wh"), Refused, Refused),
     ("two lengths on a line", b"HTTP/1.1 200 OK\r\nContent-Length: 12, 5\r\n\r\n<p>whole</p>", PAGE, Refused, Refused),
     ("two lengths, one bad", b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: x\r\n\r\n<p>whole</p>", Refused, Refused, Refused),
-    // Refused although browsers read it: a body that can be framed in two ways is how answers are smuggled.
+    // Rejected although browsers accept it: ambiguous framing enables response smuggling.
     ("a length and chunks", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n<p>whole</p>\r\n0\r\n\r\n", PAGE, PAGE, Refused),
     ("a bad length and chunks", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n<p>whole</p>\r\n0\r\n\r\n", Refused, PAGE, Refused),
     ("a length and another transfer coding", b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: identity\r\n\r\n<p>whole</p>more", Whole("<p>whole</p>more"), PAGE, Refused),
     ("chunks of HTTP/1.0", b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n<p>whole</p>\r\n0\r\n\r\n", PAGE, Whole("c\r\n<p>whole</p>\r\n0\r\n\r\n"), Refused),
     ("bare LF around chunks", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\n<p>whole</p>\n0\n\n", PAGE, PAGE, Refused),
-    // From here on there is one way to read it.
+    // From here on, the framing is unambiguous.
     ("an unknown transfer coding", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\n<p>whole</p>", Refused, PAGE, PAGE),
     ("chunks with extensions", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc;a=b\r\n<p>whole</p>\r\n0\r\n\r\n", PAGE, PAGE, PAGE),
     ("spaces behind the size of a chunk", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc  \r\n<p>whole</p>\r\n0\r\n\r\n", PAGE, PAGE, PAGE),
@@ -97,7 +96,7 @@ const FRAMES: &[Row] = &[
 
 #[rustfmt::skip]
 const CODINGS: &[Row] = &[
-    // Chromium shows nothing, curl reports it; what was announced wrongly is read here as what it is.
+    // Chromium shows nothing and curl reports an error; the fetcher reads the actual content.
     ("gzip that is plain", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\n<p>whole</p>", Refused, Refused, PAGE),
     ("deflate that is plain", b"HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 12\r\n\r\n<p>whole</p>", Refused, Refused, PAGE),
     ("br that is plain", b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 12\r\n\r\n<p>whole</p>", Refused, Refused, PAGE),
@@ -142,7 +141,7 @@ async fn check(rows: &[Row]) {
                     .incomplete
                     .unwrap_or_else(|| panic!("{name} is not whole"));
                 assert_eq!(response.body, body, "{name}");
-                // Who does not want parts gets the reason as an error.
+                // Without `keep_partial`, the reason is an error.
                 let whole = FetchRequest {
                     keep_partial: false,
                     ..request
@@ -159,7 +158,7 @@ async fn check(rows: &[Row]) {
 }
 
 #[tokio::test]
-async fn good_lines_beside_bad_ones_count() {
+async fn valid_header_lines_count_despite_invalid_ones() {
     let server = Server::start(|seen| match seen.path() {
         "/" => Answer::Keep(
             b"HTTP/1.1  302\nSet-Cookie: bad=\x01\nbad line\nSet-Cookie: good=1\nX: a\rb\nLocation : /next\nContent-Length: 0\n\n".into(),
@@ -178,11 +177,15 @@ async fn good_lines_beside_bad_ones_count() {
         assert_eq!(response.headers["x-high"].as_bytes(), b"\xe4");
     }
     assert_eq!(server.seen()[1].header("cookie"), Some("good=1"));
-    assert_eq!(server.connections(), 1, "what was repaired keeps its connection");
+    assert_eq!(
+        server.connections(),
+        1,
+        "a repaired response keeps its connection"
+    );
 }
 
 #[tokio::test]
-async fn a_body_without_a_sound_length_ends_its_connection() {
+async fn a_body_with_an_invalid_length_closes_its_connection() {
     let server =
         Server::with(|| Answer::Close(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nok".into())).await;
     let fetcher = fetcher();
@@ -193,16 +196,16 @@ async fn a_body_without_a_sound_length_ends_its_connection() {
 }
 
 #[tokio::test]
-async fn heads_are_read_as_browsers_read_them() {
+async fn heads_are_parsed_as_in_browsers() {
     check(HEADS).await;
 }
 
 #[tokio::test]
-async fn bodies_are_framed_as_browsers_frame_them() {
+async fn bodies_are_framed_as_in_browsers() {
     check(FRAMES).await;
 }
 
 #[tokio::test]
-async fn wrong_codings_are_read_as_what_they_are() {
+async fn wrongly_announced_codings_are_detected() {
     check(CODINGS).await;
 }

@@ -1,7 +1,7 @@
-//! The fetcher against servers that break every rule, all on loopback. Nothing here measures time: a deadline is
-//! only given where its passing is the expected result.
+//! The fetcher against servers that break every rule, all on loopback. No test measures time: a deadline is
+//! only set where it is expected to pass.
 
-// All of this is test code.
+// Every module is test code.
 #![allow(clippy::unwrap_used)]
 
 mod addresses;

@@ -1,4 +1,4 @@
-//! Redirects over the wire: chains, circles, other origins, cookies.
+//! Redirects over the wire: chains, loops, other origins, cookies.
 
 use harvestman_fetch::{CookieJar, FetchError};
 
@@ -24,7 +24,7 @@ async fn a_chain_is_followed_over_one_connection() {
 }
 
 #[tokio::test]
-async fn circles_and_endless_chains_end() {
+async fn loops_and_endless_chains_end() {
     let server = Server::start(|seen| match seen.path() {
         "/a" => to("/b"),
         "/b" => to("/a"),
@@ -77,13 +77,13 @@ async fn another_origin_gets_neither_authorization_nor_cookies() {
     for name in ["authorization", "proxy-authorization"] {
         assert_eq!(seen.header(name), None, "{name}");
     }
-    // The jar knows hosts, not ports (RFC 6265): the cookie of the server itself may follow, the caller's not.
+    // Cookies are per host, not per port (RFC 6265): the server's own cookie may follow, the caller's may not.
     assert_eq!(seen.header("cookie"), Some("s=1"));
     assert_eq!(seen.header("x-mine"), Some("k=v"));
 }
 
 #[tokio::test]
-async fn a_redirect_to_a_private_address_is_refused_before_connecting() {
+async fn a_redirect_to_a_private_address_is_rejected_before_connecting() {
     let canary = Server::with(|| Answer::Keep(ok("secret"))).await;
     for location in [
         canary.url("/").to_string(),
@@ -116,7 +116,7 @@ async fn only_http_is_followed() {
 }
 
 #[tokio::test]
-async fn redirects_off_give_the_redirect_itself() {
+async fn with_redirects_off_the_redirect_itself_is_returned() {
     let server = Server::start(|_| to("/next")).await;
     let mut request = get(server.url("/"));
     request.max_redirects = 0;
@@ -125,7 +125,7 @@ async fn redirects_off_give_the_redirect_itself() {
 }
 
 #[tokio::test]
-async fn a_cookie_wall_is_passed_and_a_jar_is_kept_only_by_who_holds_it() {
+async fn a_cookie_wall_is_passed_and_jars_are_not_shared() {
     let server = Server::start(|seen| match seen.header("cookie") {
         Some(cookie) if cookie.contains("pass=1") => Answer::Keep(ok("inside")),
         _ => Answer::Keep(answer(302, "Set-Cookie: pass=1; Path=/\r\nLocation: /\r\n", "")),

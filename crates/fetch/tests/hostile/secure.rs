@@ -25,7 +25,7 @@ struct Secure {
     connections: Arc<AtomicUsize>,
 }
 
-/// Makes a self-signed certificate for `name`, and what shakes hands with it.
+/// Returns a TLS acceptor with a self-signed certificate for `name`, and the certificate.
 pub(crate) fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
     let certificate = made.cert.der().to_vec();
@@ -41,7 +41,7 @@ pub(crate) fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, Vec<u8>
     (TlsAcceptor::from(Arc::new(settings)), certificate)
 }
 
-/// A server with a self-signed certificate for `name` that answers with the HTTP version it was asked in.
+/// Starts a server with a self-signed certificate for `name` that answers with the HTTP version of the request.
 async fn secure(name: &str, protocols: &[&[u8]]) -> Secure {
     let (acceptor, certificate) = acceptor(name, protocols);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -119,18 +119,18 @@ impl Secure {
 }
 
 #[tokio::test]
-async fn an_unknown_certificate_is_an_error_unless_nobody_checks() {
+async fn an_unknown_certificate_is_an_error_if_verified() {
     let server = secure("127.0.0.1", BOTH).await;
     let fetcher = fetcher();
     assert_eq!(fetcher.fetch(server.get("/", false)).await.unwrap().body, "h2");
-    // A connection that nobody checked must not serve a request that wants a check.
+    // An unverified connection must not serve a request that verifies certificates.
     let error = fetcher.fetch(server.get("/", true)).await.unwrap_err();
     assert!(matches!(error, FetchError::Tls { .. }), "{error:?}");
     assert_eq!(error.code().as_str(), "SCRAPE_SSL_ERROR");
 }
 
 #[tokio::test]
-async fn a_trusted_certificate_passes_for_its_own_name_only() {
+async fn a_trusted_certificate_is_valid_for_its_own_name_only() {
     let server = secure("a.example", BOTH).await;
     let mut settings = config("127.0.0.1");
     settings.extra_roots = vec![server.certificate.clone()];
@@ -150,7 +150,7 @@ async fn a_trusted_certificate_passes_for_its_own_name_only() {
 }
 
 #[tokio::test]
-async fn the_older_protocol_is_spoken_too() {
+async fn http1_over_tls_works() {
     for protocols in [&[&b"http/1.1"[..]][..], &[]] {
         let server = secure("127.0.0.1", protocols).await;
         assert_eq!(fetcher().fetch(server.get("/", false)).await.unwrap().body, "h1");
@@ -158,7 +158,7 @@ async fn the_older_protocol_is_spoken_too() {
 }
 
 #[tokio::test]
-async fn requests_share_one_connection_of_h2() {
+async fn requests_share_one_http2_connection() {
     let server = secure("127.0.0.1", BOTH).await;
     let fetcher = fetcher();
     fetcher.fetch(server.get("/", false)).await.unwrap();
@@ -180,7 +180,7 @@ async fn requests_share_one_connection_of_h2() {
 }
 
 #[tokio::test]
-async fn bodies_that_wait_for_the_budget_do_not_stop_those_that_have_it() {
+async fn bodies_that_wait_for_the_budget_do_not_block_others() {
     let server = secure("127.0.0.1", BOTH).await;
     let mut settings = config("127.0.0.1");
     settings.body_budget_bytes = 12_000_000;
@@ -196,7 +196,7 @@ async fn bodies_that_wait_for_the_budget_do_not_stop_those_that_have_it() {
 }
 
 #[tokio::test]
-async fn limits_hold_for_h2_too() {
+async fn limits_apply_to_http2() {
     let server = secure("127.0.0.1", BOTH).await;
     let fetcher = fetcher();
     for path in ["/many", "/huge"] {
@@ -213,7 +213,7 @@ async fn limits_hold_for_h2_too() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_and_a_handshake_that_never_ends_are_errors() {
+async fn missing_tls_and_endless_handshakes_are_errors() {
     let plain = Server::with(|| Answer::Keep(ok("plain"))).await;
     let mut request = get(Url::parse(&format!("https://{}/", plain.address)).unwrap());
     request.deadline = soon(300);

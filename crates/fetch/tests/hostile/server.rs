@@ -1,4 +1,4 @@
-//! A server that answers with whatever bytes a test wants, and the parts a test injects.
+//! A scripted server that sends arbitrary bytes, and the resolver and dialer that tests inject.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,21 +18,21 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use url::Url;
 
-/// What the server does after it read a request.
+/// What the server does after reading a request.
 pub(crate) enum Answer {
     /// Sends the bytes and waits for the next request.
     Keep(Vec<u8>),
     /// Sends the bytes and closes.
     Close(Vec<u8>),
-    /// Sends the bytes, then nothing more until the other side closes.
+    /// Sends the bytes, then nothing until the peer closes.
     Hang(Vec<u8>),
-    /// Sends the first bytes, then the second again and again until the other side closes.
+    /// Sends the first bytes, then the second ones repeatedly until the peer closes.
     Endless(Vec<u8>, Vec<u8>),
     /// Resets the connection.
     Reset,
 }
 
-/// A request as it came: the head as text, the body behind it.
+/// A received request: the head as text, and the body.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) head: String,
@@ -60,7 +60,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) connections: Arc<AtomicUsize>,
     pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
-    /// One message per connection that the other side closed while an answer hung or never ended.
+    /// One message per connection that the peer closed while a response was stalled or endless.
     pub(crate) closed: mpsc::UnboundedReceiver<()>,
     task: JoinHandle<()>,
 }
@@ -87,7 +87,7 @@ impl Server {
                     connections.fetch_add(1, Ordering::SeqCst);
                     let (script, seen, tell) = (script.clone(), seen.clone(), tell.clone());
                     tokio::spawn(async move {
-                        // A client that goes away in the middle is what many tests are about.
+                        // Many tests make the client disconnect early.
                         let _ = talk(stream, &*script, &seen, &tell).await;
                     });
                 }
@@ -102,7 +102,7 @@ impl Server {
         }
     }
 
-    /// A server with one answer for everything.
+    /// Starts a server with one response for every request.
     pub(crate) async fn with(answer: impl Fn() -> Answer + Send + Sync + 'static) -> Server {
         Server::start(move |_| answer()).await
     }
@@ -179,12 +179,12 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Option<Seen>> {
     Ok(Some(request))
 }
 
-/// A 200 with a length.
+/// Returns a 200 response with a length.
 pub(crate) fn ok(body: impl AsRef<[u8]>) -> Vec<u8> {
     answer(200, "", body)
 }
 
-/// An answer with more header lines (each with its line end).
+/// Returns a response with additional header lines, each with its line ending.
 pub(crate) fn answer(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes = format!(
@@ -196,7 +196,7 @@ pub(crate) fn answer(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Vec<
     bytes
 }
 
-/// A fetcher that may reach loopback.
+/// Returns a fetcher that may reach loopback.
 pub(crate) fn fetcher() -> Fetcher {
     fetcher_with("127.0.0.1")
 }
@@ -212,7 +212,7 @@ pub(crate) fn config(allow: &str) -> FetchConfig {
     }
 }
 
-/// A GET with all the time a test may need.
+/// Returns a GET request with a generous deadline.
 pub(crate) fn get(url: Url) -> FetchRequest {
     FetchRequest::get(url, soon(60_000))
 }
@@ -221,7 +221,7 @@ pub(crate) fn soon(milliseconds: u64) -> Instant {
     Instant::now() + Duration::from_millis(milliseconds)
 }
 
-/// Fetches one page from a server with one answer.
+/// Fetches one page from a server with one response.
 pub(crate) async fn fetch_one(
     answer: impl Fn() -> Answer + Send + Sync + 'static,
 ) -> Result<FetchResponse, FetchError> {
@@ -229,7 +229,7 @@ pub(crate) async fn fetch_one(
     fetcher().fetch(get(server.url("/"))).await
 }
 
-/// Gives answers from a list, one after another for each name, repeating the last.
+/// A resolver with a list of responses per name; repeats the last one.
 #[derive(Default)]
 pub(crate) struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
@@ -268,7 +268,7 @@ impl Resolve for Names {
     }
 }
 
-/// Writes down what is dialled and leads it to a loopback port, or nowhere.
+/// A dialer that records the dialed addresses and connects to a loopback port, or nowhere.
 pub(crate) struct Canary {
     pub(crate) dialled: Mutex<Vec<SocketAddr>>,
     leads_to: Option<SocketAddr>,

@@ -1,4 +1,4 @@
-//! `/v2/batch/scrape`: given pages as one job.
+//! `/v2/batch/scrape`: a list of pages as one job.
 
 use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
 use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath, StatusQuery};
@@ -9,8 +9,8 @@ use crate::pages::Pages;
 use crate::transport::Client;
 
 impl Client {
-    /// Starts a batch, or adds pages to one. What the request was read with and is no address is told as
-    /// if the server had seen it.
+    /// Starts a batch scrape, or adds pages to one. `invalid_urls` of the response includes the invalid URLs
+    /// that parsing dropped from the request, as if the server had seen them.
     pub async fn start_batch_scrape(
         &self,
         request: &BatchScrapeRequest,
@@ -22,7 +22,7 @@ impl Client {
         Ok(started)
     }
 
-    /// Numbers and documents of a batch.
+    /// Returns progress and documents of a batch scrape.
     pub async fn batch_scrape_status(
         &self,
         id: JobId,
@@ -31,17 +31,17 @@ impl Client {
         self.job_status(StatusPath::BatchScrape, id, query).await
     }
 
-    /// Every document of a batch, as it becomes ready; see [`Pages`].
+    /// Returns a stream of every document of a batch scrape; see [`Pages`].
     pub fn batch_scrape_pages(&self, id: JobId) -> Pages {
         Pages::new(self.clone(), StatusPath::BatchScrape, id)
     }
 
-    /// Stops a batch; documents so far stay readable.
+    /// Cancels a batch scrape; its documents stay readable.
     pub async fn cancel_batch_scrape(&self, id: JobId) -> Result<JobCancelled, ClientError> {
         self.cancel_job(StatusPath::BatchScrape, id).await
     }
 
-    /// Pages that failed and addresses that robots.txt kept out.
+    /// Returns the failed pages and the URLs blocked by robots.txt.
     pub async fn batch_scrape_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
         self.job_errors(StatusPath::BatchScrape, id).await
     }

@@ -1,4 +1,4 @@
-//! `/v2/browser`: live browsers of their own.
+//! `/v2/browser`: browser sessions without a scrape.
 
 use harvestman_core::api::browser::{
     BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, SessionStatus,
@@ -10,12 +10,12 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Opens a browser.
+    /// Opens a browser session.
     pub async fn browser(&self, request: &BrowserRequest) -> Result<BrowserCreated, ClientError> {
         self.post("/v2/browser", request).await
     }
 
-    /// Browser sessions of the last 24 hours, newest first; also those of scrapes.
+    /// Lists the browser sessions of the last 24 hours, newest first, including those of scrapes.
     pub async fn browser_sessions(
         &self,
         status: Option<SessionStatus>,

@@ -1,4 +1,4 @@
-//! `/console/api/...`: the few things that the console needs beside the public API.
+//! `/console/api/...`: what the console needs in addition to the public API.
 
 use harvestman_core::api::browser::BrowserSession;
 use harvestman_core::api::job::JobStatus;
@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 use crate::error::ClientError;
 use crate::transport::Client;
 
-/// Answer of the exchange of a one-time sign-in code.
+/// Response to the exchange of a one-time sign-in code.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SignedIn {
-    /// The key to use from now on.
+    /// The API key to use from now on.
     pub api_key: String,
 }
 
-/// What the console should know about its server.
+/// Facts about the server for the console.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConsoleInfo {
@@ -30,17 +30,17 @@ pub struct ConsoleInfo {
     pub version: String,
     /// Whether requests need no key.
     pub open: bool,
-    /// Pages of the team in work.
+    /// Pages of the team in flight.
     pub concurrency: u64,
-    /// Bounds of the team.
+    /// Limits of the team.
     pub limits: ConsoleLimits,
 }
 
-/// Bounds of a team.
+/// Limits of a team.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConsoleLimits {
-    /// Pages in work at once, at most.
+    /// Maximum pages in flight.
     pub max_concurrency: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct ConsoleJobs {
     pub jobs: Vec<ConsoleJob>,
 }
 
-/// One row of the list of jobs.
+/// A row in the list of jobs.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsoleJob {
@@ -61,7 +61,7 @@ pub struct ConsoleJob {
     /// `crawl`, `scrape`, ...
     #[serde(default)]
     pub kind: String,
-    /// Address that it began with.
+    /// URL that it started from.
     #[serde(default)]
     pub url: String,
     /// `scraping`, `completed`, `failed`, `cancelled`.
@@ -70,37 +70,37 @@ pub struct ConsoleJob {
     /// Pages attempted.
     #[serde(default)]
     pub total: u64,
-    /// Pages done.
+    /// Pages completed.
     #[serde(default)]
     pub completed: u64,
-    /// Credits so far.
+    /// Credits used so far.
     #[serde(default)]
     pub credits_used: u64,
-    /// Start.
+    /// Start time.
     #[serde(default)]
     pub created_at: Option<Timestamp>,
-    /// End.
+    /// End time.
     #[serde(default)]
     pub completed_at: Option<Timestamp>,
     /// Until when its results can be read.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// The body that started it.
+    /// The request body that started it.
     #[serde(default)]
     pub request: Option<Value>,
-    /// How its pages come along; only of one job of many pages.
+    /// How its pages are processed; only for a single job with many pages.
     #[serde(default)]
     pub pace: Option<JobPace>,
 }
 
-/// How the pages of a job come along.
+/// How the pages of a job are processed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobPace {
-    /// What its pages took so far.
+    /// Processing counters.
     pub pages: PaceCounts,
     /// Why no further page starts now: `hostDelay`, `hostConcurrency`, `concurrency`, `browser`, `conversion` or
-    /// `storage`; none when nothing keeps it.
+    /// `storage`; `None` if nothing limits it.
     pub limited_by: Option<String>,
 }
 
@@ -109,19 +109,19 @@ struct OneJob {
     job: ConsoleJob,
 }
 
-/// A page of a job without its bodies.
+/// A page of a job without its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PageLine {
-    /// Address after redirects.
+    /// URL after redirects.
     pub url: String,
-    /// Its title; may be empty.
+    /// Title; may be empty.
     pub title: String,
     /// HTTP status of the page.
     pub status: Option<u16>,
-    /// What went wrong, if anything did.
+    /// The error, if the page failed.
     pub error: Option<String>,
-    /// Size of its content, bytes.
+    /// Size of its content in bytes.
     pub size: usize,
 }
 
@@ -131,7 +131,7 @@ pub struct PageLine {
 pub struct PageLines {
     /// The pages.
     pub pages: Vec<PageLine>,
-    /// `skip` of the next part; none when there is no more at the moment.
+    /// `skip` of the next part; `None` if there are no more pages at the moment.
     pub next: Option<u64>,
 }
 
@@ -139,11 +139,11 @@ pub struct PageLines {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct JobLinks {
-    /// Who links to whom.
+    /// The link graph.
     #[serde(flatten)]
     pub graph: LinkGraph,
-    /// Every page was kept with its list of links; otherwise the ways are whole, and the other links are those in its
-    /// Markdown.
+    /// Whether every page was stored with its list of links. Otherwise the edges from parents are complete, and the
+    /// other links are those in the Markdown.
     pub listed: bool,
 }
 
@@ -159,46 +159,46 @@ pub struct ConsoleSessions {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsoleSession {
-    /// What every caller is told of it.
+    /// The session as in the public API.
     pub session: BrowserSession,
     /// The scrape that it continues.
     #[serde(default)]
     pub scrape_id: Option<ScrapeId>,
-    /// Address of that scrape.
+    /// URL of that scrape.
     #[serde(default)]
     pub url: Option<String>,
-    /// When it ended; none while it lives.
+    /// When it ended; `None` while it is live.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
-    /// When it ends unless something happens in it before; none when it is over.
+    /// When it ends without further activity; `None` once it has ended.
     #[serde(default)]
     pub ends_at: Option<Timestamp>,
     /// When it ends at the latest.
     pub expires_at: Timestamp,
-    /// What it cost, so far.
+    /// Credits so far.
     #[serde(default)]
     pub credits: u64,
 }
 
-/// A part of a job's delivery log, and how many of its events stand where.
+/// A part of a job's webhook delivery log, with the number of events in each state.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookLog {
-    /// The receiver; none for a job without a webhook.
+    /// The receiver; `None` for a job without a webhook.
     pub url: Option<String>,
     /// Events that wait for an attempt.
     pub pending: u64,
     /// Events that were acknowledged.
     pub delivered: u64,
-    /// Events without a further attempt.
+    /// Events that were given up.
     pub given_up: u64,
-    /// In order of events.
+    /// Events in order.
     pub events: Vec<WebhookEvent>,
-    /// `after` of the next part; none at the end.
+    /// `after` of the next part; `None` at the end.
     pub next: Option<u64>,
 }
 
-/// An event of a job and its deliveries.
+/// An event of a job with its delivery attempts.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookEvent {
@@ -208,14 +208,14 @@ pub struct WebhookEvent {
     pub event: String,
     /// The same on every attempt.
     pub webhook_id: WebhookId,
-    /// Where it stands.
+    /// State of the delivery.
     pub state: DeliveryState,
     /// When it happened.
     pub created_at: Timestamp,
-    /// When the next attempt may begin.
+    /// When the next attempt may start.
     #[serde(default)]
     pub next_attempt_at: Option<Timestamp>,
-    /// In order.
+    /// Attempts in order.
     pub attempts: Vec<WebhookAttempt>,
 }
 
@@ -223,52 +223,52 @@ pub struct WebhookEvent {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookAttempt {
-    /// When it began.
+    /// Start time.
     pub at: Timestamp,
-    /// How long it took, ms.
+    /// Duration in ms.
     pub duration_ms: u64,
     /// HTTP status of the receiver.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Why it does not count.
+    /// Why it failed.
     #[serde(default)]
     pub error: Option<String>,
 }
 
 impl Client {
-    /// Exchanges the one-time code of the console's address for a key.
+    /// Exchanges the one-time code in the console's URL for an API key.
     pub async fn console_start(&self, code: &str) -> Result<SignedIn, ClientError> {
         self.post("/console/api/start", &json!({ "code": code })).await
     }
 
-    /// Facts about the server.
+    /// Returns facts about the server.
     pub async fn console_info(&self) -> Result<ConsoleInfo, ClientError> {
         self.get("/console/api/info").await
     }
 
-    /// Recent jobs of the team.
+    /// Lists the recent jobs of the team.
     pub async fn console_jobs(&self) -> Result<ConsoleJobs, ClientError> {
         self.get("/console/api/jobs").await
     }
 
-    /// One job of the team, with its request.
+    /// Returns one job of the team with its request.
     pub async fn console_job(&self, id: JobId) -> Result<ConsoleJob, ClientError> {
         let answer: OneJob = self.get(&format!("/console/api/jobs/{id}")).await?;
         Ok(answer.job)
     }
 
-    /// Pages of a job without their bodies, from `skip` on.
+    /// Lists the pages of a job without their content, starting at `skip`.
     pub async fn job_pages(&self, id: JobId, skip: u64) -> Result<PageLines, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/pages?skip={skip}"))
             .await
     }
 
-    /// Who links to whom among the first pages of a job.
+    /// Returns the link graph of the first pages of a job.
     pub async fn job_links(&self, id: JobId) -> Result<JobLinks, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/links")).await
     }
 
-    /// Calls of the last 24 hours, newest first; `key` is the id of one.
+    /// Lists the calls of the last 24 hours, newest first; `key` is the id of an API key.
     pub async fn calls(
         &self,
         endpoint: Option<Endpoint>,
@@ -289,12 +289,12 @@ impl Client {
         self.get(&format!("/console/api/activity?{query}")).await
     }
 
-    /// Browser sessions of the last 24 hours, with what they cost and when they end.
+    /// Lists the browser sessions of the last 24 hours with cost and end.
     pub async fn console_sessions(&self) -> Result<ConsoleSessions, ClientError> {
         self.get("/console/api/sessions").await
     }
 
-    /// The delivery log of a job from the event after this number on, also only what is in a state.
+    /// Returns the delivery log of a job after the event with this number, optionally for one state only.
     pub async fn webhook_log(
         &self,
         id: JobId,
@@ -306,7 +306,7 @@ impl Client {
             .await
     }
 
-    /// Sends an event of a job once more.
+    /// Sends an event of a job again.
     pub async fn resend_webhook(&self, id: JobId, event: WebhookId) -> Result<(), ClientError> {
         let path = format!("/console/api/jobs/{id}/webhooks");
         self.post::<Value>(&path, &json!({ "webhookId": event }))

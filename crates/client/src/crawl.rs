@@ -1,4 +1,4 @@
-//! `/v2/crawl` and what hangs on it.
+//! `/v2/crawl` and its subpaths, and the calls that crawls and batch scrapes share.
 
 use harvestman_core::api::crawl::{ActiveCrawls, JobStarted};
 use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath, StatusQuery};
@@ -12,12 +12,12 @@ use crate::pages::Pages;
 use crate::transport::Client;
 
 impl Client {
-    /// Starts a crawl. The answer comes as soon as the job is stored.
+    /// Starts a crawl. The server responds as soon as the job is stored.
     pub async fn start_crawl(&self, request: &CrawlRequest) -> Result<JobStarted, ClientError> {
         self.post("/v2/crawl", request).await
     }
 
-    /// Proposes options for a prompt; nothing is crawled.
+    /// Proposes crawl options for a prompt, without starting a crawl.
     pub async fn crawl_params_preview(
         &self,
         request: &ParamsPreviewRequest,
@@ -25,13 +25,13 @@ impl Client {
         self.post("/v2/crawl/params-preview", request).await
     }
 
-    /// Numbers and documents of a crawl. With `skip` at the end of a running crawl the server waits
+    /// Returns progress and documents of a crawl. With `skip` at the end of a running crawl, the server waits
     /// up to a second for a new document.
     pub async fn crawl_status(&self, id: JobId, query: StatusQuery) -> Result<JobProgress, ClientError> {
         self.crawl_status_as::<Document>(id, query).await
     }
 
-    /// The same with documents read as `D`, for callers that need only a part of each.
+    /// Like [`Client::crawl_status`], with documents of type `D` for callers that need only a part of each.
     pub async fn crawl_status_as<D: DeserializeOwned>(
         &self,
         id: JobId,
@@ -40,7 +40,7 @@ impl Client {
         self.job_status(StatusPath::Crawl, id, query).await
     }
 
-    /// Numbers and documents of a job, read at its path.
+    /// Returns progress and documents of the job at `path`.
     pub async fn job_status<D: DeserializeOwned>(
         &self,
         path: StatusPath,
@@ -54,32 +54,32 @@ impl Client {
         self.get(&path).await
     }
 
-    /// Every document of a crawl, as it becomes ready; see [`Pages`].
+    /// Returns a stream of every document of a crawl; see [`Pages`].
     pub fn crawl_pages(&self, id: JobId) -> Pages {
         Pages::new(self.clone(), StatusPath::Crawl, id)
     }
 
-    /// Stops a crawl; documents so far stay readable.
+    /// Cancels a crawl; its documents stay readable.
     pub async fn cancel_crawl(&self, id: JobId) -> Result<JobCancelled, ClientError> {
         self.cancel_job(StatusPath::Crawl, id).await
     }
 
-    /// Stops a job; documents so far stay readable.
+    /// Cancels a job; its documents stay readable.
     pub async fn cancel_job(&self, path: StatusPath, id: JobId) -> Result<JobCancelled, ClientError> {
         self.delete(&path.url("", id)).await
     }
 
-    /// Pages that failed and addresses that robots.txt kept out.
+    /// Returns the failed pages and the URLs blocked by robots.txt.
     pub async fn crawl_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
         self.job_errors(StatusPath::Crawl, id).await
     }
 
-    /// The same of any job.
+    /// Returns the failed pages and blocked URLs of the job at `path`.
     pub async fn job_errors(&self, path: StatusPath, id: JobId) -> Result<JobErrors, ClientError> {
         self.get(&format!("{}/errors", path.url("", id))).await
     }
 
-    /// Running crawls of the team, newest first.
+    /// Lists the running crawls of the team, newest first.
     pub async fn active_crawls(&self) -> Result<ActiveCrawls, ClientError> {
         self.get("/v2/crawl/active").await
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a call, each kind apart.
+//! Errors of a call, by kind.
 
 use harvestman_core::api::{ApiError, ErrorCode};
 use serde::Deserialize;
@@ -6,28 +6,28 @@ use serde_json::Value;
 
 use crate::limits::UNREADABLE_CHARS;
 
-/// Why a call gave no answer of the expected type.
+/// Why a call did not return the expected type.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ClientError {
-    /// The server refused or failed, in its own words.
+    /// The server responded with an error.
     Api {
-        /// HTTP status of the answer.
+        /// HTTP status of the response.
         status: u16,
-        /// Code as sent; [`ApiError::code`] is `Unknown` when this client does not know it.
+        /// Code as sent; [`ApiError::code`] is `Unknown` if this client does not know it.
         code: String,
-        /// Code, sentence and details.
+        /// Code, message and details.
         error: ApiError,
     },
-    /// No answer arrived: the server is down, unreachable, or the connection broke.
+    /// No response: the server is down or unreachable, or the connection broke.
     Network(String),
-    /// An answer that is not of this API, for example from a proxy in between.
+    /// The response is not from this API, for example from a proxy in between.
     Unreadable {
-        /// HTTP status of the answer.
+        /// HTTP status of the response.
         status: u16,
-        /// Its beginning, or what was wrong with it.
+        /// The start of the response, or what is wrong with it.
         text: String,
     },
-    /// The caller's signal stopped the request.
+    /// The caller's signal aborted the request.
     Aborted,
 }
 
@@ -41,7 +41,7 @@ struct ErrorBody {
 }
 
 impl ClientError {
-    /// Reads the answer to a request that failed.
+    /// Parses the response to a failed request.
     pub(crate) fn from_answer(status: u16, retry_after_s: Option<u32>, body: &str) -> Self {
         let Ok(body) = serde_json::from_str::<ErrorBody>(body) else {
             return ClientError::unreadable(status, body);
@@ -64,7 +64,7 @@ impl ClientError {
         }
     }
 
-    /// The error as the API tells it, if it came from the API.
+    /// Returns the error of the API, if it is one.
     pub fn api(&self) -> Option<&ApiError> {
         match self {
             ClientError::Api { error, .. } => Some(error),
@@ -72,17 +72,17 @@ impl ClientError {
         }
     }
 
-    /// Whether the key is missing or unknown.
+    /// Returns whether the key is missing or unknown.
     pub fn is_unauthorized(&self) -> bool {
         matches!(self, ClientError::Api { status: 401, .. })
     }
 
-    /// Whether the thing asked for does not exist.
+    /// Returns whether the requested object does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, ClientError::Api { status: 404, .. })
     }
 
-    /// Whether the same call may work a little later: no answer, a fault of the server, or a limit.
+    /// Returns whether the same call may succeed later: no response, a server error, or a rate limit.
     pub fn is_passing(&self) -> bool {
         match self {
             ClientError::Network(_) => true,
@@ -98,11 +98,11 @@ impl std::fmt::Display for ClientError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ClientError::Api { error, .. } => f.write_str(&error.message),
-            ClientError::Network(reason) => write!(f, "The server does not answer: {reason}"),
+            ClientError::Network(reason) => write!(f, "The server did not respond: {reason}"),
             ClientError::Unreadable { status, text } => {
-                write!(f, "The answer (HTTP {status}) is not one of this API: {text}")
+                write!(f, "The response (HTTP {status}) is not from this API: {text}")
             }
-            ClientError::Aborted => f.write_str("The request was stopped."),
+            ClientError::Aborted => f.write_str("The request was aborted."),
         }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_body_keeps_status_code_sentence_and_details() {
+    fn an_error_keeps_status_code_message_and_details() {
         let body = r#"{"success":false,"error":"limit must be at least 1","code":"BAD_REQUEST",
             "details":[{"path":["limit"],"message":"must be at least 1"}]}"#;
         let error = ClientError::from_answer(400, None, body);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_of_a_newer_server_is_kept_as_text() {
+    fn an_unknown_error_code_is_kept_as_text() {
         let body = r#"{"success":false,"error":"no","code":"SOMETHING_NEW"}"#;
         let ClientError::Api { status, code, error } = ClientError::from_answer(418, None, body) else {
             panic!("not an API error");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_proxy_is_no_api_error() {
+    fn an_error_page_of_a_proxy_is_not_an_api_error() {
         let error = ClientError::from_answer(502, None, "<html>Bad gateway</html>");
         assert_eq!(error.api(), None);
         assert!(error.is_passing());

@@ -1,4 +1,4 @@
-//! `/v2/extract` and `/v2/agent`: data from pages by a model.
+//! `/v2/extract` and `/v2/agent`: data extraction with a model.
 
 use harvestman_core::api::agent::{AgentAnswer, AgentRequest, AgentStarted, Agents, AgentsQuery};
 use harvestman_core::api::extract::{ExtractAnswer, ExtractRequest, ExtractStarted};
@@ -14,7 +14,7 @@ impl Client {
         self.post("/v2/extract", request).await
     }
 
-    /// State and result of an extraction, or of an agent's run.
+    /// Returns state and result of an extraction or agent run.
     pub async fn extract_status(&self, id: JobId) -> Result<ExtractAnswer, ClientError> {
         self.get(&format!("/v2/extract/{id}")).await
     }
@@ -24,12 +24,12 @@ impl Client {
         self.post("/v2/agent", request).await
     }
 
-    /// State and result of an agent's run.
+    /// Returns state and result of an agent run.
     pub async fn agent_status(&self, id: JobId) -> Result<AgentAnswer, ClientError> {
         self.get(&format!("/v2/agent/{id}")).await
     }
 
-    /// Runs of agents, newest first.
+    /// Lists agent runs, newest first.
     pub async fn agents(&self, query: AgentsQuery) -> Result<Agents, ClientError> {
         match query.before {
             Some(before) => self.get(&format!("/v2/agent?before={}", before.0)).await,
@@ -37,7 +37,7 @@ impl Client {
         }
     }
 
-    /// Stops an agent.
+    /// Cancels an agent run.
     pub async fn cancel_agent(&self, id: JobId) -> Result<(), ClientError> {
         self.delete::<Value>(&format!("/v2/agent/{id}")).await.map(drop)
     }

@@ -1,4 +1,4 @@
-//! `GET /health` and `GET /ready`: is the server up, and each of its parts.
+//! `GET /health` and `GET /ready`: whether the server and each of its dependencies is up.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use serde_json::Value;
 use crate::error::ClientError;
 use crate::transport::Client;
 
-/// The parts of a server.
+/// Readiness of a server and its dependencies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
-    /// Whether it takes requests.
+    /// Whether it accepts requests.
     pub ready: bool,
-    /// Whether requests need no key; none when the server does not say.
+    /// Whether requests need no key; `None` if the server does not report it.
     pub open: Option<bool>,
-    /// Each part by its name.
+    /// Dependencies by name.
     pub parts: BTreeMap<String, PartHealth>,
 }
 
-/// One part of a server.
+/// Health of one dependency.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PartHealth {
-    /// The word of the server: `ok`, `off`, or what is wrong.
+    /// Status as reported: `ok`, `off`, or the problem.
     pub status: String,
-    /// More, if the server says more.
+    /// Details, if reported.
     pub detail: Option<String>,
 }
 
@@ -35,13 +35,13 @@ struct Health {
 }
 
 impl Client {
-    /// Whether the process is up.
+    /// Returns whether the process is up.
     pub async fn health(&self) -> Result<bool, ClientError> {
         let health: Health = self.get("/health").await?;
         Ok(health.status == "ok")
     }
 
-    /// The parts of the server; a server that is not ready still answers.
+    /// Returns the readiness of the server and its dependencies, also while it is not ready.
     pub async fn ready(&self) -> Result<Readiness, ClientError> {
         let answer = self.exchange(Method::GET, "/ready", None).await?;
         if answer.status != 200 && answer.status != 503 {
@@ -56,8 +56,8 @@ impl Client {
     }
 }
 
-/// Reads the parts wherever they stand: under `checks` or `parts`, or beside `status`; each is a
-/// word, a boolean, or an object with `status`.
+/// Parses the dependencies under `checks`, `parts` or `dependencies`, or beside `status`. Each is a string, a
+/// boolean, or an object with `status`.
 fn parts(body: &Value) -> BTreeMap<String, PartHealth> {
     let inner = ["checks", "parts", "dependencies"]
         .iter()
@@ -95,7 +95,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parts_are_read_as_words_or_objects() {
+    fn parts_are_parsed_from_strings_and_objects() {
         let parts = parts(&json!({ "status": "error", "database": "ok", "queue": true,
             "browser": { "status": "off", "message": "no browser configured" } }));
         let words: Vec<_> = parts

@@ -1,4 +1,4 @@
-//! `/v2/scrape/{id}/interact`: the live browser of a scraped page.
+//! `/v2/scrape/{id}/interact`: the browser session of a scraped page.
 
 use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded};
 use harvestman_core::ids::ScrapeId;
@@ -7,7 +7,7 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Runs code or a prompt in the browser of a scrape; the first call opens it.
+    /// Runs code or a prompt in the browser session of a scrape; the first call opens it.
     pub async fn interact(
         &self,
         id: ScrapeId,
@@ -16,7 +16,7 @@ impl Client {
         self.post(&format!("/v2/scrape/{id}/interact"), request).await
     }
 
-    /// Closes the browser of a scrape.
+    /// Ends the browser session of a scrape.
     pub async fn stop_interaction(&self, id: ScrapeId) -> Result<SessionEnded, ClientError> {
         self.delete(&format!("/v2/scrape/{id}/interact")).await
     }

@@ -1,4 +1,4 @@
-//! `/console/api/keys`, `webhook-secret`, `webhook-test`: what a team does with its keys and webhooks.
+//! `/console/api/keys`, `webhook-secret`, `webhook-test`: API keys and webhook signing of a team.
 
 use harvestman_core::api::body::ToNode;
 use harvestman_core::api::keys::{
@@ -12,12 +12,12 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// The team's keys, oldest first, also the revoked ones.
+    /// Lists the team's keys, oldest first, including revoked ones.
     pub async fn keys(&self) -> Result<Keys, ClientError> {
         self.get("/console/api/keys").await
     }
 
-    /// Makes a key. This answer alone has it.
+    /// Creates a key. Only this response contains it.
     pub async fn create_key(&self, name: &str) -> Result<NewKey, ClientError> {
         let request = NewKeyRequest {
             name: name.to_owned(),
@@ -25,23 +25,26 @@ impl Client {
         self.post("/console/api/keys", &request).await
     }
 
-    /// Revokes a key, at once. Errors: 409 for the team's last one.
+    /// Revokes a key immediately.
+    ///
+    /// # Errors
+    /// 409 for the team's last key.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ClientError> {
         let path = format!("/console/api/keys/{id}");
         self.delete::<Value>(&path).await.map(drop)
     }
 
-    /// Whether the team's webhooks are signed, and by which secret.
+    /// Returns whether the team's webhooks are signed, and with which secret.
     pub async fn webhook_secret(&self) -> Result<WebhookSecret, ClientError> {
         self.get("/console/api/webhook-secret").await
     }
 
-    /// Gives the team a new secret for its webhooks. This answer alone has it.
+    /// Creates a new webhook secret for the team. Only this response contains it.
     pub async fn rotate_webhook_secret(&self) -> Result<NewWebhookSecret, ClientError> {
         self.post("/console/api/webhook-secret", &json!({})).await
     }
 
-    /// Sends a signed event that tells of nothing, and says what came back.
+    /// Sends a signed test event and returns the receiver's response.
     pub async fn test_webhook(&self, receiver: &WebhookSpec) -> Result<WebhookTested, ClientError> {
         self.post("/console/api/webhook-test", &receiver.to_node()).await
     }

@@ -1,10 +1,9 @@
-//! Typed client of the API over the runtime's `fetch`: one method per endpoint, requests and answers
-//! are the types of `harvestman-core`.
+//! Typed client of the API over the runtime's `fetch`: one method per endpoint, with the request and response
+//! types of `harvestman-core`.
 //!
-//! It never stores the key, never repeats a request by itself, and never turns one kind of failure
-//! into another: an answer of the server ([`ClientError::Api`]), no answer ([`ClientError::Network`]),
-//! an answer that is not ours ([`ClientError::Unreadable`]) and a request that the caller stopped
-//! ([`ClientError::Aborted`]) stay apart.
+//! It never stores the key, never retries a request, and never mixes kinds of failure: an error response of the
+//! server ([`ClientError::Api`]), no response ([`ClientError::Network`]), a response that is not from this API
+//! ([`ClientError::Unreadable`]) and a request that the caller aborted ([`ClientError::Aborted`]) stay distinct.
 
 mod batch;
 mod browser;

@@ -1,7 +1,7 @@
 //! Limits of the client.
 
-/// Documents asked for with one status request while pages are followed.
+/// Documents per status request while pages are streamed.
 pub(crate) const PAGE_DOCUMENTS: u64 = 100;
 
-/// Characters of an answer that is not ours which are shown to the caller.
+/// Characters of an unexpected response that are included in the error.
 pub(crate) const UNREADABLE_CHARS: usize = 200;

@@ -1,4 +1,4 @@
-//! `POST /v2/map`: the addresses of a site.
+//! `POST /v2/map`: the URLs of a site.
 
 use harvestman_core::api::map::{MapAnswer, MapRequest};
 
@@ -6,7 +6,7 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Finds the addresses of a site.
+    /// Lists the URLs of a site.
     pub async fn map(&self, request: &MapRequest) -> Result<MapAnswer, ClientError> {
         self.post("/v2/map", request).await
     }

@@ -1,5 +1,5 @@
-//! The documents of a job in order of completion: follows `next`, never gives a page twice, ends
-//! when the job has ended and everything has been handed out.
+//! Streams the documents of a job in order of completion: follows `next`, returns each document once, and ends
+//! when the job has ended and every document was returned.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,8 @@ use crate::error::ClientError;
 use crate::limits::PAGE_DOCUMENTS;
 use crate::transport::Client;
 
-/// See [`Client::crawl_pages`] and [`Client::batch_scrape_pages`]. An error leaves it where it was: calling again goes on.
+/// Stream of documents; see [`Client::crawl_pages`] and [`Client::batch_scrape_pages`]. After an error, calling
+/// [`Pages::next`] again continues at the same position.
 #[derive(Debug)]
 pub struct Pages {
     client: Client,
@@ -36,7 +37,7 @@ impl Pages {
         }
     }
 
-    /// The next document; none when the job has ended. Waits while the job runs.
+    /// Returns the next document, or `None` when the job has ended. Waits while the job runs.
     pub async fn next(&mut self) -> Result<Option<Document>, ClientError> {
         loop {
             if let Some(document) = self.ready.pop_front() {
@@ -61,7 +62,7 @@ impl Pages {
         }
     }
 
-    /// The numbers of the last answer; its `data` is empty.
+    /// Returns the progress in the last response; its `data` is empty.
     pub fn progress(&self) -> Option<&JobProgress<Document>> {
         self.progress.as_ref()
     }

@@ -8,12 +8,12 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Scrapes one page and waits for it.
+    /// Scrapes one page and waits for the result.
     pub async fn scrape(&self, request: &ScrapeRequest) -> Result<ScrapeAnswer, ClientError> {
         self.post("/v2/scrape", request).await
     }
 
-    /// A page scraped earlier, also one of a crawl; `status` is set while it is still being made.
+    /// Returns an earlier scrape or page of a crawl; `status` is set while it is in progress.
     pub async fn scrape_result(&self, id: ScrapeId) -> Result<ScrapeAnswer, ClientError> {
         self.get(&format!("/v2/scrape/{id}")).await
     }

@@ -1,4 +1,4 @@
-//! `POST /v2/search`: the web by words.
+//! `POST /v2/search`: web search.
 
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::search_answer::SearchAnswer;
@@ -7,7 +7,7 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Searches, and scrapes what was found if asked.
+    /// Searches, and scrapes the results if requested.
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, ClientError> {
         self.post("/v2/search", request).await
     }

@@ -6,7 +6,7 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Asks the documentation.
+    /// Searches the documentation for the answer to a question.
     pub async fn docs_search(&self, request: &DocsSearchRequest) -> Result<DocsAnswer, ClientError> {
         self.post("/v2/support/docs-search", request).await
     }

@@ -1,4 +1,4 @@
-//! `/v2/team/...`: what the team did, used and has left.
+//! `/v2/team/...`: activity, usage and remaining credits of the team.
 
 use harvestman_core::api::team::{
     Activity, ConcurrencyCheck, CreditPeriod, CreditUsage, Data, Endpoint, QueueStatus, TokenPeriod,
@@ -9,8 +9,8 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Calls of the last 24 hours, newest first. `limit` is 1 to 100; `cursor` is the one of the answer
-    /// before.
+    /// Lists the calls of the last 24 hours, newest first. `limit` is 1 to 100; `cursor` is that of the previous
+    /// response.
     pub async fn activity(
         &self,
         endpoint: Option<Endpoint>,
@@ -26,32 +26,32 @@ impl Client {
         self.get(&format!("/v2/team/activity?{}", parts.join("&"))).await
     }
 
-    /// Credits by month, and by key if asked.
+    /// Returns credits by month, and by key if requested.
     pub async fn credit_history(&self, query: UsageQuery) -> Result<UsageHistory<CreditPeriod>, ClientError> {
         self.get(&history("credit", query)).await
     }
 
-    /// Tokens by month, and by key if asked.
+    /// Returns tokens by month, and by key if requested.
     pub async fn token_history(&self, query: UsageQuery) -> Result<UsageHistory<TokenPeriod>, ClientError> {
         self.get(&history("token", query)).await
     }
 
-    /// Credits of this month.
+    /// Returns the credits of this month.
     pub async fn credit_usage(&self) -> Result<Data<CreditUsage>, ClientError> {
         self.get("/v2/team/credit-usage").await
     }
 
-    /// Tokens of this month.
+    /// Returns the tokens of this month.
     pub async fn token_usage(&self) -> Result<Data<TokenUsage>, ClientError> {
         self.get("/v2/team/token-usage").await
     }
 
-    /// What waits and what runs.
+    /// Returns the number of waiting and running pages.
     pub async fn queue_status(&self) -> Result<QueueStatus, ClientError> {
         self.get("/v2/team/queue-status").await
     }
 
-    /// Pages in work and their bound.
+    /// Returns the number of pages in flight and its limit.
     pub async fn concurrency(&self) -> Result<ConcurrencyCheck, ClientError> {
         self.get("/v2/concurrency-check").await
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_is_asked_for_as_the_server_reads_it() {
+    fn the_history_query_is_valid_for_the_server() {
         let path = history("credit", UsageQuery { by_api_key: true });
         let (path, query) = path.split_once('?').unwrap();
         assert_eq!(path, "/v2/team/credit-usage/historical");

@@ -1,4 +1,4 @@
-//! One request over `fetch`: address, key, body, and what kind of answer came back.
+//! Sends one request over `fetch` and classifies the response.
 
 use gloo_net::http::{Method, RequestBuilder};
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// `base` is the address of the server (`https://host:port`); no key in open mode.
+    /// Creates a client. `base` is the URL of the server (`https://host:port`); `key` is `None` in open mode.
     pub fn new(base: impl Into<String>, key: Option<String>) -> Self {
         let base: String = base.into();
         Self {
@@ -26,7 +26,7 @@ impl Client {
         }
     }
 
-    /// The same client whose requests end with [`ClientError::Aborted`] when `signal` says so.
+    /// Returns a client whose requests fail with [`ClientError::Aborted`] when `signal` is aborted.
     pub fn with_signal(&self, signal: AbortSignal) -> Self {
         Self {
             signal: Some(signal),
@@ -34,7 +34,7 @@ impl Client {
         }
     }
 
-    /// Address of the server, without a slash at its end.
+    /// Returns the URL of the server without a trailing slash.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -53,7 +53,7 @@ impl Client {
         body: &impl Serialize,
     ) -> Result<T, ClientError> {
         let body = serde_json::to_string(body)
-            .map_err(|error| ClientError::Network(format!("the request cannot be written: {error}")))?;
+            .map_err(|error| ClientError::Network(format!("cannot serialize the request: {error}")))?;
         self.send(Method::POST, path, Some(body)).await
     }
 
@@ -74,7 +74,7 @@ impl Client {
         answer.read()
     }
 
-    /// Sends a request and takes whatever status comes back.
+    /// Sends a request and returns the response, whatever its status.
     pub(crate) async fn exchange(
         &self,
         method: Method,
@@ -114,7 +114,7 @@ impl Client {
     }
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after_s: Option<u32>,

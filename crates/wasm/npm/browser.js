@@ -1,4 +1,4 @@
-// Browsers and bundlers: the wasm is an asset beside this module.
+// Browsers and bundlers: loads the wasm file as an asset next to this module.
 import init from './glue.js';
 
 await init({ module_or_path: new URL('./harvestman.wasm', import.meta.url) });

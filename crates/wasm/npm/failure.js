@@ -1,10 +1,10 @@
-// Errors of this package, and calls that may be repeated.
+// Error classes, and calls with retries.
 
 const BRAND = Symbol.for('harvestman.error');
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Anything that this package throws, except an abort, which is thrown as it is. */
+/** Base class of everything that this package throws, except an abort, which is rethrown unchanged. */
 export class HarvestmanError extends Error {
   constructor({ message, status, code, details, jobId }, options) {
     super(message, options);
@@ -13,7 +13,7 @@ export class HarvestmanError extends Error {
     Object.defineProperty(this, BRAND, { value: brands(new.target) });
   }
 
-  // By brand, so that errors of another copy of this package are told apart as well.
+  // By brand, so that `instanceof` also works with errors of another copy of this package.
   static [Symbol.hasInstance](value) {
     return value?.[BRAND]?.includes(this.brand) ?? false;
   }
@@ -21,7 +21,7 @@ export class HarvestmanError extends Error {
   static brand = 'error';
 }
 
-/** A request that the server refuses, or that was refused before it was sent. */
+/** The request is invalid. It was rejected by the server or before it was sent. */
 export class ValidationError extends HarvestmanError {
   static brand = 'validation';
 }
@@ -33,7 +33,7 @@ export class AuthError extends HarvestmanError {
 export class PaymentRequiredError extends HarvestmanError {
   static brand = 'payment';
 }
-/** Too many requests, even after repeating; `retryAfterMs` says when to come back. */
+/** Rate limited, even after retries. `retryAfterMs` is the time to wait. */
 export class RateLimitError extends HarvestmanError {
   static brand = 'rate';
   constructor(failure, options) {
@@ -41,15 +41,15 @@ export class RateLimitError extends HarvestmanError {
     this.retryAfterMs = (failure.retryAfterSeconds ?? 1) * 1000;
   }
 }
-/** No answer, or one that is not of this API. */
+/** No response, or a response that is not from this API. */
 export class NetworkError extends HarvestmanError {
   static brand = 'network';
 }
-/** The job did not end in the time that it was waited for; it goes on. */
+/** The job did not end within the timeout; it continues on the server. */
 export class JobTimeoutError extends HarvestmanError {
   static brand = 'timeout';
   constructor(jobId, timeoutMs) {
-    super({ code: 'JOB_TIMEOUT', message: `The job ${jobId} did not end within ${timeoutMs} ms; it goes on.`, jobId });
+    super({ code: 'JOB_TIMEOUT', message: `The job ${jobId} did not end within ${timeoutMs} ms; it continues on the server.`, jobId });
   }
 }
 
@@ -61,7 +61,7 @@ function brands(kind) {
   return found;
 }
 
-/** What the wasm threw, as an error class; anything else as it is. */
+/** Converts a failure thrown by the wasm to an error class; returns anything else unchanged. */
 export function toError(failure) {
   switch (failure?.kind) {
     case 'input':
@@ -93,7 +93,7 @@ function classOf(status) {
   }
 }
 
-/** Runs something in the wasm that answers at once. */
+/** Runs a synchronous wasm function and converts its failures. */
 export function guarded(run) {
   try {
     return run();
@@ -102,7 +102,7 @@ export function guarded(run) {
   }
 }
 
-/** Runs a call, repeated while the failure is a passing one and repeating cannot do harm. */
+/** Runs a call, and retries it while the failure is transient and a retry is safe. */
 export async function calling(call, { signal, timeoutMs, retries, repeatable }) {
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
@@ -112,7 +112,7 @@ export async function calling(call, { signal, timeoutMs, retries, repeatable }) 
       return await call(both);
     } catch (failure) {
       signal?.throwIfAborted();
-      if (limit?.aborted) throw new NetworkError({ code: 'TIMEOUT', message: `No answer within ${timeoutMs} ms.` });
+      if (limit?.aborted) throw new NetworkError({ code: 'TIMEOUT', message: `No response within ${timeoutMs} ms.` });
       if (attempt >= retries || !isPassing(failure, repeatable)) throw toError(failure);
       await wait(pause(attempt, failure.retryAfterSeconds), signal);
     }
@@ -130,7 +130,7 @@ function pause(attempt, retryAfterSeconds) {
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** Time, unless the signal comes first. */
+/** Resolves after `ms`, or rejects when the signal is aborted. */
 export function wait(ms, signal) {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

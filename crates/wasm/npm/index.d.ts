@@ -1,18 +1,18 @@
-// Types of the package. The names of options follow the API; a test of the crate compares them with the models.
+// Types of the package. Option names follow the API; a test of the crate compares them with the models.
 
-/** What may be given with every call. */
+/** Options of every call. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
 export interface Settings {
-  /** Else HARVESTMAN_API_KEY, else FIRECRAWL_API_KEY. None for a server in open mode. */
+  /** Default: HARVESTMAN_API_KEY, then FIRECRAWL_API_KEY. Not needed for a server in open mode. */
   apiKey?: string;
-  /** Else HARVESTMAN_API_URL, else FIRECRAWL_API_URL, else http://localhost:3002. */
+  /** Default: HARVESTMAN_API_URL, then FIRECRAWL_API_URL, then http://localhost:3002. */
   apiUrl?: string;
-  /** Repetitions of a call that failed for a passing reason and can be repeated without harm; 2. */
+  /** Maximum retries after a transient failure if a retry is safe. Default: 2. */
   maxRetries?: number;
-  /** Longest time for one answer; none. */
+  /** Timeout for one response. Default: none. */
   timeoutMs?: number;
 }
 
@@ -44,7 +44,7 @@ export type Parser =
   | { type: 'pdf'; mode?: 'fast' | 'auto' | 'ocr'; maxPages?: number; pages?: boolean; blocks?: boolean; pageMarkers?: boolean }
   | { type: 'image' };
 
-/** How a page is fetched and what is made of it. */
+/** How a page is fetched, and which formats are returned. */
 export interface ScrapeOptions {
   formats?: Format[];
   onlyMainContent?: boolean;
@@ -85,7 +85,7 @@ export interface Webhook {
   events?: string[];
 }
 
-/** What belongs to a crawl, and how fast it goes. */
+/** Scope and pace of a crawl. */
 export interface CrawlOptions {
   prompt?: string;
   excludePaths?: string[];
@@ -109,12 +109,12 @@ export interface CrawlOptions {
   zeroDataRetention?: boolean;
 }
 
-/** What is made of each page of a batch, and where they go. */
+/** Options of a batch scrape. */
 export interface BatchScrapeOptions extends ScrapeOptions {
   webhook?: string | Webhook;
-  /** A batch scrape that these pages are added to; one that has ended runs again. */
+  /** Id of a batch scrape to which the pages are added. One that has ended runs again. */
   appendToId?: string;
-  /** Leave out what is no address instead of refusing everything; true. */
+  /** Skip invalid URLs instead of rejecting the request. Default: true. */
   ignoreInvalidURLs?: boolean;
   maxConcurrency?: number;
   zeroDataRetention?: boolean;
@@ -143,7 +143,7 @@ export interface Metadata {
   [name: string]: unknown;
 }
 
-/** A page; only what was asked for is there. */
+/** A page, with only the requested formats. */
 export interface Document {
   markdown?: string;
   html?: string;
@@ -168,7 +168,7 @@ export type JobStatus = 'scraping' | 'completed' | 'failed' | 'cancelled';
 export interface JobProgress {
   success: boolean;
   status: JobStatus;
-  /** Crawl: pages attempted (fetched, in flight and queued). Batch scrape: pages given. */
+  /** Crawl: pages attempted (fetched, in flight and queued). Batch scrape: pages in the list. */
   total: number;
   completed: number;
   creditsUsed: number;
@@ -177,7 +177,7 @@ export interface JobProgress {
   completedAt?: string;
   /** Seconds. */
   duration?: number;
-  /** Address of the rest; null when the job has ended and this was all. */
+  /** URL of the next chunk; null when the job has ended and this was the last one. */
   next: string | null;
   warning?: string;
   error?: string;
@@ -202,12 +202,12 @@ export interface ActiveCrawl {
 }
 
 export interface PagesOptions extends CallOptions {
-  /** Called with new numbers; `data` is empty. */
+  /** Called when the progress changes; `data` is empty. */
   onProgress?: (progress: JobProgress) => void;
 }
 
 export interface WaitOptions extends PagesOptions {
-  /** Longest time to wait for the end; then a JobTimeoutError, while the job goes on. */
+  /** Timeout for the end of the job. Then throws a JobTimeoutError, while the job continues on the server. */
   timeoutMs?: number;
 }
 
@@ -220,9 +220,9 @@ declare class Job {
   protected constructor();
   readonly id: string;
   readonly url: string;
-  /** Every document once, in order of completion, as soon as it is ready; ends when the job has ended. */
+  /** Yields every document once, in order of completion, as soon as it is ready, until the job has ended. */
   pages(options?: PagesOptions): AsyncGenerator<Document, void, void>;
-  /** Waits for the end: the final status with all documents. */
+  /** Waits until the job has ended and returns the final status with all documents. */
   wait(options?: WaitOptions): Promise<JobResult>;
   status(options?: StatusOptions): Promise<JobProgress>;
   errors(options?: CallOptions): Promise<JobErrors>;
@@ -234,24 +234,24 @@ export declare class CrawlJob extends Job {}
 
 /** A batch scrape on the server. */
 export declare class BatchScrapeJob extends Job {
-  /** What was among the addresses and is none. */
+  /** The entries of the list that are not valid URLs. */
   readonly invalidURLs: string[];
 }
 
-/** Which addresses of a site are listed, and in which order. */
+/** Which URLs of a site are listed, and in which order. */
 export interface MapOptions {
-  /** Orders by relevance to this; nothing is left out. */
+  /** Sorts by relevance to this text; no URL is dropped. */
   search?: string;
   sitemap?: 'skip' | 'include' | 'only';
-  /** true */
+  /** Default: true. */
   includeSubdomains?: boolean;
-  /** Leaves out addresses with a query; true. */
+  /** Drops URLs with a query. Default: true. */
   ignoreQueryParameters?: boolean;
-  /** Sitemaps are kept for up to 7 days otherwise. */
+  /** Ignores cached sitemaps, which are up to 7 days old. */
   ignoreCache?: boolean;
-  /** 1 to 100000; 5000. */
+  /** 1 to 100000. Default: 5000. */
   limit?: number;
-  /** Milliseconds; none. */
+  /** Milliseconds. Default: none. */
   timeout?: number;
   location?: { country?: string; languages?: string[] };
   includePaths?: string[];
@@ -271,63 +271,63 @@ export interface MapResult {
   warning?: string;
 }
 
-/** The API of one server for one key. */
+/** A client of one server with one key. */
 export declare class Harvestman {
-  /** A bare string is the key. */
+  /** A string is taken as the API key. */
   constructor(settings?: Settings | string);
   readonly apiUrl: string;
   scrape(url: string, options?: ScrapeRequest, call?: CallOptions): Promise<Document>;
-  /** A page scraped earlier, by `metadata.scrapeId`. */
+  /** Returns an earlier scrape, by `metadata.scrapeId`. */
   getScrape(id: string, call?: CallOptions): Promise<Document>;
-  /** Starts a crawl and gives its job without waiting. */
+  /** Starts a crawl and returns its job without waiting. */
   startCrawl(url: string, options?: CrawlOptions, call?: CallOptions): Promise<CrawlJob>;
-  /** The job of a crawl that was started elsewhere. */
+  /** Returns the job of a crawl that was started elsewhere. */
   job(id: string): CrawlJob;
-  /** Crawls and waits: the final status with all documents. */
+  /** Crawls, waits, and returns the final status with all documents. */
   crawl(url: string, options?: CrawlOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
   getCrawlStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
   cancelCrawl(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
   getCrawlErrors(id: string, call?: CallOptions): Promise<JobErrors>;
   getActiveCrawls(call?: CallOptions): Promise<ActiveCrawl[]>;
-  /** Starts a batch scrape of these pages and gives its job without waiting; with `appendToId` they are added to one. */
+  /** Starts a batch scrape and returns its job without waiting. `appendToId` adds the pages to an existing one. */
   startBatchScrape(urls: string[], options?: BatchScrapeOptions, call?: CallOptions): Promise<BatchScrapeJob>;
-  /** The job of a batch scrape that was started elsewhere. */
+  /** Returns the job of a batch scrape that was started elsewhere. */
   batchScrapeJob(id: string): BatchScrapeJob;
-  /** Scrapes these pages and waits: the final status with all documents. */
+  /** Scrapes a list of pages, waits, and returns the final status with all documents. */
   batchScrape(urls: string[], options?: BatchScrapeOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
   getBatchScrapeStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
   cancelBatchScrape(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
   getBatchScrapeErrors(id: string, call?: CallOptions): Promise<JobErrors>;
-  /** The addresses of a site, best first. */
+  /** Lists the URLs of a site, best first. */
   map(url: string, options?: MapOptions, call?: CallOptions): Promise<MapResult>;
 }
 
 export default Harvestman;
 
-/** Anything that this package throws, except an abort, which is thrown as it is. */
+/** Base class of everything that this package throws, except an abort, which is rethrown unchanged. */
 export declare class HarvestmanError extends Error {
   readonly status?: number;
   readonly code?: string;
   readonly details?: unknown;
   readonly jobId?: string;
 }
-/** A request that the server refuses, or that was refused before it was sent. */
+/** The request is invalid. It was rejected by the server or before it was sent. */
 export declare class ValidationError extends HarvestmanError {}
 /** The key is missing or unknown. */
 export declare class AuthError extends HarvestmanError {}
 /** Not enough credits. */
 export declare class PaymentRequiredError extends HarvestmanError {}
-/** Too many requests, even after repeating. */
+/** Rate limited, even after retries. */
 export declare class RateLimitError extends HarvestmanError {
   readonly retryAfterMs: number;
 }
-/** No answer, or one that is not of this API. */
+/** No response, or a response that is not from this API. */
 export declare class NetworkError extends HarvestmanError {}
-/** The job did not end in the time that it was waited for; it goes on. */
+/** The job did not end within the timeout; it continues on the server. */
 export declare class JobTimeoutError extends HarvestmanError {}
 
 export interface PageOptions {
-  /** Where the page came from; without it relative links are left out. */
+  /** URL of the page; without it, relative links are dropped. */
   url?: string;
   onlyMainContent?: boolean;
   includeTags?: string[];
@@ -335,22 +335,22 @@ export interface PageOptions {
   removeBase64Images?: boolean;
 }
 
-/** GitHub-flavoured Markdown of a page, as the server makes it. */
+/** Converts a page to GitHub-flavored Markdown, as the server does. */
 export declare function htmlToMarkdown(html: string, options?: PageOptions): string;
-/** The HTML of a page without what is no content, as the server makes it. */
+/** Removes everything but the content from the HTML of a page, as the server does. */
 export declare function cleanHtml(html: string, options?: PageOptions): string;
-/** Every link of a page, absolute, without fragment, each once. */
+/** Returns every link of a page: absolute, without fragment and duplicates. */
 export declare function extractLinks(html: string, options?: PageOptions): string[];
-/** Title, description, language, Open Graph and all other metadata. */
+/** Returns title, description, language, Open Graph and all other metadata. */
 export declare function extractMetadata(html: string, options?: PageOptions): Metadata;
 
-/** Two addresses with the same normal form are one page of a crawl. */
+/** Returns the normal form of a URL. A crawl treats URLs with the same form as one page. */
 export declare function normalizeUrl(
   url: string | URL,
   options?: { ignoreQueryParameters?: boolean; deduplicateSimilarURLs?: boolean },
 ): string;
 
-/** A sitemap or an index of sitemaps that came from `url`; throws if it is neither. */
+/** Parses a sitemap or sitemap index fetched from `url`; throws if it is neither. */
 export declare function parseSitemap(
   body: string | Uint8Array | ArrayBuffer,
   options: { url: string | URL },
@@ -360,8 +360,8 @@ export declare function parseSitemap(
 export declare class Robots {
   constructor(text: string);
   /**
-   * For an address and the product token of a crawler: the rule that decided as it stands in the file, with its line
-   * from 1, unless none is about the address; the delay is in seconds.
+   * Checks a URL for the product token of a crawler. `rule` is the deciding rule as written in the file, `line` its
+   * line number from 1, unless no rule applies. `crawlDelay` is in seconds.
    */
   check(
     url: string | URL,
@@ -372,13 +372,13 @@ export declare class Robots {
 /** The scope rules of a crawl request. */
 export declare class Scope {
   constructor(request: CrawlOptions & { url: string });
-  /** For a link at a discovery depth; a link on the start page has depth 1. */
+  /** Checks a link found at a discovery depth. A link on the start page has depth 1. */
   check(url: string | URL, options?: { depth?: number }): { included: boolean; reason?: string };
 }
 
-/** Value of the signature header for a body. */
+/** Returns the value of the signature header for a body. */
 export declare function signWebhook(webhook: { body: string | Uint8Array | ArrayBuffer; secret: string }): string;
-/** The event of a webhook, if its signature is right; throws otherwise. `body` must be the bytes as received. */
+/** Returns the event of a webhook, or throws if its signature is invalid. `body` must be the bytes as received. */
 export declare function verifyWebhook(webhook: {
   body: string | Uint8Array | ArrayBuffer;
   signature: string | null | undefined;

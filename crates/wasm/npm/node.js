@@ -1,4 +1,4 @@
-// Node.js, Deno, Bun: the wasm is read from the file beside.
+// Node.js, Deno, Bun: reads the wasm file next to this module.
 import { readFileSync } from 'node:fs';
 import { initSync } from './glue.js';
 

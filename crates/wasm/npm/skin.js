@@ -1,5 +1,5 @@
-// What JavaScript has and wasm lacks: async iteration, abort signals, waiting, error classes.
-// Every decision about the API is made in the wasm.
+// The JavaScript part of the API: async iteration, abort signals, waiting, error classes.
+// Every rule of the API is in the wasm.
 import { ApiClient } from './glue.js';
 import { calling, guarded, JobTimeoutError, wait } from './failure.js';
 import { environment, pick } from './settings.js';
@@ -10,7 +10,7 @@ export { cleanHtml, extractLinks, extractMetadata, htmlToMarkdown, normalizeUrl,
 const DEFAULT_URL = 'http://localhost:3002';
 const DEFAULT_POLL_MS = 1000;
 
-/** The API of one server for one key. */
+/** A client of one server with one key. */
 export class Harvestman {
   #client;
   #retries;
@@ -25,24 +25,24 @@ export class Harvestman {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** One page: its document. */
+  /** Scrapes a page and returns its document. */
   async scrape(url, options = {}, { signal } = {}) {
     const answer = await this.#send((client, signal) => client.scrape({ ...options, url }, signal), signal);
     return answer.warning ? { ...answer.data, warning: answer.data.warning ?? answer.warning } : answer.data;
   }
 
-  /** A page scraped earlier, by `metadata.scrapeId`. */
+  /** Returns an earlier scrape, by `metadata.scrapeId`. */
   async getScrape(id, { signal } = {}) {
     return (await this.#read((client, signal) => client.scrapeResult(id, signal), signal)).data;
   }
 
-  /** Starts a crawl and gives its job without waiting. */
+  /** Starts a crawl and returns its job without waiting. */
   async startCrawl(url, options = {}, { signal } = {}) {
     const { id } = await this.#send((client, signal) => client.startCrawl({ ...options, url }, signal), signal);
     return this.job(id);
   }
 
-  /** The job of a crawl that was started elsewhere. */
+  /** Returns the job of a crawl that was started elsewhere. */
   job(id) {
     return new CrawlJob(id, `${this.apiUrl}/v2/crawl/${id}`, {
       pages: (signal) => guarded(() => this.#client.crawlPages(id, signal)),
@@ -53,34 +53,34 @@ export class Harvestman {
     });
   }
 
-  /** Numbers of a crawl and its documents from `skip` on, as many as one answer holds. */
+  /** Returns the progress of a crawl and its documents from `skip`, as many as fit into one response. */
   getCrawlStatus(id, { skip = 0, limit, signal } = {}) {
     return this.#read((client, signal) => client.crawlStatus(id, skip, limit, signal), signal);
   }
 
-  /** Crawls and waits: the final status with all documents. */
+  /** Crawls, waits, and returns the final status with all documents. */
   async crawl(url, options = {}, more = {}) {
     const { onProgress, signal, timeoutMs, ...request } = { ...options, ...more };
     const job = await this.startCrawl(url, request, { signal });
     return job.wait({ onProgress, signal, timeoutMs });
   }
 
-  /** Stops a crawl; documents so far stay readable. */
+  /** Cancels a crawl; its documents stay readable. */
   cancelCrawl(id, { signal } = {}) {
     return this.#read((client, signal) => client.cancelCrawl(id, signal), signal);
   }
 
-  /** Pages that failed, and addresses that robots.txt forbids. */
+  /** Returns the failed pages and the URLs blocked by robots.txt. */
   getCrawlErrors(id, { signal } = {}) {
     return this.#read((client, signal) => client.crawlErrors(id, signal), signal);
   }
 
-  /** Running crawls of the team, newest first. */
+  /** Lists the running crawls of the team, newest first. */
   async getActiveCrawls({ signal } = {}) {
     return (await this.#read((client, signal) => client.activeCrawls(signal), signal)).crawls;
   }
 
-  /** Starts a batch scrape of these pages and gives its job without waiting; with `appendToId` they are added to one. */
+  /** Starts a batch scrape and returns its job without waiting. `appendToId` adds the pages to an existing one. */
   async startBatchScrape(urls, options = {}, { signal } = {}) {
     const { id, invalidURLs } = await this.#send((client, signal) => client.startBatchScrape({ ...options, urls }, signal), signal);
     const job = this.batchScrapeJob(id);
@@ -88,7 +88,7 @@ export class Harvestman {
     return job;
   }
 
-  /** The job of a batch scrape that was started elsewhere. */
+  /** Returns the job of a batch scrape that was started elsewhere. */
   batchScrapeJob(id) {
     return new BatchScrapeJob(id, `${this.apiUrl}/v2/batch/scrape/${id}`, {
       pages: (signal) => guarded(() => this.#client.batchScrapePages(id, signal)),
@@ -99,35 +99,35 @@ export class Harvestman {
     });
   }
 
-  /** Scrapes these pages and waits: the final status with all documents. */
+  /** Scrapes a list of pages, waits, and returns the final status with all documents. */
   async batchScrape(urls, options = {}, more = {}) {
     const { onProgress, signal, timeoutMs, ...request } = { ...options, ...more };
     const job = await this.startBatchScrape(urls, request, { signal });
     return job.wait({ onProgress, signal, timeoutMs });
   }
 
-  /** Numbers of a batch scrape and its documents from `skip` on, as many as one answer holds. */
+  /** Returns the progress of a batch scrape and its documents from `skip`, as many as fit into one response. */
   getBatchScrapeStatus(id, { skip = 0, limit, signal } = {}) {
     return this.#read((client, signal) => client.batchScrapeStatus(id, skip, limit, signal), signal);
   }
 
-  /** Stops a batch scrape; documents so far stay readable. */
+  /** Cancels a batch scrape; its documents stay readable. */
   cancelBatchScrape(id, { signal } = {}) {
     return this.#read((client, signal) => client.cancelBatchScrape(id, signal), signal);
   }
 
-  /** Pages that failed. */
+  /** Returns the failed pages. */
   getBatchScrapeErrors(id, { signal } = {}) {
     return this.#read((client, signal) => client.batchScrapeErrors(id, signal), signal);
   }
 
-  /** The addresses of a site, best first. */
+  /** Lists the URLs of a site, best first. */
   async map(url, options = {}, { signal } = {}) {
     const { links, warning } = await this.#send((client, signal) => client.map({ ...options, url }, signal), signal);
     return warning ? { links, warning } : { links };
   }
 
-  // A call that may have an effect is repeated only when the server refused it for being busy.
+  // A call that may have an effect is retried only if the server rejected it as rate limited.
   #send(call, signal) {
     return this.#call(call, signal, false);
   }
@@ -156,16 +156,16 @@ class Job {
     this.url = url;
   }
 
-  /** Every document once, in order of completion, as soon as it is ready; ends when the job has ended. */
+  /** Yields every document once, in order of completion, as soon as it is ready, until the job has ended. */
   async *pages({ signal, onProgress } = {}) {
     const stream = this.#calls.pages(signal);
-    let told;
+    let reported;
     try {
       for (;;) {
         const document = await calling(() => stream.next(), { signal, retries: this.#calls.retries, repeatable: true });
         const progress = stream.progress();
-        if (onProgress && progress && told !== JSON.stringify(progress)) {
-          told = JSON.stringify(progress);
+        if (onProgress && progress && reported !== JSON.stringify(progress)) {
+          reported = JSON.stringify(progress);
           onProgress(progress);
         }
         if (document === undefined) return;
@@ -176,7 +176,7 @@ class Job {
     }
   }
 
-  /** Waits for the end: the final status with all documents. */
+  /** Waits until the job has ended and returns the final status with all documents. */
   async wait({ signal, onProgress, timeoutMs } = {}) {
     const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const both = limit && signal ? AbortSignal.any([limit, signal]) : (limit ?? signal);
@@ -212,6 +212,6 @@ export class CrawlJob extends Job {}
 
 /** A batch scrape on the server. */
 export class BatchScrapeJob extends Job {
-  /** What was among the addresses and is none. */
+  /** The entries of the list that are not valid URLs. */
   invalidURLs = [];
 }

@@ -1,4 +1,4 @@
-// The same, started by hand: `await init(bytes | module | response | url)` or `initSync(bytes | module)`.
+// The same package with manual loading: `await init(bytes | module | response | url)` or `initSync(bytes | module)`.
 import start, { initSync as startSync } from './glue.js';
 
 export const init = async (source) => void (await start({ module_or_path: source }));

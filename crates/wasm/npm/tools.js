@@ -4,32 +4,32 @@ import { guarded, ValidationError } from './failure.js';
 
 const bytesOf = (body) => (typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body));
 
-/** GitHub-flavoured Markdown of a page, as the server makes it. */
+/** Converts a page to GitHub-flavored Markdown, as the server does. */
 export const htmlToMarkdown = (html, options) => guarded(() => glue.htmlToMarkdown(html, options));
 
-/** The HTML of a page without what is no content, as the server makes it. */
+/** Removes everything but the content from the HTML of a page, as the server does. */
 export const cleanHtml = (html, options) => guarded(() => glue.cleanHtml(html, options));
 
-/** Every link of a page, absolute, without fragment, each once. */
+/** Returns every link of a page: absolute, without fragment and duplicates. */
 export const extractLinks = (html, options) => guarded(() => glue.extractLinks(html, options));
 
-/** Title, description, language, Open Graph and all other metadata. */
+/** Returns title, description, language, Open Graph and all other metadata. */
 export const extractMetadata = (html, options) => guarded(() => glue.extractMetadata(html, options));
 
-/** Two addresses with the same normal form are one page of a crawl. */
+/** Returns the normal form of a URL. A crawl treats URLs with the same form as one page. */
 export const normalizeUrl = (url, options) => guarded(() => glue.normalizeUrl(String(url), options));
 
-/** `{ pages, sitemaps }` of a sitemap that came from `url`. */
+/** Returns `{ pages, sitemaps }` of a sitemap fetched from `url`. */
 export const parseSitemap = (body, { url }) => guarded(() => glue.parseSitemap(bytesOf(body), String(url)));
 
-/** Value of the signature header for a body. */
+/** Returns the value of the signature header for a body. */
 export const signWebhook = ({ body, secret }) => glue.signWebhook(secret, bytesOf(body));
 
-/** The event of a webhook, if its signature is right; throws otherwise. `body` must be the bytes as received. */
+/** Returns the event of a webhook, or throws if its signature is invalid. `body` must be the bytes as received. */
 export function verifyWebhook({ body, signature, secret }) {
   const bytes = bytesOf(body);
   if (!glue.checkWebhook(secret, bytes, String(signature ?? ''))) {
-    throw new ValidationError({ code: 'BAD_SIGNATURE', message: 'The signature does not fit the body: it was not signed with this secret, or the body was changed on its way.' });
+    throw new ValidationError({ code: 'BAD_SIGNATURE', message: 'The signature does not match the body: it was made with another secret, or the body was changed in transit.' });
   }
   return JSON.parse(new TextDecoder().decode(bytes));
 }
@@ -40,7 +40,7 @@ export class Robots {
   constructor(text) {
     this.#rules = new glue.Robots(text);
   }
-  /** `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for an address and the product token of a crawler. */
+  /** Returns `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for a URL and the product token of a crawler. */
   check(url, agent = '*') {
     return guarded(() => this.#rules.check(String(url), agent));
   }
@@ -55,7 +55,7 @@ export class Scope {
   constructor(request) {
     this.#rules = guarded(() => new glue.Scope(request));
   }
-  /** `{ included, reason? }` for a link at a discovery depth. */
+  /** Returns `{ included, reason? }` for a link at a discovery depth. */
   check(url, { depth = 1 } = {}) {
     return guarded(() => this.#rules.check(String(url), depth));
   }

@@ -1,4 +1,4 @@
-//! What crosses between Rust and JavaScript: JSON values and failures.
+//! The boundary between Rust and JavaScript: JSON values and failures.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::{ApiError, ErrorCode};
@@ -7,23 +7,26 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
-/// A JavaScript value as JSON text; `undefined` is an empty object. Errors: what JSON cannot hold, such as a cycle.
+/// Serializes a JavaScript value to JSON; `undefined` becomes an empty object.
+///
+/// # Errors
+/// If JSON cannot represent the value, for example because of a cycle.
 pub(crate) fn json_text(value: &JsValue) -> Result<String, JsValue> {
     if value.is_undefined() || value.is_null() {
         return Ok("{}".to_owned());
     }
-    let text = JSON::stringify(value).map_err(|_| bad_input("the options cannot be written as JSON"))?;
+    let text = JSON::stringify(value).map_err(|_| bad_input("cannot serialize the options to JSON"))?;
     text.as_string()
         .ok_or_else(|| bad_input("the options must be an object"))
 }
 
-/// A Rust value as a plain JavaScript one.
+/// Converts a Rust value to a plain JavaScript value.
 pub(crate) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
     let text = serde_json::to_string(value).map_err(|error| bad_input(&error.to_string()))?;
     JSON::parse(&text)
 }
 
-/// A failure that the caller's input caused, found before anything was sent.
+/// Returns the failure for invalid input that was rejected before anything was sent.
 pub(crate) fn refused(error: &ApiError) -> JsValue {
     failure(&json!({
         "kind": "input",
@@ -34,12 +37,12 @@ pub(crate) fn refused(error: &ApiError) -> JsValue {
     }))
 }
 
-/// The same with a sentence alone.
+/// Returns the failure for invalid input with only a message.
 pub(crate) fn bad_input(message: &str) -> JsValue {
     refused(&ApiError::new(ErrorCode::BadRequest, message))
 }
 
-/// A failed call.
+/// Returns the failure of a call.
 pub(crate) fn failed(error: &ClientError) -> JsValue {
     failure(&client_failure(error))
 }
@@ -72,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_failed_call_stays_apart() {
+    fn each_kind_of_failure_is_distinct() {
         let mut limited = ApiError::new(ErrorCode::RateLimited, "slow down");
         limited.retry_after_s = Some(7);
         let api = ClientError::Api {
@@ -80,9 +83,9 @@ mod tests {
             code: "RATE_LIMITED".to_owned(),
             error: limited,
         };
-        let told = client_failure(&api);
+        let failure = client_failure(&api);
         assert_eq!(
-            (told["kind"].as_str(), told["retryAfterSeconds"].as_u64()),
+            (failure["kind"].as_str(), failure["retryAfterSeconds"].as_u64()),
             (Some("api"), Some(7))
         );
         assert_eq!(client_failure(&ClientError::Aborted)["kind"], "aborted");

@@ -1,4 +1,4 @@
-//! The client, call by call. Requests are read as strictly as the server reads them, before anything is sent.
+//! The client, one method per call. Requests are validated as strictly as by the server before anything is sent.
 
 use std::{cell::RefCell, rc::Rc, str::FromStr};
 
@@ -15,7 +15,7 @@ use web_sys::AbortSignal;
 
 use crate::border::{bad_input, failed, json_text, refused, to_js};
 
-/// One server and one key.
+/// A client of one server with one key.
 #[wasm_bindgen]
 pub struct ApiClient {
     client: Client,
@@ -23,7 +23,7 @@ pub struct ApiClient {
 
 #[wasm_bindgen]
 impl ApiClient {
-    /// `base` is the address of the server; without a key for a server in open mode.
+    /// Creates a client. `base` is the URL of the server; `key` is absent in open mode.
     #[wasm_bindgen(constructor)]
     pub fn new(base: String, key: Option<String>) -> ApiClient {
         ApiClient {
@@ -31,13 +31,13 @@ impl ApiClient {
         }
     }
 
-    /// `POST /v2/scrape`: the document.
+    /// `POST /v2/scrape`; resolves to the document.
     pub fn scrape(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
         let request = read(&request, ScrapeRequest::from_json)?;
         Ok(self.call(signal, async move |client: Client| client.scrape(&request).await))
     }
 
-    /// `GET /v2/scrape/{id}`: the document.
+    /// `GET /v2/scrape/{id}`; resolves to the document.
     #[wasm_bindgen(js_name = scrapeResult)]
     pub fn scrape_result(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
         let id = id_of::<ScrapeId>(id)?;
@@ -95,7 +95,7 @@ impl ApiClient {
         Ok(self.call(signal, async move |client: Client| client.map(&request).await))
     }
 
-    /// All documents of a crawl, one after the other.
+    /// Streams the documents of a crawl.
     #[wasm_bindgen(js_name = crawlPages)]
     pub fn crawl_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
         Ok(JobPages::new(self.with(signal).crawl_pages(id_of::<JobId>(id)?)))
@@ -148,7 +148,7 @@ impl ApiClient {
         }))
     }
 
-    /// All documents of a batch scrape, one after the other.
+    /// Streams the documents of a batch scrape.
     #[wasm_bindgen(js_name = batchScrapePages)]
     pub fn batch_scrape_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
         Ok(JobPages::new(
@@ -165,7 +165,7 @@ impl ApiClient {
         }
     }
 
-    /// Runs `call` on a client of its own, so that JavaScript may free this object meanwhile.
+    /// Runs `call` on its own client, so that JavaScript may free this object in the meantime.
     fn call<T, F>(&self, signal: Option<AbortSignal>, call: F) -> Promise
     where
         T: Serialize,
@@ -176,10 +176,10 @@ impl ApiClient {
     }
 }
 
-/// The documents of a job. An error leaves it where it was: asking again goes on.
+/// Stream of the documents of a job. After an error, the next call continues at the same position.
 #[wasm_bindgen]
 pub struct JobPages {
-    /// Empty while a question is open.
+    /// `None` while a call is in progress.
     pages: Rc<RefCell<Option<Pages>>>,
 }
 
@@ -193,12 +193,12 @@ impl JobPages {
 
 #[wasm_bindgen]
 impl JobPages {
-    /// The next document; `undefined` when the job has ended and every document was given.
+    /// Resolves to the next document, or to `undefined` when the job has ended and every document was returned.
     pub fn next(&self) -> Promise {
         let shared = Rc::clone(&self.pages);
         future_to_promise(async move {
             let Some(mut pages) = shared.borrow_mut().take() else {
-                return Err(bad_input("the next page is already being waited for"));
+                return Err(bad_input("another call is already waiting for the next page"));
             };
             let next = pages.next().await;
             *shared.borrow_mut() = Some(pages);
@@ -209,7 +209,7 @@ impl JobPages {
         })
     }
 
-    /// Numbers of the job as last heard of, without documents; `undefined` before the first page.
+    /// Returns the last known progress of the job without documents; `undefined` before the first page.
     pub fn progress(&self) -> Result<JsValue, JsValue> {
         match self.pages.borrow().as_ref().and_then(Pages::progress) {
             Some(progress) => to_js(progress),

@@ -1,8 +1,8 @@
-//! The npm package's wasm: what the project's own client, core and content can do, offered to JavaScript.
+//! The wasm part of the npm package: exposes client, core and content to JavaScript.
 //!
-//! Values cross the border as JSON, read as strictly as the server reads a body. Failures cross it as plain objects,
-//! which the JavaScript beside (`npm/`) turns into error classes. No rule of the API lives here, nothing is kept
-//! between calls except what JavaScript holds, and nothing but the client talks to anyone.
+//! Values cross the boundary as JSON and are validated as strictly as by the server. Failures cross it as plain
+//! objects, which the JavaScript in `npm/` turns into error classes. This crate has no API rules and no state of its
+//! own, and only the client does I/O.
 
 mod border;
 pub mod client;

@@ -5,7 +5,7 @@ use harvestman_core::api::{ApiError, ErrorCode};
 use serde::Deserialize;
 use url::Url;
 
-/// What may be said about a page that is at hand.
+/// Options for converting a page.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct PageOptions {
@@ -17,7 +17,7 @@ pub(crate) struct PageOptions {
 }
 
 impl Default for PageOptions {
-    /// As in the API.
+    /// The defaults of the API.
     fn default() -> Self {
         Self {
             url: None,
@@ -30,18 +30,24 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
-    /// Errors: an unknown name or a wrong type.
+    /// Parses options.
+    ///
+    /// # Errors
+    /// For an unknown name or a wrong type.
     pub(crate) fn from_json(text: &str) -> Result<PageOptions, ApiError> {
         serde_json::from_str(text).map_err(|error| bad(error.to_string()))
     }
 
-    /// Where the page came from. Without an address relative links lead nowhere and are left out.
+    /// Returns the URL of the page. Without one, relative links are dropped.
     pub(crate) fn url(&self) -> Result<Url, ApiError> {
         let text = self.url.as_deref().unwrap_or("about:blank");
-        Url::parse(text).map_err(|error| bad(format!("`url` is not a valid address ({error}): `{text}`")))
+        Url::parse(text).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{text}`")))
     }
 
-    /// The part of the page that is wanted. Errors: a selector that cannot be read.
+    /// Returns the selected part of the page.
+    ///
+    /// # Errors
+    /// For an invalid selector.
     pub(crate) fn selection(&self) -> Result<Selection, ApiError> {
         Ok(Selection {
             only_main_content: self.only_main_content,

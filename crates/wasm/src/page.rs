@@ -1,4 +1,4 @@
-//! Functions over the HTML of one page.
+//! Functions on the HTML of one page.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use crate::{
     options::PageOptions,
 };
 
-/// GitHub-flavoured Markdown of a page, as the API makes it.
+/// Converts a page to GitHub-flavored Markdown, as the API does.
 #[wasm_bindgen(js_name = htmlToMarkdown)]
 pub fn html_to_markdown(html: &str, options: JsValue) -> Result<String, JsValue> {
     markdown(html, &json_text(&options)?).map_err(|error| refused(&error))
 }
 
-/// The HTML of a page without what is no content, as the API makes it.
+/// Removes everything but the content from the HTML of a page, as the API does.
 #[wasm_bindgen(js_name = cleanHtml)]
 pub fn clean_html(html: &str, options: JsValue) -> Result<String, JsValue> {
     cleaned(html, &json_text(&options)?).map_err(|error| refused(&error))
 }
 
-/// Every link of a page that can be followed, absolute, without fragment, each once.
+/// Returns every link of a page: absolute, without fragment and duplicates.
 #[wasm_bindgen(js_name = extractLinks)]
 pub fn extract_links(html: &str, options: JsValue) -> Result<Vec<String>, JsValue> {
     links(html, &json_text(&options)?).map_err(|error| refused(&error))
 }
 
-/// Title, description, language, Open Graph and all other metadata of a page, under the API's names.
+/// Returns title, description, language, Open Graph and all other metadata of a page, named as in the API.
 #[wasm_bindgen(js_name = extractMetadata)]
 pub fn extract_metadata(html: &str, options: JsValue) -> Result<JsValue, JsValue> {
     to_js(&metadata(html, &json_text(&options)?).map_err(|error| refused(&error))?)
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn options_choose_parts_of_the_page() {
+    fn options_select_parts_of_the_page() {
         let text = markdown(HTML, r#"{"includeTags":["b"]}"#).unwrap();
         assert!(text.contains("legs") && !text.contains("Spiders"), "{text}");
         let text = markdown(HTML, r#"{"excludeTags":["h1"]}"#).unwrap();
@@ -121,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn bad_options_are_refused_with_a_reason() {
+    fn invalid_options_are_rejected_with_a_reason() {
         let message = |options: &str| markdown(HTML, options).unwrap_err().message;
         assert!(message(r#"{"onlyMain":true}"#).contains("onlyMain"));
-        assert!(message(r#"{"url":"nowhere"}"#).contains("`url` is not a valid address"));
+        assert!(message(r#"{"url":"nowhere"}"#).contains("`url` is not a valid URL"));
         assert!(message(r#"{"includeTags":["a["]}"#).contains("`includeTags`"));
     }
 }

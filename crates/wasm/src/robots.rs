@@ -1,4 +1,4 @@
-//! robots.txt, asked about one agent and one address at a time.
+//! Checks URLs against a robots.txt.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -12,10 +12,10 @@ use wasm_bindgen::prelude::*;
 
 use crate::border::{refused, to_js};
 
-/// Agents whose rules are kept between questions.
+/// Maximum number of agents whose parsed rules are cached.
 const MAX_AGENTS: usize = 16;
 
-/// One robots.txt.
+/// A robots.txt.
 #[wasm_bindgen]
 pub struct Robots {
     text: String,
@@ -24,7 +24,7 @@ pub struct Robots {
 
 #[wasm_bindgen]
 impl Robots {
-    /// Never fails: what cannot be understood is skipped.
+    /// Creates the rules. Skips lines that it does not understand, so it never fails.
     #[wasm_bindgen(constructor)]
     pub fn new(text: String) -> Robots {
         Robots {
@@ -33,8 +33,8 @@ impl Robots {
         }
     }
 
-    /// `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the rule that decided as it
-    /// stands in the file, its line from 1, the delay in seconds.
+    /// Returns `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding rule as
+    /// written in the file, its line number from 1, and the delay in seconds.
     pub fn check(&self, url: &str, agent: &str) -> Result<JsValue, JsValue> {
         to_js(&self.answer(url, agent).map_err(|error| refused(&error))?)
     }
@@ -45,7 +45,7 @@ impl Robots {
         let url = Url::parse(url).map_err(|error| {
             ApiError::new(
                 ErrorCode::BadRequest,
-                format!("`url` is not a valid address ({error}): `{url}`"),
+                format!("`url` is not a valid URL ({error}): `{url}`"),
             )
         })?;
         let mut parsed = self.parsed.borrow_mut();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_agent_gets_its_own_rules() {
+    fn each_agent_has_its_own_rules() {
         let text = "User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n\nUser-agent: mine\nDisallow: /search?\n\
                     Sitemap: https://example.com/map.xml\n";
         let robots = Robots::new(text.to_owned());
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn many_agents_do_not_fill_memory() {
+    fn the_number_of_cached_agents_is_limited() {
         let robots = Robots::new("User-agent: *\nDisallow: /\n".to_owned());
         for number in 0..100 {
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Which addresses belong to a crawl, asked one at a time.
+//! Checks URLs against the scope of a crawl.
 
 use harvestman_core::{
     api::{ApiError, CrawlRequest, ErrorCode},
@@ -18,13 +18,17 @@ pub struct Scope {
 
 #[wasm_bindgen]
 impl Scope {
-    /// `request` is a body of `POST /v2/crawl`. Errors: as that call refuses it.
+    /// Compiles the scope of a body of `POST /v2/crawl`.
+    ///
+    /// # Errors
+    /// As the server rejects the body.
     #[wasm_bindgen(constructor)]
     pub fn new(request: JsValue) -> Result<Scope, JsValue> {
         Scope::compile(&json_text(&request)?).map_err(|error| refused(&error))
     }
 
-    /// `{ included, reason? }` for a link found at this discovery depth; a link on the start page has depth 1.
+    /// Returns `{ included, reason? }` for a link found at this discovery depth. A link on the start page has
+    /// depth 1.
     pub fn check(&self, url: &str, depth: Option<u32>) -> Result<JsValue, JsValue> {
         to_js(
             &self
@@ -46,7 +50,7 @@ impl Scope {
         let url = Url::parse(url).map_err(|error| {
             ApiError::new(
                 ErrorCode::BadRequest,
-                format!("`url` is not a valid address ({error}): `{url}`"),
+                format!("`url` is not a valid URL ({error}): `{url}`"),
             )
         })?;
         Ok(match self.rules.judge(&url, depth) {
@@ -79,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_request_is_refused_as_the_server_refuses_it() {
+    fn an_invalid_request_is_rejected_as_by_the_server() {
         let error = Scope::compile(r#"{"url":"https://example.com","limit":0}"#)
             .err()
             .unwrap();

@@ -1,4 +1,4 @@
-//! Sitemap files.
+//! Parses sitemaps.
 
 use harvestman_core::{
     api::{ApiError, ErrorCode},
@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::border::{refused, to_js};
 
-/// `{ pages, sitemaps }` of a sitemap or an index of sitemaps that came from `url`, after decompression.
+/// Returns `{ pages, sitemaps }` of a decompressed sitemap or sitemap index fetched from `url`.
 #[wasm_bindgen(js_name = parseSitemap)]
 pub fn parse_sitemap(body: &[u8], url: &str) -> Result<JsValue, JsValue> {
     to_js(&parse(body, url).map_err(|error| refused(&error))?)
@@ -18,10 +18,9 @@ pub fn parse_sitemap(body: &[u8], url: &str) -> Result<JsValue, JsValue> {
 
 fn parse(body: &[u8], url: &str) -> Result<Value, ApiError> {
     let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
-    let url =
-        Url::parse(url).map_err(|error| bad(format!("`url` is not a valid address ({error}): `{url}`")))?;
+    let url = Url::parse(url).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{url}`")))?;
     let Sitemap { pages, children } =
-        Sitemap::parse(body, &url).ok_or_else(|| bad("this is not a sitemap".to_owned()))?;
+        Sitemap::parse(body, &url).ok_or_else(|| bad("the body is not a sitemap".to_owned()))?;
     Ok(json!({ "pages": pages, "sitemaps": children }))
 }
 
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_and_further_sitemaps_are_read() {
+    fn pages_and_child_sitemaps_are_parsed() {
         let xml = b"<urlset><url><loc>https://example.com/a</loc></url></urlset>";
         let expected = json!({ "pages": ["https://example.com/a"], "sitemaps": [] });
         assert_eq!(parse(xml, "https://example.com/sitemap.xml").unwrap(), expected);

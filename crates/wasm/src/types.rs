@@ -1,11 +1,11 @@
-//! The package's TypeScript types are written by hand, as they hold comments and unions that suit readers. This test
-//! keeps them to the models: no option of the API may be missing, and every option there must be one of the API.
+//! Tests that the hand-written TypeScript types match the models: they must have every option of the API, and no
+//! other. They are written by hand for their comments and unions.
 
 use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, MapRequest, TargetUrl};
 use serde_json::{Value, json};
 
 const TYPES: &str = include_str!("../npm/index.d.ts");
-/// Accepted without an effect, for other clients' sake.
+/// Accepted for compatibility with other clients, but without effect.
 const NOT_OFFERED: &[&str] = &[
     "auditMetadata",
     "checkPromptInjection",
@@ -17,7 +17,7 @@ const NOT_OFFERED: &[&str] = &[
     "useMock",
 ];
 
-/// The names of the fields of one interface.
+/// Returns the field names of an interface.
 fn fields(interface: &str) -> Vec<&'static str> {
     let (_, body) = TYPES.split_once(&format!("interface {interface} ")).unwrap();
     let (body, _) = body.split_once("\n}").unwrap();
@@ -58,7 +58,7 @@ fn every_option_of_a_crawl_has_a_type() {
 }
 
 #[test]
-fn every_typed_option_of_a_batch_is_one_of_the_api() {
+fn every_typed_option_of_a_batch_exists_in_the_api() {
     assert!(fields("BatchScrapeOptions extends ScrapeOptions").len() == 5);
     for field in fields("BatchScrapeOptions extends ScrapeOptions") {
         let body = json!({ "urls": ["https://example.com"], field: example(field) });
@@ -68,7 +68,7 @@ fn every_typed_option_of_a_batch_is_one_of_the_api() {
 }
 
 #[test]
-fn every_typed_option_is_one_of_the_api() {
+fn every_typed_option_exists_in_the_api() {
     let refusal = |body: Value| match CrawlRequest::from_json(body.to_string().as_bytes()) {
         Ok(_) => String::new(),
         Err(error) => error.message,
@@ -88,12 +88,12 @@ fn every_typed_option_is_one_of_the_api() {
     assert_ne!(
         refusal(json!({ "url": "https://example.com", "limitt": null })),
         "",
-        "a misspelt name is refused"
+        "a misspelled name is rejected"
     );
 }
 
 #[test]
-fn the_options_of_a_map_are_those_of_the_api() {
+fn map_options_match_the_api() {
     let all = json!({
         "url": "https://example.com", "search": "a", "sitemap": "only", "includeSubdomains": false,
         "ignoreQueryParameters": false, "ignoreCache": true, "limit": 1, "timeout": 1,

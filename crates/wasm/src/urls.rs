@@ -1,4 +1,4 @@
-//! Identity of addresses.
+//! Normalizes URLs.
 
 use harvestman_core::{
     api::{ApiError, ErrorCode},
@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::border::{json_text, refused};
 
-/// Named as in a crawl request.
+/// Options named as in a crawl request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct IdentityOptions {
@@ -32,7 +32,7 @@ impl Default for IdentityOptions {
     }
 }
 
-/// The form of an address by which a crawl knows pages apart: two addresses with the same form are one page.
+/// Returns the normal form of a URL. A crawl treats URLs with the same form as one page.
 #[wasm_bindgen(js_name = normalizeUrl)]
 pub fn normalize_url(url: &str, options: JsValue) -> Result<String, JsValue> {
     normalize(url, &json_text(&options)?).map_err(|error| refused(&error))
@@ -42,7 +42,7 @@ fn normalize(url: &str, options: &str) -> Result<String, ApiError> {
     let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
     let options: IdentityOptions = serde_json::from_str(options).map_err(|error| bad(error.to_string()))?;
     let parsed =
-        Url::parse(url).map_err(|error| bad(format!("`url` is not a valid address ({error}): `{url}`")))?;
+        Url::parse(url).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{url}`")))?;
     let identity = Identity {
         ignore_query: options.ignore_query_parameters,
         merge_similar: options.deduplicate_similar_urls,
@@ -55,7 +55,7 @@ mod tests {
     use super::normalize;
 
     #[test]
-    fn options_say_which_addresses_are_one_page() {
+    fn options_determine_which_urls_are_one_page() {
         let check = |options: &str, a: &str, b: &str, same: bool| {
             assert_eq!(
                 normalize(a, options).unwrap() == normalize(b, options).unwrap(),

@@ -65,7 +65,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn the_commands_of_the_contract_work() {
+async fn the_documented_commands_work() {
     let (desk, next) = Desk::open().await;
     let snapshot = desk.prints("agent-browser snapshot -i").await;
     assert_eq!(

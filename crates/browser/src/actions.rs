@@ -1,5 +1,5 @@
 //! Runs the actions of a scrape, one after the other, after the page has loaded and before its content is
-//! read (contract section 4.4).
+//! read (docs/API.md section 4.4).
 
 use harvestman_core::api::action::{Action, ScrollDirection};
 use serde_json::{Value, json};

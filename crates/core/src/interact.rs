@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_the_status_in_the_contract() {
+    fn every_refusal_has_the_documented_status() {
         let check = |refusal: Refusal, status, code| {
             let error = ApiError::from(refusal.clone());
             assert_eq!(

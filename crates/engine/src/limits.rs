@@ -32,7 +32,7 @@ pub const MAPS_AT_ONCE: usize = 16;
 pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
-/// Redirects made by pages (`meta` refresh and the like) that are followed for a page (contract section
+/// Redirects made by pages (`meta` refresh and the like) that are followed for a page (docs/API.md section
 /// 5.12).
 pub const PAGE_REFRESHES: u32 = 10;
 /// Frame documents fetched for a page, including nested frames.
@@ -67,15 +67,15 @@ pub const STOP_RETRY_AFTER_S: u32 = 5;
 pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
 /// Interval at which the webhook loop looks for due events when nothing woke it.
 pub const WEBHOOK_POLL: Duration = Duration::from_secs(1);
-/// Timeout of one webhook delivery (contract section 14).
+/// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes read of a receiver's response.
 pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
 /// Bytes of a receiver's response shown to the user who tests a receiver.
 pub const WEBHOOK_ANSWER_SHOWN: usize = 1024;
-/// How long results stay available after the end of a job (contract section 19).
+/// How long results stay available after the end of a job (docs/API.md section 19).
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How long a screenshot or PDF stays available (contract section 4.2).
+/// How long a screenshot or PDF stays available (docs/API.md section 4.2).
 pub const FILE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// Jobs whose events are delivered concurrently.
 pub const WEBHOOK_RECEIVERS: usize = 128;
@@ -123,7 +123,7 @@ pub const LLM_CALLS: usize = 16;
 pub const LLM_JSON_ROUNDS: u32 = 2;
 /// Characters of the language model's error message that are reported.
 pub const LLM_ERROR_CHARS: usize = 300;
-/// Steps that a language model may take for one prompt (contract: at most 25).
+/// Steps that a language model may take for one prompt (docs/COMMANDS.md: at most 25).
 pub const AGENT_STEPS: usize = 25;
 /// Consecutive replies without a tool call after which the text counts as the answer.
 pub const AGENT_SILENCES: usize = 2;

@@ -24,7 +24,7 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn defaults_are_those_of_the_contract() {
+fn defaults_are_the_documented_ones() {
     let config = parse(&[]).unwrap();
     assert_eq!(config.listen, "127.0.0.1:3002".parse().unwrap());
     assert_eq!(config.webhook_retries, [60, 300, 900].map(Duration::from_secs));

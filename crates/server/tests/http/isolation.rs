@@ -319,7 +319,7 @@ fn said(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn every_route_refuses_missing_invalid_and_foreign_keys_as_in_the_contract() {
+async fn every_route_refuses_missing_invalid_and_foreign_keys() {
     let app = TestApp::with(ALLOW).await;
     // Its pages block, so that crawl and batch are still running when others try to cancel them.
     let site = Site::closed(3).await;

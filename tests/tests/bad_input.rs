@@ -1,5 +1,4 @@
-//! What a caller can do wrong, and what the server says to it: always the same shape of error, always a reason,
-//! never a crash.
+//! Invalid requests: every response is an error of the same format with a reason, and the server never crashes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +6,7 @@ use harvestman_tests::{Answer, Page, Site, TestServer, server};
 use http::Method;
 use serde_json::{Value, json};
 
-/// The API's error body, with this status and code.
+/// Asserts an error response of the API with this status and code.
 #[track_caller]
 fn check(what: &str, answer: &Answer, status: u16, code: &str) {
     let shown = String::from_utf8_lossy(&answer.body);
@@ -33,7 +32,7 @@ async fn post_text(server: &TestServer, path: &str, body: impl Into<Vec<u8>>) ->
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_object_are_refused() {
+async fn bodies_that_are_not_json_objects_are_rejected() {
     let server = TestServer::start().await;
     let deep = format!("{{\"url\":{}1{}}}", "[".repeat(200), "]".repeat(200));
     let no_json = [
@@ -65,13 +64,13 @@ async fn bodies_that_are_no_json_object_are_refused() {
         ] {
             let answer = post_text(&server, path, body).await;
             assert!(answer.code().starts_with("BAD_REQUEST"), "{answer:?}");
-            check("broken text", &answer, 400, answer.code());
+            check("invalid text", &answer, 400, answer.code());
         }
     }
 }
 
 #[tokio::test]
-async fn fields_are_checked_and_the_answer_names_them() {
+async fn invalid_crawl_fields_are_named_in_the_error() {
     let server = TestServer::start().await;
     let url = "http://127.0.0.1:1/";
     let cases: &[(Value, &[&str])] = &[
@@ -155,7 +154,10 @@ async fn fields_are_checked_and_the_answer_names_them() {
         check(&what[..what.len().min(200)], &answer, 400, "BAD_REQUEST");
         let said = format!("{} {}", answer.error(), answer.json["details"]);
         for word in *named {
-            assert!(said.contains(word), "{what}: `{word}` is not in: {said}");
+            assert!(
+                said.contains(word),
+                "{what}: the error does not contain `{word}`: {said}"
+            );
         }
         assert!(!said.contains("secret"), "{said}");
     }
@@ -178,7 +180,7 @@ async fn fields_are_checked_and_the_answer_names_them() {
 }
 
 #[tokio::test]
-async fn fields_of_a_batch_are_checked_and_the_answer_names_them() {
+async fn invalid_batch_fields_are_named_in_the_error() {
     let server = TestServer::start().await;
     let urls = ["http://127.0.0.1:1/"];
     let cases: &[(Value, &[&str])] = &[
@@ -212,7 +214,10 @@ async fn fields_of_a_batch_are_checked_and_the_answer_names_them() {
         check(&body.to_string(), &answer, 400, "BAD_REQUEST");
         let said = format!("{} {}", answer.error(), answer.json["details"]);
         for word in *named {
-            assert!(said.contains(word), "{body}: `{word}` is not in: {said}");
+            assert!(
+                said.contains(word),
+                "{body}: the error does not contain `{word}`: {said}"
+            );
         }
     }
     let mut large = br#"{"urls":["http://a.example/"#.to_vec();
@@ -222,7 +227,7 @@ async fn fields_of_a_batch_are_checked_and_the_answer_names_them() {
 }
 
 #[tokio::test]
-async fn lenient_values_are_accepted() {
+async fn harmless_extra_values_are_accepted() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let server = TestServer::start().await;
     let request = json!({
@@ -240,7 +245,7 @@ async fn lenient_values_are_accepted() {
 }
 
 #[tokio::test]
-async fn without_a_good_key_nothing_is_answered() {
+async fn every_request_without_a_valid_key_gets_401() {
     let server = TestServer::start().await;
     let id = "01890000-0000-7000-8000-000000000000";
     let paths = [
@@ -284,7 +289,7 @@ async fn without_a_good_key_nothing_is_answered() {
 }
 
 #[tokio::test]
-async fn jobs_of_another_team_do_not_exist() {
+async fn jobs_of_another_team_are_not_found() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let server = TestServer::start().await;
     let id = server.crawl(&json!({ "url": site.url("/") })).await;
@@ -309,7 +314,11 @@ async fn jobs_of_another_team_do_not_exist() {
             .await;
         check(&format!("{method} {path}"), &answer, 404, "NOT_FOUND");
         if method == Method::GET {
-            assert_eq!(server.get(&path).await.status, 200, "its own team reads {path}");
+            assert_eq!(
+                server.get(&path).await.status,
+                200,
+                "the owning team can read {path}"
+            );
         }
     }
     let unknown = "/v2/crawl/01890000-0000-7000-8000-000000000000";
@@ -324,7 +333,7 @@ async fn jobs_of_another_team_do_not_exist() {
     assert_eq!(
         foreign.error(),
         server.get(unknown).await.error(),
-        "foreign and unknown look the same"
+        "foreign and unknown jobs get the same error"
     );
     let active = server
         .ask(Method::GET, "/v2/crawl/active", &[("authorization", &other)], "")
@@ -334,7 +343,7 @@ async fn jobs_of_another_team_do_not_exist() {
 }
 
 #[tokio::test]
-async fn paths_and_methods_are_checked() {
+async fn invalid_paths_and_methods_are_rejected() {
     let server = TestServer::start().await;
     let id = "01890000-0000-7000-8000-000000000000";
     for path in [
@@ -401,7 +410,7 @@ async fn paths_and_methods_are_checked() {
         check(&format!("{method} {path}"), &answer, 405, "METHOD_NOT_ALLOWED");
     }
     check(
-        "not offered",
+        "unsupported path",
         &server.get("/v2/search/research/x").await,
         501,
         "FEATURE_NOT_SUPPORTED",
@@ -419,7 +428,7 @@ async fn paths_and_methods_are_checked() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_too_large_or_encoded_are_refused() {
+async fn bodies_that_are_too_large_or_encoded_are_rejected() {
     let server = TestServer::start().await;
     let mut large = br#"{"url":"http://a.example/","prompt":""#.to_vec();
     large.resize(10 * 1024 * 1024 + 1, b'x');
@@ -438,7 +447,7 @@ async fn bodies_that_are_too_large_or_encoded_are_refused() {
 }
 
 #[tokio::test]
-async fn targets_that_must_not_or_cannot_be_reached_have_their_own_codes() {
+async fn forbidden_and_unreachable_targets_have_their_own_error_codes() {
     let site = Site::new()
         .page("/inward", Page::redirect(302, "http://10.0.0.1/"))
         .page("/circle", Page::redirect(302, "/circle"))
@@ -479,7 +488,7 @@ async fn targets_that_must_not_or_cannot_be_reached_have_their_own_codes() {
 }
 
 #[tokio::test]
-async fn what_the_operator_has_not_enabled_is_refused_before_anything_is_fetched() {
+async fn options_that_are_not_enabled_are_refused_before_anything_is_fetched() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let server = TestServer::start().await;
     for (field, value) in [

@@ -1,5 +1,4 @@
-//! Batch scrapes through the real server: what is fetched, how often, what comes back, and what happens
-//! to a batch that is extended, cancelled or killed.
+//! Batch scrapes with the real server: fetched pages and documents, added pages, cancelling, and kills of the server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +32,7 @@ fn sorted(mut urls: Vec<String>) -> Vec<String> {
     urls
 }
 
-/// Every one of these pages is stored once and charged once.
+/// Asserts the state and that each page is counted, stored and charged once.
 #[track_caller]
 fn check_counts(status: &Value, state: &str, total: usize) {
     assert_eq!(status["status"], state, "{status}");
@@ -50,11 +49,11 @@ async fn until(server: &TestServer, path: &str, reached: impl Fn(&Value) -> bool
         }
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;
     }
-    panic!("it does not come so far:\n{}", server.log());
+    panic!("the batch does not reach the expected status:\n{}", server.log());
 }
 
 #[tokio::test]
-async fn each_given_page_is_fetched_once_and_nothing_else() {
+async fn exactly_the_given_pages_are_fetched_once() {
     let site = pages(40)
         .page("/gone", Page::redirect(302, "/1"))
         .page(
@@ -83,7 +82,7 @@ async fn each_given_page_is_fetched_once_and_nothing_else() {
     check_counts(&server.wait_for_end(&path).await, "completed", 42);
     let (documents, answers) = server.documents_at(&path, 10).await;
     assert_eq!(answers, 5);
-    // Each under the address at which it was given first.
+    // Each document has the URL under which the page was given first.
     let expected = urls(&site, 0..40)
         .into_iter()
         .chain([site.url("/gone"), site.url("/missing")]);
@@ -97,7 +96,11 @@ async fn each_given_page_is_fetched_once_and_nothing_else() {
     assert_eq!((status("/gone"), status("/missing")), (json!(200), json!(404)));
 
     let mut counts: BTreeMap<String, usize> = site.counts();
-    assert_eq!(counts.remove("/1"), Some(2), "itself and where /gone leads");
+    assert_eq!(
+        counts.remove("/1"),
+        Some(2),
+        "once for itself and once as the redirect target of /gone"
+    );
     assert!(counts.values().all(|count| *count == 1), "{counts:?}");
     assert!(
         !counts.contains_key("/robots.txt") && !counts.contains_key("/linked"),
@@ -106,7 +109,7 @@ async fn each_given_page_is_fetched_once_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_status_is_read_at_its_own_address_alone() {
+async fn the_status_can_be_read_only_at_the_batch_path() {
     let site = pages(3).serve().await;
     let server = TestServer::start().await;
     let path = server.batch(&json!({ "urls": urls(&site, 0..3) })).await;
@@ -147,7 +150,7 @@ async fn the_status_is_read_at_its_own_address_alone() {
 }
 
 #[tokio::test]
-async fn invalid_addresses_are_told_or_refuse_the_batch() {
+async fn invalid_urls_are_reported_or_reject_the_batch() {
     let site = pages(2).serve().await;
     let server = TestServer::start().await;
     let given = json!([site.url("/0"), "ftp://a.example/", "http://", site.url("/1"), ""]);
@@ -196,7 +199,7 @@ async fn invalid_addresses_are_told_or_refuse_the_batch() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_fetched_fails_alone() {
+async fn a_failed_page_does_not_affect_the_others() {
     let site = pages(2).serve().await;
     let server = TestServer::start().await;
     let private = "http://10.1.2.3/private";
@@ -234,12 +237,12 @@ async fn a_page_that_cannot_be_fetched_fails_alone() {
     assert_eq!(
         (&status["status"], &status["total"], &status["completed"]),
         (&json!("completed"), &json!(1), &json!(0)),
-        "a page never fails the job: {status}"
+        "a failed page does not fail the job: {status}"
     );
 }
 
 #[tokio::test]
-async fn an_address_without_a_scheme_is_tried_as_http_too() {
+async fn a_url_without_a_scheme_is_also_tried_with_http() {
     let site = pages(1).serve().await;
     let server = TestServer::start().await;
     let bare = format!("{}/0", site.address());
@@ -248,7 +251,7 @@ async fn an_address_without_a_scheme_is_tried_as_http_too() {
 }
 
 #[tokio::test]
-async fn one_slow_host_does_not_keep_the_others_waiting() {
+async fn a_slow_host_does_not_delay_the_others() {
     let slow = pages(30).serve().await;
     slow.hold_after(0);
     let fast = pages(12).serve().await;
@@ -261,13 +264,16 @@ async fn one_slow_host_does_not_keep_the_others_waiting() {
         (&status["status"], &status["total"]),
         (&json!("scraping"), &json!(42))
     );
-    assert!(slow.hits().len() <= 4, "the places are those of maxConcurrency");
+    assert!(
+        slow.hits().len() <= 4,
+        "the slow host gets at most maxConcurrency requests"
+    );
     slow.release();
     check_counts(&server.wait_for_end(&path).await, "completed", 42);
 }
 
 #[tokio::test]
-async fn a_cancelled_batch_keeps_what_it_has() {
+async fn a_cancelled_batch_keeps_its_documents() {
     let site = pages(30).serve().await;
     site.hold_after(5);
     let server = TestServer::start().await;
@@ -303,7 +309,7 @@ async fn a_cancelled_batch_keeps_what_it_has() {
 }
 
 #[tokio::test]
-async fn pages_are_added_to_a_running_batch() {
+async fn pages_can_be_added_to_a_running_batch() {
     let site = pages(30).serve().await;
     site.hold_after(4);
     let server = TestServer::start().await;
@@ -312,7 +318,7 @@ async fn pages_are_added_to_a_running_batch() {
         .await;
     site.wait_for_requests(7).await;
     let id = path.rsplit('/').next().unwrap();
-    // Five of them are there already.
+    // Five of them are already in the batch.
     let more = json!({ "urls": urls(&site, 5..20), "appendToId": id });
     let answer = server.post("/v2/batch/scrape", &more).await.ok();
     assert_eq!(answer["id"], id);
@@ -338,7 +344,7 @@ async fn pages_are_added_to_a_running_batch() {
 }
 
 #[tokio::test]
-async fn added_pages_start_while_the_others_are_slow() {
+async fn added_pages_start_while_others_are_slow() {
     let slow = pages(2).serve().await;
     slow.hold_after(0);
     let site = pages(3).serve().await;
@@ -354,7 +360,7 @@ async fn added_pages_start_while_the_others_are_slow() {
 }
 
 #[tokio::test]
-async fn a_finished_batch_that_gets_more_pages_runs_again() {
+async fn a_finished_batch_runs_again_when_pages_are_added() {
     let site = pages(12).serve().await;
     let mut server = TestServer::start().await;
     let path = server.batch(&json!({ "urls": urls(&site, 0..4) })).await;
@@ -375,19 +381,23 @@ async fn a_finished_batch_that_gets_more_pages_runs_again() {
         (&json!("scraping"), &json!(12), &json!(4))
     );
     assert!(running.get("completedAt").is_none() && running["next"].is_string());
-    // What was taken up again survives as what was there from the start.
+    // A resumed batch survives a kill like a new one.
     site.wait_for_requests(5).await;
     server.kill9();
     site.release();
     server.restart().await;
     check_counts(&server.wait_for_end(&path).await, "completed", 12);
     let (documents, _) = server.documents_at(&path, 5).await;
-    assert_eq!(documents[..4], before[..], "what was there stays where it was");
+    assert_eq!(
+        documents[..4],
+        before[..],
+        "existing documents keep their offsets"
+    );
     assert_eq!(sources(&documents), sorted(urls(&site, 0..12)));
 }
 
 #[tokio::test]
-async fn only_a_batch_of_the_team_with_the_same_options_can_be_extended() {
+async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
     let site = pages(4).serve().await;
     let server = TestServer::start().await;
     let path = server
@@ -428,7 +438,7 @@ async fn with_key(server: &TestServer, key: &str, body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn the_same_request_again_gives_the_same_batch() {
+async fn the_same_idempotency_key_returns_the_same_batch() {
     let site = pages(3).serve().await;
     let server = TestServer::start().await;
     let body = json!({ "urls": urls(&site, 0..2) });
@@ -454,7 +464,7 @@ async fn the_same_request_again_gives_the_same_batch() {
 }
 
 #[tokio::test]
-async fn options_that_need_enablement_are_refused_without_it() {
+async fn options_that_are_not_enabled_are_refused() {
     let server = TestServer::start().await;
     let body = json!({ "urls": ["http://a.example/"], "zeroDataRetention": true });
     let answer = server.post("/v2/batch/scrape", &body).await;
@@ -478,7 +488,7 @@ async fn a_batch_survives_many_kills() {
         site.hold_after(hold);
         site.wait_for_requests(hold + 1).await;
         if round == 2 {
-            // Acknowledged, so it is there after the kill.
+            // The added pages are acknowledged, so they must survive the kill.
             let more = json!({ "urls": urls(&site, 60..80), "appendToId": id });
             server.post("/v2/batch/scrape", &more).await.ok();
         }
@@ -492,7 +502,7 @@ async fn a_batch_survives_many_kills() {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_pages_are_one_batch_and_one_more_is_none() {
+async fn a_batch_has_at_most_a_hundred_thousand_pages() {
     let site = Site::new().serve().await;
     site.hold_after(0);
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! Pages that need a browser, through the whole product with a real Chromium.
+//! Pages that need a browser, with the real server and Chromium.
 
 #![allow(clippy::unwrap_used)]
 
@@ -49,7 +49,7 @@ async fn scrape(server: &TestServer, request: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_made_by_a_script_gives_its_text_in_scrapes_and_crawls() {
+async fn scrapes_and_crawls_return_the_text_of_pages_rendered_by_scripts() {
     let (site, server) = (site().await, server(&[]).await);
     let page = scrape(
         &server,
@@ -70,12 +70,16 @@ async fn a_page_made_by_a_script_gives_its_text_in_scrapes_and_crawls() {
     server.wait(&crawl).await;
     let (documents, _) = server.documents(&crawl, 10).await;
     let titles: Vec<_> = documents.iter().map(|page| &page["metadata"]["title"]).collect();
-    assert_eq!(titles, ["App", "Second"], "the script's link was followed");
+    assert_eq!(
+        titles,
+        ["App", "Second"],
+        "the link that the script adds was followed"
+    );
     assert!(documents[0]["markdown"].as_str().unwrap().contains("# Herons"));
 }
 
 #[tokio::test]
-async fn actions_fill_and_send_a_form_and_their_results_come_back() {
+async fn actions_fill_and_submit_a_form_and_return_their_results() {
     let (site, server) = (site().await, server(&[]).await);
     let page = scrape(
         &server,
@@ -128,7 +132,7 @@ async fn actions_fill_and_send_a_form_and_their_results_come_back() {
     assert_eq!((failed.status, failed.code()), (500, "SCRAPE_ACTION_ERROR"));
     assert_eq!(failed.json["details"], json!({ "index": 1, "type": "click" }));
 
-    // Where nobody answers it is not the action that failed.
+    // A connection error is not an error of the action.
     let nowhere = site.url("/form");
     drop(site);
     let request = json!({ "url": nowhere, "actions": [{ "type": "click", "selector": "button" }] });
@@ -137,7 +141,7 @@ async fn actions_fill_and_send_a_form_and_their_results_come_back() {
 }
 
 #[tokio::test]
-async fn a_picture_shows_the_page_and_is_told_in_itself_where_nothing_is_kept() {
+async fn a_screenshot_is_returned_inline_with_zero_data_retention() {
     let (site, server) = (
         site().await,
         server(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await,
@@ -159,14 +163,14 @@ async fn a_picture_shows_the_page_and_is_told_in_itself_where_nothing_is_kept() 
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_taken_as_it_is_fetched() {
+async fn files_are_fetched_without_the_browser() {
     let (site, server) = (site().await, server(&[]).await);
     let page = scrape(&server, json!({ "url": site.url("/data"), "waitFor": 10 })).await;
     assert_eq!(page["markdown"], "```json\n{\"a\":1}\n```");
 }
 
 #[tokio::test]
-async fn the_browser_reaches_no_more_than_the_server() {
+async fn the_browser_cannot_reach_private_hosts() {
     let inner = Site::new().page("/", Page::html("<p>secret</p>")).serve().await;
     let there = inner.url("/");
     let app = format!(
@@ -189,7 +193,7 @@ async fn the_browser_reaches_no_more_than_the_server() {
 }
 
 #[tokio::test]
-async fn without_a_browser_what_needs_one_is_refused() {
+async fn without_a_browser_requests_that_need_one_get_503() {
     let site = site().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await;
     let shot = json!({ "url": site.url("/blue"), "formats": ["screenshot"] });
@@ -198,7 +202,7 @@ async fn without_a_browser_what_needs_one_is_refused() {
 }
 
 #[tokio::test]
-async fn ready_says_whether_the_browser_starts() {
+async fn ready_reports_whether_the_browser_starts() {
     let browser = async |server: &TestServer| server.get("/ready").await.ok()["browser"].clone();
     let site = site().await;
     assert_eq!(browser(&server(&[]).await).await, "ok");

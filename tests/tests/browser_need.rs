@@ -1,4 +1,4 @@
-//! When a page goes to the browser and what becomes of it, through the whole product with a real Chromium.
+//! The decision whether a page needs the browser, and its result, with the real server and Chromium.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +24,7 @@ async fn scrape(server: &TestServer, url: String) -> Value {
     answer["data"].take()
 }
 
-/// What the document was made with, and why.
+/// Returns the scrape engine of a document and the reason for it.
 fn engine(page: &Value) -> (&str, &str) {
     let field = |name: &str| page["metadata"][name].as_str().unwrap_or_default();
     (field("scrapeEngine"), field("scrapeEngineReason"))
@@ -34,7 +34,7 @@ fn markdown(page: &Value) -> &str {
     page["markdown"].as_str().unwrap_or_default()
 }
 
-/// A page whose script puts `html` into its root.
+/// Returns a page whose script writes `html` into its root element.
 fn app(html: &str) -> String {
     format!(
         "<!doctype html><title>App</title><div id=root></div><script>
@@ -42,7 +42,7 @@ fn app(html: &str) -> String {
     )
 }
 
-/// A page whose script puts `html` into its root so many ms after it was loaded.
+/// Returns a page whose script writes `html` into its root element `ms` milliseconds after the load event.
 fn late_app(html: &str, ms: u32) -> String {
     format!(
         "<!doctype html><title>App</title><div id=root><p>Loading...</p></div><script>
@@ -102,7 +102,7 @@ async fn a_stub_page_is_a_redirect() {
 }
 
 #[tokio::test]
-async fn stub_pages_are_followed_within_the_limits_of_redirects() {
+async fn stub_pages_count_towards_the_redirect_limit() {
     let (site, server) = (stubs().await, without_browser().await);
     let refused = async |path: &str| {
         let request = json!({ "url": site.url(path), "maxAge": 0 });
@@ -114,12 +114,12 @@ async fn stub_pages_are_followed_within_the_limits_of_redirects() {
     assert_eq!(
         last["metadata"]["url"],
         site.url("/hop12"),
-        "ten hops are followed: {last}"
+        "ten redirects are followed: {last}"
     );
 }
 
 #[tokio::test]
-async fn a_stub_page_leads_nowhere_that_a_redirect_does_not() {
+async fn a_stub_page_is_restricted_like_a_redirect() {
     let inner = Site::new().page("/", Page::html("<p>secret</p>")).serve().await;
     let site = Site::new()
         .page("/private", stub(&inner.url("/")))
@@ -174,13 +174,17 @@ async fn a_crawl_treats_stub_pages_as_redirects() {
         .map(|page| page["metadata"]["url"].as_str().unwrap())
         .collect();
     urls.sort_unstable();
-    assert_eq!(urls, [site.url("/"), site.url("/new")], "the target counts once");
+    assert_eq!(
+        urls,
+        [site.url("/"), site.url("/new")],
+        "the redirect target is stored once"
+    );
     let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
     assert_eq!(errors["errors"][0]["code"], "OUT_OF_SCOPE", "{errors}");
 }
 
 #[tokio::test]
-async fn pages_that_say_what_they_have_to_say_are_fetched_once_and_plainly() {
+async fn complete_pages_are_fetched_once_without_the_browser() {
     let tag = "<script async src='https://www.googletagmanager.com/gtag/js?id=G-1'></script>";
     let site = Site::new()
         .page("/tiny", Page::html(format!("<!doctype html><title>Ada</title>{tag}<p>Ada</p>")))
@@ -204,7 +208,7 @@ async fn pages_that_say_what_they_have_to_say_are_fetched_once_and_plainly() {
 }
 
 #[tokio::test]
-async fn placeholders_go_to_the_browser_whatever_their_status() {
+async fn placeholder_pages_go_to_the_browser_whatever_their_status() {
     let site = Site::new()
         .page("/gone", Page::html(app(STORY)).status(404))
         .page("/late", Page::html(late_app(STORY, 3_000)))
@@ -228,7 +232,7 @@ async fn placeholders_go_to_the_browser_whatever_their_status() {
 }
 
 #[tokio::test]
-async fn a_page_to_which_the_browser_adds_nothing_stays_as_it_was_received() {
+async fn the_fetched_page_is_kept_if_the_browser_adds_nothing() {
     let page = "<!doctype html><title>Small</title><p>Small words</p><script>
         document.body.insertAdjacentHTML('beforeend', '<nav><a href=/a>All of the pages of this site</a></nav>');</script>";
     let site = (0..5)
@@ -258,12 +262,12 @@ async fn a_page_to_which_the_browser_adds_nothing_stays_as_it_was_received() {
     assert_eq!(
         (site.count("/2"), site.count("/3")),
         (2, 1),
-        "by HTTP, and by the browser until it has learned"
+        "fetched over HTTP and by the browser, then only over HTTP"
     );
 }
 
 #[tokio::test]
-async fn pages_of_a_site_that_needs_the_browser_go_there_first() {
+async fn pages_of_a_host_that_needs_the_browser_go_there_first() {
     let site = (0..5)
         .fold(Site::new(), |site, number| {
             site.page(&format!("/{number}"), Page::html(app(STORY)))
@@ -287,12 +291,12 @@ async fn pages_of_a_site_that_needs_the_browser_go_there_first() {
     assert_eq!(
         markdown(&data),
         "```json\n{\"a\":1}\n```",
-        "what is no page is fetched"
+        "files are fetched over HTTP"
     );
 }
 
 #[tokio::test]
-async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
+async fn a_page_that_remains_a_placeholder_has_a_warning() {
     let site = Site::new()
         .page(
             "/shell",
@@ -313,7 +317,7 @@ async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
         .ok();
     assert_eq!(
         again["data"]["metadata"]["cacheState"], "miss",
-        "it is not kept: {again}"
+        "a placeholder is not cached: {again}"
     );
     let drawn = scrape(&server(&[]).await, site.url("/shell")).await;
     assert_eq!(engine(&drawn), ("http", "nothingAdded"));
@@ -324,7 +328,7 @@ async fn a_page_that_stays_a_placeholder_comes_with_a_warning() {
 }
 
 #[tokio::test]
-async fn a_page_of_frames_shows_their_documents() {
+async fn a_frameset_page_contains_the_documents_of_its_frames() {
     let other = Site::new()
         .page("/", Page::html("<p>Another site</p>"))
         .serve()
@@ -390,7 +394,7 @@ async fn a_page_of_frames_shows_their_documents() {
 }
 
 #[tokio::test]
-async fn a_busy_site_is_not_asked_again_by_the_browser() {
+async fn a_busy_site_gets_no_second_request_from_the_browser() {
     let busy = Page::html(app(STORY)).status(503).header("retry-after", "60");
     let site = Site::new().page("/", busy).serve().await;
     let page = scrape(&server(&[]).await, site.url("/")).await;
@@ -400,7 +404,7 @@ async fn a_busy_site_is_not_asked_again_by_the_browser() {
 }
 
 #[tokio::test]
-async fn a_page_that_the_browser_makes_worse_stays_as_it_was_received() {
+async fn the_fetched_page_is_kept_if_the_browser_result_is_worse() {
     let html = "<!doctype html><p>Small words</p><script>
         document.body.innerHTML = '<p>Your browser is blocked: please enable JavaScript to go on.</p>';</script>";
     let site = Site::new().page("/", Page::html(html)).serve().await;
@@ -410,7 +414,7 @@ async fn a_page_that_the_browser_makes_worse_stays_as_it_was_received() {
 }
 
 #[tokio::test]
-async fn a_page_without_a_charset_is_read_alike_on_both_ways() {
+async fn a_page_without_a_charset_is_decoded_alike_with_http_and_browser() {
     let text =
         "<!doctype html><title>Grüße</title><h1>Grüße</h1><p>Kein Zeichensatz, aber schöne Umlaute.</p>";
     let (shift_jis, plain) = (b"<!doctype html><title>x</title><p>\x93\x8c\x8b\x9e\x82\xcc\x93\x56\x8b\x43\x82\xcd\x90\xb0\x82\xea\x82\xc5\x82\xb7\x81\x42</p>", "東京の天気は晴れです。");
@@ -437,7 +441,7 @@ async fn a_page_without_a_charset_is_read_alike_on_both_ways() {
 }
 
 #[tokio::test]
-async fn the_browser_sends_languages_as_they_were_asked_for() {
+async fn the_browser_sends_the_requested_languages() {
     let site = Site::new()
         .page("/plain", Page::html(STORY))
         .page("/own", Page::html(STORY))

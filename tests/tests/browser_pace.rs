@@ -1,4 +1,4 @@
-//! Pages in the browser beside plain ones: neither keeps the other waiting, and the console says what a job waits for.
+//! Browser pages and plain pages have separate slots, and the console shows what limits a job.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,11 +8,11 @@ use harvestman_tests::{Page, Site, TestServer, tools};
 use serde_json::{Value, json};
 
 const PLAIN: &[&str] = &["/1", "/2", "/3", "/4", "/5"];
-/// Makes the page of the element `root`.
+/// Script that renders the page into the element `root`.
 const SCRIPT: &str = "document.getElementById('root').innerHTML = '<h1>Herons</h1><p>This page was made by a script, \
     and it says a few things about herons and where they stand.</p>';";
 
-/// Asks until `is_so` of the answer.
+/// Polls until `is_so` returns true for the response.
 async fn wait_until(server: &TestServer, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..2_000 {
         let answer = server.get(path).await.ok();
@@ -21,11 +21,11 @@ async fn wait_until(server: &TestServer, path: &str, is_so: impl Fn(&Value) -> b
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    panic!("{path} never says so:\n{}", server.log());
+    panic!("{path} never returns the expected state:\n{}", server.log());
 }
 
 #[tokio::test]
-async fn plain_pages_go_on_while_the_browser_is_busy() {
+async fn plain_pages_continue_while_the_browser_is_busy() {
     let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let server = TestServer::start_with(&[
         ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
@@ -52,7 +52,7 @@ async fn plain_pages_go_on_while_the_browser_is_busy() {
     scripts.wait_for_requests(1).await;
     wait_until(&server, &batch, |status| status["completed"] == PLAIN.len()).await;
 
-    // One page is in the browser, another waits for it and is not in flight.
+    // One page is in the browser; the other waits for it and is not in flight.
     let console = batch.replace("/v2/batch/scrape", "/console/api/jobs");
     let job = wait_until(&server, &console, |answer| {
         answer["job"]["pace"]["limitedBy"] == "browser"
@@ -77,7 +77,7 @@ async fn plain_pages_go_on_while_the_browser_is_busy() {
         "{metrics}"
     );
 
-    // A scrape has a plain slot at once, and waits for the browser's for a part of its time.
+    // A scrape gets a plain slot at once, and waits for a browser slot for a part of its timeout.
     let plain = json!({ "url": site.url("/1"), "maxAge": 0 });
     assert_eq!(server.post("/v2/scrape", &plain).await.status, 200);
     let picture = json!({ "url": site.url("/2"), "formats": ["screenshot"], "timeout": 1_500 });
@@ -105,7 +105,7 @@ async fn plain_pages_go_on_while_the_browser_is_busy() {
 }
 
 #[tokio::test]
-async fn attempts_beyond_the_first_are_counted() {
+async fn retries_of_pages_are_counted() {
     let server = TestServer::start().await;
     let site = Site::new()
         .page("/", Page::html("busy").status(503))

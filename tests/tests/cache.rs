@@ -1,4 +1,4 @@
-//! The page cache through the real server: when a copy answers, when the site is asked, and what is never kept.
+//! The page cache with the real server: cache hits, misses, and pages that are never cached.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,13 +25,13 @@ async fn scrape(server: &TestServer, url: &str, options: Value) -> Answer {
     server.post("/v2/scrape", &body).await
 }
 
-/// How the cache was used for a scrape: `hit`, `miss`, or nothing when it was not asked.
+/// Scrapes and returns the cache state: `hit`, `miss`, or none if the cache was not used.
 async fn state(server: &TestServer, url: &str, options: Value) -> Option<String> {
     let answer = scrape(server, url, options).await.ok();
     let metadata = &answer["data"]["metadata"];
     let hit = metadata["cacheState"] == "hit";
     assert_eq!(metadata["cachedAt"].is_string(), hit, "{metadata}");
-    assert_eq!(metadata["creditsUsed"], 1, "a hit costs as much");
+    assert_eq!(metadata["creditsUsed"], 1, "a cache hit costs the same");
     metadata["cacheState"].as_str().map(str::to_owned)
 }
 
@@ -42,7 +42,7 @@ fn is_error(answer: &Answer, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn within_max_age_the_site_is_not_asked_whatever_the_formats() {
+async fn within_max_age_the_site_is_not_fetched_whatever_the_formats() {
     let site = two_pages().await;
     let mut server = TestServer::start().await;
     let url = site.url("/");
@@ -66,11 +66,14 @@ async fn within_max_age_the_site_is_not_asked_whatever_the_formats() {
     assert_eq!(fresh["data"]["metadata"]["cacheState"], Value::Null);
     assert_eq!(site.count("/"), 2);
     let kept = scrape(&server, &url, json!({})).await.ok();
-    assert_eq!(kept["data"]["metadata"]["title"], "Changed", "the newest copy");
+    assert_eq!(
+        kept["data"]["metadata"]["title"], "Changed",
+        "the newest copy is used"
+    );
 }
 
 #[tokio::test]
-async fn an_older_copy_is_no_answer() {
+async fn a_copy_older_than_max_age_is_a_miss() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     let url = site.url("/");
@@ -84,7 +87,7 @@ async fn an_older_copy_is_no_answer() {
 }
 
 #[tokio::test]
-async fn with_min_age_only_the_cache_answers() {
+async fn min_age_uses_only_the_cache() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     let url = site.url("/");
@@ -108,7 +111,7 @@ async fn with_min_age_only_the_cache_answers() {
 }
 
 #[tokio::test]
-async fn lockdown_reaches_nobody() {
+async fn lockdown_sends_no_requests() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     for url in [site.url("/"), "http://nothing.invalid/".to_owned()] {
@@ -135,7 +138,7 @@ async fn lockdown_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn what_must_not_be_kept_is_not() {
+async fn private_and_failed_pages_are_not_cached() {
     let site = Site::new()
         .page("/", Page::links("Start", &[]))
         .page("/gone", Page::links("Gone", &[]).status(410))
@@ -168,7 +171,7 @@ async fn what_must_not_be_kept_is_not() {
 }
 
 #[tokio::test]
-async fn teams_visitors_and_addresses_have_copies_of_their_own() {
+async fn copies_are_separate_per_team_location_and_url() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     let url = site.url("/");
@@ -196,7 +199,7 @@ async fn teams_visitors_and_addresses_have_copies_of_their_own() {
 }
 
 #[tokio::test]
-async fn crawls_and_batches_use_copies_and_leave_some() {
+async fn crawls_and_batches_read_and_write_the_cache() {
     let sitemap = "<urlset><url><loc>{base}/b</loc></url></urlset>";
     let site = Site::new()
         .page("/", Page::links("Start", &["/a"]))
@@ -241,7 +244,7 @@ async fn crawls_and_batches_use_copies_and_leave_some() {
 }
 
 #[tokio::test]
-async fn pages_that_are_not_kept_fail_in_a_job_that_may_not_fetch() {
+async fn uncached_pages_fail_in_jobs_that_may_not_fetch() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     scrape(&server, &site.url("/"), json!({})).await.ok();
@@ -258,7 +261,7 @@ async fn pages_that_are_not_kept_fail_in_a_job_that_may_not_fetch() {
 }
 
 #[tokio::test]
-async fn a_copy_is_found_under_an_address_without_a_scheme() {
+async fn a_copy_is_found_for_a_url_without_a_scheme() {
     let site = two_pages().await;
     let server = TestServer::start().await;
     let bare = site.address().to_string();
@@ -269,7 +272,7 @@ async fn a_copy_is_found_under_an_address_without_a_scheme() {
 }
 
 #[tokio::test]
-async fn without_room_nothing_is_kept_and_everything_works() {
+async fn a_cache_of_size_zero_stores_nothing() {
     let site = two_pages().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CACHE_MIB", "0")]).await;
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! The clients that people already use, unchanged, against the real server.
+//! Existing client libraries, unmodified, with the real server.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use harvestman_tests::{DocsSite, Model, Page, Question, Receiver, Said, Site, Te
 use serde_json::json;
 
 const PAGES: usize = 24;
-/// More than two status answers of 10 MiB hold.
+/// More pages than two status responses of 10 MiB hold.
 const LARGE_PAGES: usize = 12;
 const LARGE_BYTES: usize = 2 << 20;
 const SECRET: &str = "between us";
-/// Longer than a test takes: a page that a cancel finds in flight.
+/// Delay of a page that never responds during a test.
 const NEVER: Duration = Duration::from_secs(600);
 
-/// Runs a client's script against a fresh server, a site of [`PAGES`] pages, and one of a few large pages.
+/// Runs a client script with a new server, a site of [`PAGES`] pages, and a site of a few large pages.
 async fn run(mut client: Command, done: &str) {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
@@ -31,7 +31,7 @@ async fn run(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Runs a client's script of batches, with a receiver that takes no event at once.
+/// Runs a client script for batches, with a receiver that rejects the first delivery of each event.
 async fn run_batches(mut client: Command, done: &str) {
     let settings = [
         ("HARVESTMAN_WEBHOOK_SECRET", SECRET),
@@ -62,7 +62,7 @@ async fn run_batches(mut client: Command, done: &str) {
     );
     tools::run(client, done, &server).await;
 
-    // Both jobs of the script, a crawl and a batch: each event twice under one id, since the first was refused.
+    // Each event of the crawl and the batch is delivered twice with the same id, since the first delivery is rejected.
     let ended = |delivery: &Delivery| delivery.event().ends_with(".completed") && delivery.attempt == 2;
     let deliveries = receiver
         .wait_until(|all| all.iter().filter(|one| ended(one)).count() == 2)
@@ -94,7 +94,7 @@ async fn run_batches(mut client: Command, done: &str) {
     assert_eq!(names, expected);
 }
 
-/// Runs a client's script that sends a file.
+/// Runs a client script that uploads a file.
 async fn run_files(mut client: Command, done: &str) {
     let server = TestServer::start().await;
     let pdf = Pdf {
@@ -112,7 +112,7 @@ async fn run_files(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Runs a client's script of searches.
+/// Runs a client script for searches.
 async fn run_search(mut client: Command, done: &str) {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
@@ -122,7 +122,7 @@ async fn run_search(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Runs a client's script of browser sessions.
+/// Runs a client script for browser sessions.
 async fn run_sessions(mut client: Command, done: &str) {
     let form = "<!doctype html><title>Form</title><input><button
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
@@ -148,7 +148,7 @@ async fn run_sessions(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Runs a client's script of reports with a key that did nothing yet.
+/// Runs a client script for reports, with an unused key.
 async fn run_usage(mut client: Command, done: &str) {
     let server = TestServer::start_with(&[
         ("HARVESTMAN_API_KEYS", "fc-reports=reports:Reports"),
@@ -170,7 +170,7 @@ async fn run_usage(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Runs a client's script of extracts and agents, with a model that knows two products.
+/// Runs a client script for extracts and agents, with a model that knows two products.
 async fn run_extract(mut client: Command, done: &str) {
     let product = |name: &str| {
         Page::html(format!(
@@ -212,7 +212,7 @@ async fn run_extract(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
-/// Pages that lead from one to the next, each of some megabytes.
+/// Creates a chain of linked pages of some megabytes each.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
         let next = number + 1;
@@ -250,7 +250,7 @@ async fn the_python_client_scrapes_and_crawls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_python_client_waits_pages_watches_and_cancels() {
+async fn the_python_client_waits_paginates_watches_and_cancels() {
     run(python("python_jobs.py"), "python jobs: ok").await;
 }
 
@@ -260,7 +260,7 @@ async fn the_javascript_client_scrapes_and_crawls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_javascript_client_waits_pages_watches_and_cancels() {
+async fn the_javascript_client_waits_paginates_watches_and_cancels() {
     run(javascript("javascript_jobs.mjs"), "javascript jobs: ok").await;
 }
 
@@ -275,12 +275,12 @@ async fn the_javascript_client_scrapes_batches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_python_client_sends_files() {
+async fn the_python_client_uploads_files() {
     run_files(python("python_files.py"), "python files: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_javascript_client_sends_files() {
+async fn the_javascript_client_uploads_files() {
     run_files(javascript("javascript_files.mjs"), "javascript files: ok").await;
 }
 

@@ -1,4 +1,4 @@
-//! Requests from the command line: the real program, a real server, a site.
+//! Request commands of the real program, with the real server and a local site.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::io::{BufRead, BufReader};
@@ -10,10 +10,10 @@ use harvestman_tests::{Page, Site, TestServer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// A job that no server has.
+/// Id of a job that does not exist.
 const JOB: &str = "0190c7a0-0000-7000-8000-000000000001";
 
-/// The program, with a server and without settings of this machine.
+/// Creates a command with the server's URL and key.
 fn harvestman(server: &TestServer, arguments: &[&str]) -> Command {
     let mut command = Command::new(server::binary().unwrap());
     command
@@ -32,7 +32,7 @@ async fn run(server: &TestServer, arguments: &[&str]) -> Output {
     output.await.unwrap().unwrap()
 }
 
-/// What it printed, where it ended with this code.
+/// Asserts the exit code and returns standard output and standard error.
 #[track_caller]
 fn printed(output: &Output, code: i32) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -55,7 +55,7 @@ fn small_site() -> Site {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_format_is_printed_as_it_is_and_several_as_json() {
+async fn one_format_is_printed_as_text_and_several_as_json() {
     let server = TestServer::start().await;
     let site = small_site().serve().await;
     let url = site.url("/a");
@@ -107,7 +107,7 @@ async fn one_format_is_printed_as_it_is_and_several_as_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_told_by_its_flag_and_by_the_exit_code() {
+async fn errors_name_the_flag_and_have_an_exit_code() {
     let server = TestServer::start().await;
     let site = small_site().serve().await;
     let url = site.url("/");
@@ -149,7 +149,7 @@ async fn what_is_wrong_is_told_by_its_flag_and_by_the_exit_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn jobs_print_a_line_for_each_page() {
+async fn jobs_print_one_line_per_page() {
     let server = TestServer::start().await;
     let site = small_site()
         .page("/gone", Page::html("").status(404))
@@ -199,10 +199,10 @@ async fn jobs_print_a_line_for_each_page() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_crawl_keeps_its_pages_and_tells_how_to_go_on() {
+async fn an_interrupted_crawl_keeps_its_pages_and_prints_how_to_resume() {
     let server = TestServer::start().await;
     let site = small_site().serve().await;
-    // One page does not come for as long as anybody waits.
+    // One page never responds during the test.
     site.change("/a", Some(Page::links("A", &[]).delay(Duration::from_secs(600))));
     let patient = r#"{"timeout":300000}"#;
     let start = site.url("/");
@@ -210,7 +210,7 @@ async fn an_interrupted_crawl_keeps_its_pages_and_tells_how_to_go_on() {
         .spawn()
         .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    // The rest of what it prints is not read, but can be.
+    // The pipe must stay open, although the rest of the output is not read.
     let (child, first, _out) = tokio::task::spawn_blocking(move || {
         let mut line = String::new();
         out.read_line(&mut line).unwrap();

@@ -1,4 +1,4 @@
-//! The console in a real browser, served by the real server.
+//! The console of the real server in Chromium: sign-in, sessions, jobs, hostile pages.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use harvestman_tests::{DocsSite, HostileSite, Page, Site, TestServer, tools};
 
 const PAGES: usize = 24;
 
-/// Runs a script of `tests/clients` that drives the console.
+/// Runs a script of `tests/clients` that uses the console.
 async fn drive(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
@@ -25,7 +25,7 @@ async fn drive(server: &TestServer, script: &str, arguments: &[&str], done: &str
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newcomer_signs_in_crawls_and_reads_a_page() {
+async fn a_new_user_signs_in_crawls_and_reads_a_page() {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
     let arguments = [site.url("/"), PAGES.to_string()];
@@ -52,7 +52,7 @@ async fn a_session_is_watched_used_and_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn maps_crawls_and_batches_are_seen_from_every_side() {
+async fn maps_crawls_and_batches_work_in_all_views() {
     let server = TestServer::start().await;
     let more = "<!doctype html><title>More</title><main><h1>More</h1><p>What is not to be had.</p>
         <a href=/forbidden/page>forbidden</a> <a href=/gone>gone</a></main>";
@@ -67,7 +67,7 @@ async fn maps_crawls_and_batches_are_seen_from_every_side() {
         .delay(Duration::from_secs(2))
         .serve()
         .await;
-    // The pages of the site, the one that leads astray, and the one that is not there.
+    // The pages of the site, the page with bad links, and the missing page.
     let pages = (PAGES + 2).to_string();
     let arguments = [site.url("/"), pages, slow.url("/")];
     drive(
@@ -80,7 +80,7 @@ async fn maps_crawls_and_batches_are_seen_from_every_side() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_pages_cannot_run_break_out_or_stop_the_console() {
+async fn hostile_pages_cannot_run_code_in_the_console_or_stop_it() {
     let server = TestServer::start().await;
     let site = Site::new()
         .page("/scripts", Page::html(SCRIPTS))
@@ -94,7 +94,7 @@ async fn hostile_pages_cannot_run_break_out_or_stop_the_console() {
     let paths = ["/scripts", "/right-to-left", "/table", "/long"];
     let arguments: Vec<&str> = std::iter::once(base).chain(paths).collect();
     drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
-    // A link signs in once.
+    // Each sign-in link works only once, so this needs another server.
     let server = TestServer::start().await;
     let hard = HostileSite::serve().await;
     let base = hard.url("");
@@ -115,7 +115,7 @@ fn sitemap(paths: &[&str]) -> Page {
     Page::new("application/xml", text)
 }
 
-/// Everything that runs in a page, and text that tries to become such a thing on its way through Markdown and HTML.
+/// All kinds of active content, and text that could become active content when converted to Markdown and HTML.
 const SCRIPTS: &str = "<!doctype html><title>\"><script>harmed=1</script></title>
     <style>* { display: none !important }</style><base href='javascript:harmed=2//'>
     <script>harmed = 3; alert(1)</script><meta http-equiv=refresh content='0;url=https://evil.test/'>
@@ -132,13 +132,13 @@ const SCRIPTS: &str = "<!doctype html><title>\"><script>harmed=1</script></title
     <pre><code class='\" onmouseover=harmed=23 x=\"'>```&lt;/code&gt;&lt;script&gt;harmed=24&lt;/script&gt;</code></pre>
     <p>A page with so much harm in it that something of it would be seen if anything came through.</p></main>";
 
-/// Text that turns around, and marks that would turn around what follows them.
+/// Right-to-left text, and direction marks that would affect the text after them.
 const RIGHT_TO_LEFT: &str = "<!doctype html><html dir=rtl lang=ar><title>\u{202e}eltit a\u{202e}</title>
     <main><h1>\u{0645}\u{0631}\u{062d}\u{0628}\u{0627} \u{202e}gnidaeh</h1>
     <p>\u{2067}\u{05e9}\u{05dc}\u{05d5}\u{05dd} \u{202e}https://e.com/txt.exe <a href='/\u{202e}gpj.exe'>link\u{202e}</a></p>
     <p>\u{202d}\u{202e}\u{2066}\u{2067}\u{2068} never closed, and long enough to be the content of a page.</p></main></html>";
 
-/// A table of 100 columns and 2,000 rows.
+/// Returns a table of 100 columns and 2,000 rows.
 fn table() -> String {
     let mut html = String::from("<!doctype html><title>Table</title><main><h1>Table</h1><table>");
     for row in 0..2_000 {
@@ -151,7 +151,7 @@ fn table() -> String {
     html + "</table></main>"
 }
 
-/// More than 10 MB of Markdown, with a link in every paragraph.
+/// Returns a page with more than 10 MB of Markdown and a link in every paragraph.
 fn long() -> String {
     let mut html = String::from("<!doctype html><title>Long</title><main><h1>Long</h1>");
     for paragraph in 0..52_000 {

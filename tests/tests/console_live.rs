@@ -1,4 +1,4 @@
-//! The console while what it lives on fails, in a real browser: the script asks for the server to stop and to start.
+//! The console during failures, in Chromium: the script requests stops and starts of the server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 const PAGES: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_comes_to_its_end_whatever_fails_on_the_way() {
-    // Every crawl fetches its pages, so that each is under way for seconds.
+async fn a_job_reaches_its_end_despite_failures() {
+    // Without the cache, every crawl takes seconds.
     let mut server = TestServer::start_with(&[("HARVESTMAN_CACHE_MIB", "0")]).await;
     let slow = DocsSite::new(PAGES)
         .build()

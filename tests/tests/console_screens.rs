@@ -1,4 +1,4 @@
-//! The console's screens in a real browser, from form to result, served by the real server.
+//! The screens of the console of the real server in Chromium, from form to result.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -8,12 +8,12 @@ use harvestman_tests::server::KEY;
 use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
 use serde_json::json;
 
-/// More than the list of activity shows at once.
+/// More requests than the activity list shows at once.
 const CALLS: usize = 60;
-/// Where nobody listens.
+/// URL of a closed port.
 const NOWHERE: &str = "http://127.0.0.1:1/";
 
-/// Plays a script of `tests/clients` in the console of a server.
+/// Runs a script of `tests/clients` in the console of a server.
 async fn play(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
@@ -35,7 +35,7 @@ async fn every_screen_is_accessible_and_fits_a_phone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_team_sees_its_calls_costs_and_keys() {
+async fn the_team_sees_its_activity_usage_and_keys() {
     let server = TestServer::start().await;
     let site = DocsSite::new(4).build().serve().await;
     let receiver = Receiver::start().await;
@@ -52,31 +52,31 @@ async fn the_team_sees_its_calls_costs_and_keys() {
     let (top, receiving) = (site.url("/"), receiver.url());
     let arguments = [&top, &crawl, &receiving].map(String::as_str);
     play(&server, "console_team.mjs", &arguments, "team: ok").await;
-    // Signed by the secret that the team had just made.
+    // The test event is signed with the secret that the script created.
     let deliveries = receiver.wait_until(|all| !all.is_empty()).await;
     assert!(!deliveries[0].header("x-service-signature").is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_screen_that_cannot_be_fetched_says_so_and_comes_later() {
+async fn a_screen_that_cannot_be_fetched_shows_an_error_and_loads_on_retry() {
     let server = TestServer::start().await;
     play(&server, "console_parts.mjs", &[], "parts: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_is_ticked_and_scraped() {
+async fn selected_search_results_are_scraped() {
     let server = TestServer::start().await;
     let site = DocsSite::new(4).build().serve().await;
-    // Without a provider the team's own pages are searched.
+    // Without a search provider, the search covers the team's own pages.
     let crawl = server.crawl(&json!({ "url": site.url("/") })).await;
     server.wait(&crawl).await;
     play(&server, "console_search.mjs", &["page", "2"], "search: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_extraction_shows_its_sources() {
+async fn an_extract_shows_its_sources() {
     let server = TestServer::start().await;
-    // Without a model a page's own data is read.
+    // Without a language model, the structured data of the page is used.
     let data = r#"{"@type":"Product","name":"Cup","offers":{"price":"9.50"}}"#;
     let html = format!(
         "<title>Cup</title><script type=\"application/ld+json\">{data}</script><main><h1>Cup</h1><p>It is a cup.</p></main>"
@@ -92,7 +92,7 @@ async fn an_extraction_shows_its_sources() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_documentation_answers_and_explains() {
+async fn the_documentation_answers_questions_and_explains_failures() {
     let server = TestServer::start().await;
     let failed = server.crawl(&json!({ "url": NOWHERE })).await;
     server.wait(&failed).await;
@@ -100,7 +100,7 @@ async fn the_documentation_answers_and_explains() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_filled_by_keyboard_and_as_json() {
+async fn a_form_can_be_filled_by_keyboard_and_as_json() {
     let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
     let greet =
@@ -121,13 +121,13 @@ async fn a_form_is_filled_by_keyboard_and_as_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_work_in_the_page_alone() {
+async fn tools_work_without_requests_to_the_server() {
     let server = TestServer::start().await;
     play(&server, "console_tools.mjs", &[], "tools: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn choices_are_kept_and_forgotten() {
+async fn local_settings_are_stored_and_cleared() {
     let server = TestServer::start().await;
     play(&server, "console_settings.mjs", &[], "settings: ok").await;
 }

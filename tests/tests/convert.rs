@@ -1,4 +1,4 @@
-//! `harvestman convert` and `harvestman robots` as processes: files, lines and archives in, documents out.
+//! `harvestman convert` and `harvestman robots` as processes, with files, JSON lines and archives.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ const PAGE: &str = "<html><head><title>Herons</title></head><body><nav><a href=/
 
 fn harvestman(arguments: &[&str]) -> Command {
     let mut command = Command::new(server::binary().unwrap());
-    // Neither a data folder nor settings are needed, nor looked at.
+    // These commands must not use the data folder or settings.
     command
         .args(arguments)
         .env("HARVESTMAN_DATA_DIR", "/nowhere/at/all")
@@ -32,7 +32,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = harvestman(arguments).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     thread::scope(|scope| {
-        // A command that refuses its arguments reads nothing.
+        // A command with invalid arguments does not read its input.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().unwrap()
     })
@@ -51,7 +51,7 @@ fn lines(output: &Output) -> Vec<Value> {
         .collect()
 }
 
-/// A file that goes with its owner.
+/// Temporary file that is removed on drop.
 struct TempFile(PathBuf);
 
 impl TempFile {
@@ -73,7 +73,7 @@ impl Drop for TempFile {
 }
 
 #[test]
-fn a_file_and_standard_input_give_the_document_of_the_api() {
+fn files_and_standard_input_are_converted_to_api_documents() {
     let arguments = [
         "convert",
         "-",
@@ -127,7 +127,7 @@ fn a_file_and_standard_input_give_the_document_of_the_api() {
 }
 
 #[test]
-fn files_that_are_no_pages_are_converted_too() {
+fn pdf_and_office_files_are_converted() {
     let pdf = Pdf {
         pages: ["One", "Two"].map(|title| line(24, 700, title)).to_vec(),
         ..Pdf::default()
@@ -154,7 +154,7 @@ fn files_that_are_no_pages_are_converted_too() {
 }
 
 #[test]
-fn lines_give_lines_in_order_and_a_bad_one_does_not_stop_them() {
+fn json_lines_are_converted_in_order_despite_invalid_lines() {
     let mut input = String::new();
     for number in 0..200 {
         let text = "word ".repeat(if number % 7 == 0 { 5000 } else { 5 });
@@ -190,7 +190,7 @@ fn lines_give_lines_in_order_and_a_bad_one_does_not_stop_them() {
 }
 
 #[test]
-fn whoever_stops_reading_ends_the_work_quietly() {
+fn a_closed_output_ends_the_command_without_an_error() {
     let mut child = harvestman(&["convert", "--jsonl"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let line = format!(
@@ -198,7 +198,7 @@ fn whoever_stops_reading_ends_the_work_quietly() {
         json!({"id": 1, "html": format!("<p>{}", "word ".repeat(20_000))})
     );
     thread::scope(|scope| {
-        // Goes on until the command ends: it never holds all of this.
+        // Writes until the command ends, which never holds all of the input.
         scope.spawn(move || while stdin.write_all(line.as_bytes()).is_ok() {});
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap())
@@ -227,7 +227,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Records as crawlers write them: chunked, compressed, other kinds between.
+/// Returns records as crawlers write them: chunked, compressed, mixed with other types.
 fn records() -> Vec<Vec<u8>> {
     let http = "application/http; msgtype=response";
     let plain = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{PAGE}");
@@ -273,7 +273,7 @@ fn records() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn an_archive_gives_its_pages_packed_or_not() {
+fn plain_and_compressed_archives_are_converted() {
     let plain = TempFile::new("plain.warc", &records().concat());
     let packed: Vec<Vec<u8>> = records().iter().map(|record| gzip(record)).collect();
     let packed = TempFile::new("packed.warc.gz", &packed.concat());
@@ -294,7 +294,7 @@ fn an_archive_gives_its_pages_packed_or_not() {
 }
 
 #[test]
-fn an_archive_that_is_cut_off_gives_what_it_holds_and_an_error() {
+fn a_truncated_archive_returns_its_complete_records_and_an_error() {
     let whole = records().concat();
     let file = TempFile::new("cut.warc", &whole[..whole.len() - 155]);
     let output = run(&["convert", "--warc", file.path()], b"");
@@ -304,7 +304,7 @@ fn an_archive_that_is_cut_off_gives_what_it_holds_and_an_error() {
 }
 
 #[test]
-fn exit_codes_tell_usage_from_failure() {
+fn exit_codes_distinguish_usage_errors_from_failures() {
     let check = |arguments: &[&str], input: &[u8], code: i32, words: &str| {
         let output = run(arguments, input);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -331,7 +331,7 @@ fn exit_codes_tell_usage_from_failure() {
 }
 
 #[test]
-fn robots_lines_are_judged_in_order() {
+fn robots_checks_lines_in_order() {
     let rules = "User-agent: *\nDisallow: /private\nAllow: /private/open\n";
     let question =
         |url: &str, agent: &str| json!({"id": 1, "robots": rules, "agent": agent, "url": url}).to_string();

@@ -1,4 +1,4 @@
-//! Crawls of fixture sites through the real server: what is fetched, how often, and what comes back.
+//! Crawls of fixture sites with the real server: fetched pages, documents, robots.txt, redirects, cancelling.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn sources(documents: &[Value]) -> BTreeSet<&str> {
 }
 
 #[tokio::test]
-async fn a_crawl_of_a_large_site_keeps_its_limit_and_fetches_each_page_once() {
+async fn a_crawl_of_a_large_site_respects_its_limit_and_fetches_each_page_once() {
     let docs = DocsSite::new(340).sitemap();
     let site = docs.build().serve().await;
     let server = TestServer::start().await;
@@ -29,14 +29,14 @@ async fn a_crawl_of_a_large_site_keeps_its_limit_and_fetches_each_page_once() {
 
     let (documents, answers) = server.documents(&id, 50).await;
     assert_eq!((documents.len(), answers), (300, 6));
-    assert_eq!(sources(&documents).len(), 300, "each page once");
+    assert_eq!(sources(&documents).len(), 300, "each page has one document");
     let known: HashSet<String> = docs.paths().iter().map(|path| site.url(path)).collect();
     assert!(documents.iter().all(|document| known.contains(source(document))));
     let ids: HashSet<&str> = documents
         .iter()
         .map(|one| one["metadata"]["scrapeId"].as_str().unwrap())
         .collect();
-    assert_eq!(ids.len(), 300, "each page has an id of its own");
+    assert_eq!(ids.len(), 300, "each document has its own id");
     for document in &documents {
         assert_eq!(document["metadata"]["statusCode"], 200);
         let markdown = document["markdown"].as_str().unwrap();
@@ -47,9 +47,9 @@ async fn a_crawl_of_a_large_site_keeps_its_limit_and_fetches_each_page_once() {
     }
 
     let (again, _) = server.documents(&id, 77).await;
-    assert_eq!(again, documents, "the order does not depend on how it is read");
+    assert_eq!(again, documents, "the order does not depend on the page size");
     for (path, count) in site.counts() {
-        assert_eq!(count, 1, "{path} was asked for {count} times");
+        assert_eq!(count, 1, "{path} was requested {count} times");
     }
     let pages = site
         .hits()
@@ -60,7 +60,7 @@ async fn a_crawl_of_a_large_site_keeps_its_limit_and_fetches_each_page_once() {
 }
 
 #[tokio::test]
-async fn a_crawl_finds_every_page_and_those_of_the_sitemap() {
+async fn a_crawl_finds_linked_pages_and_those_of_the_sitemap() {
     let docs = DocsSite::new(45).orphans(6);
     let site = docs.build().serve().await;
     let server = TestServer::start().await;
@@ -97,7 +97,7 @@ async fn a_crawl_finds_every_page_and_those_of_the_sitemap() {
 }
 
 #[tokio::test]
-async fn a_page_hangs_where_it_was_found_whatever_its_text_says() {
+async fn the_link_graph_places_pages_below_the_page_on_which_they_were_found() {
     const PLACES: [(&str, Option<&str>); 6] = [
         ("/", None),
         ("/a", Some("/")),
@@ -147,7 +147,7 @@ async fn a_page_hangs_where_it_was_found_whatever_its_text_says() {
 }
 
 #[tokio::test]
-async fn what_robots_forbids_is_never_asked_for() {
+async fn pages_that_robots_txt_disallows_are_never_requested() {
     let docs = DocsSite::new(60).sitemap().disallow("/section-1/");
     let site = docs.build().serve().await;
     let server = TestServer::start().await;
@@ -181,7 +181,7 @@ async fn what_robots_forbids_is_never_asked_for() {
 }
 
 #[tokio::test]
-async fn redirects_errors_and_duplicates_are_reported_as_the_contract_says() {
+async fn redirects_errors_and_duplicates_are_reported_as_in_the_contract() {
     let site = Site::new()
         .page(
             "/",
@@ -220,7 +220,7 @@ async fn redirects_errors_and_duplicates_are_reported_as_the_contract_says() {
         .iter()
         .filter(|document| document["metadata"]["url"] == site.url("/target"))
         .collect();
-    assert_eq!(at_target.len(), 1, "the page behind the redirect is there once");
+    assert_eq!(at_target.len(), 1, "the redirect target is stored once");
     let document = |path: &str| documents.iter().find(|one| source(one) == site.url(path));
     assert_eq!(document("/gone").unwrap()["metadata"]["statusCode"], 410);
     assert!(document("/gone").unwrap()["metadata"]["error"].is_string());
@@ -237,7 +237,7 @@ async fn redirects_errors_and_duplicates_are_reported_as_the_contract_says() {
 }
 
 #[tokio::test]
-async fn a_cancelled_crawl_keeps_what_it_has_and_fetches_no_more() {
+async fn a_cancelled_crawl_keeps_its_documents_and_fetches_no_more() {
     let site = DocsSite::new(200).build().serve().await;
     site.hold_after(20);
     let server = TestServer::start().await;
@@ -254,7 +254,7 @@ async fn a_cancelled_crawl_keeps_what_it_has_and_fetches_no_more() {
     let (documents, _) = server.documents(&id, 1000).await;
     assert!(documents.len() <= 24, "{} documents", documents.len());
     assert_eq!(server.delete(&format!("/v2/crawl/{id}")).await.status, 200);
-    // Another crawl through the same server: by its end the cancelled one had every chance to go on.
+    // Run another crawl, which gives the cancelled one enough time to continue by mistake.
     let other = server
         .crawl(&json!({ "url": site.url("/section-3/"), "limit": 20 }))
         .await;
@@ -271,8 +271,8 @@ async fn a_cancelled_crawl_keeps_what_it_has_and_fetches_no_more() {
         .filter(|path| *path != "/robots.txt" && !path.starts_with("/sitemap"))
         .filter(|path| !own.contains(&*site.url(path)))
         .collect();
-    // Up to four pages were being fetched when the cancel came, and may have reached the site only then.
-    assert!(strays.len() <= 4, "{strays:?} were asked for after the cancel");
+    // Up to four fetches were in flight at the cancel, and may have reached the site later.
+    assert!(strays.len() <= 4, "{strays:?} were requested after the cancel");
 }
 
 #[tokio::test]
@@ -300,7 +300,7 @@ async fn a_running_crawl_can_be_read_and_is_listed_as_active() {
 }
 
 #[tokio::test]
-async fn a_delay_is_kept_between_the_starts_of_two_fetches() {
+async fn the_delay_is_kept_between_the_starts_of_two_fetches() {
     let site = DocsSite::new(4).build().serve().await;
     let server = TestServer::start().await;
     let id = server
@@ -315,7 +315,7 @@ async fn a_delay_is_kept_between_the_starts_of_two_fetches() {
         .collect();
     assert_eq!(starts.len(), 4);
     for pair in starts.windows(2) {
-        // Arrival wobbles a little around the moment of the start.
+        // The arrival of a request varies a little from its start.
         assert!(
             (pair[1] - pair[0]).as_millis() >= 200,
             "{:?} between two fetches",
@@ -325,7 +325,7 @@ async fn a_delay_is_kept_between_the_starts_of_two_fetches() {
 }
 
 #[tokio::test]
-async fn one_page_is_scraped_and_can_be_read_again() {
+async fn a_scraped_page_can_be_read_again() {
     let site = DocsSite::new(3).build().serve().await;
     let server = TestServer::start().await;
     let request = json!({ "url": site.url("/section-0/page-1"), "formats": ["markdown", "links", "html"] });

@@ -1,11 +1,11 @@
-//! Crawls that cannot do all they were asked for: start hosts out of reach, cancels, sites without an end.
+//! Crawls that fail or end early: unreachable start hosts, cancelling, endless sites.
 
 #![allow(clippy::unwrap_used)]
 
 use harvestman_tests::{Crawled, DocsSite, HostileSite, NameServer, Page, Site, TestServer};
 use serde_json::{Value, json};
 
-/// An address of a port where nobody listens.
+/// Returns the address of a closed port.
 async fn closed_port() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap().to_string()
@@ -14,7 +14,7 @@ async fn closed_port() -> String {
 fn assert_failed(crawled: &Crawled, url: &str, code: &str) {
     let status = &crawled.status;
     assert_eq!(status["status"], "failed", "{status}");
-    assert_eq!(status["success"], true, "a failed job is a good answer");
+    assert_eq!(status["success"], true, "`success` is true for a failed job");
     assert_eq!(
         (&status["total"], &status["completed"]),
         (&json!(1), &json!(0)),
@@ -31,7 +31,7 @@ fn assert_failed(crawled: &Crawled, url: &str, code: &str) {
 }
 
 #[tokio::test]
-async fn a_start_host_out_of_reach_is_an_error_with_its_code() {
+async fn an_unreachable_start_host_fails_the_crawl_with_its_error_code() {
     let names = NameServer::serve().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DNS_SERVERS", &names.setting())]).await;
     let plain = Site::new().graph(&[("/", &[])]).serve().await;
@@ -53,14 +53,14 @@ async fn a_start_host_out_of_reach_is_an_error_with_its_code() {
         assert_eq!(
             page.code(),
             code,
-            "the page is found by the id of its scrape: {}",
+            "the failed page can be read by its scrape id: {}",
             page.json
         );
     }
 }
 
 #[tokio::test]
-async fn a_start_page_without_a_scheme_is_tried_by_http_when_https_fails() {
+async fn a_start_url_without_a_scheme_is_tried_with_http_when_https_fails() {
     let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
     let server = TestServer::start().await;
     let crawled = server
@@ -70,7 +70,7 @@ async fn a_start_page_without_a_scheme_is_tried_by_http_when_https_fails() {
 }
 
 #[tokio::test]
-async fn a_dead_start_page_is_no_end_when_a_sitemap_names_pages() {
+async fn a_crawl_with_a_failed_start_page_continues_with_the_sitemap() {
     let site = Site::new()
         .page("/", Page::redirect(302, "/"))
         .page(
@@ -96,7 +96,7 @@ async fn a_dead_start_page_is_no_end_when_a_sitemap_names_pages() {
 }
 
 #[tokio::test]
-async fn total_counts_the_pages_that_a_cancel_met_in_flight() {
+async fn total_includes_pages_in_flight_at_a_cancel() {
     let site = DocsSite::new(60).build().serve().await;
     site.hold_after(10);
     let server = TestServer::start().await;
@@ -118,7 +118,11 @@ async fn total_counts_the_pages_that_a_cancel_met_in_flight() {
             (&json!("cancelled"), &Value::Null)
         );
         assert_eq!((&status["total"], &status["completed"]), (&json!(13), &json!(10)));
-        assert_eq!(server.delete(&path).await.status, 200, "cancelled again");
+        assert_eq!(
+            server.delete(&path).await.status,
+            200,
+            "cancelling again succeeds"
+        );
     }
     site.release();
     let other = server.crawled(&json!({ "url": site.url("/"), "limit": 5 })).await;
@@ -132,12 +136,12 @@ async fn total_counts_the_pages_that_a_cancel_met_in_flight() {
     assert_eq!(
         server.get(&path).await.ok()["total"],
         13,
-        "it never changes again"
+        "the total of a cancelled crawl does not change"
     );
 }
 
 #[tokio::test]
-async fn a_site_without_an_end_ends_at_the_limit() {
+async fn a_crawl_of_an_endless_site_ends_at_the_limit() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for trap in ["/calendar/1", "/session?sid=1", "/deeper/"] {
@@ -153,16 +157,16 @@ async fn a_site_without_an_end_ends_at_the_limit() {
     let crawled = server.crawled(&request).await;
     assert_eq!(
         crawled.status["total"], 7,
-        "a page before and one after, three times"
+        "the start page, and two new days per level"
     );
     let request =
         json!({ "url": site.url("/session?sid=1"), "sitemap": "skip", "ignoreQueryParameters": true });
     assert_eq!(
         server.crawled(&request).await.status["total"],
         1,
-        "one page under many names"
+        "without the query all URLs are one page"
     );
-    // Each step makes the address a thousand characters longer: it ends where addresses end.
+    // Each step makes the URL a thousand characters longer, so the crawl ends at the longest allowed URL.
     let crawled = server
         .crawled(&json!({ "url": site.url("/longer/"), "sitemap": "skip" }))
         .await;

@@ -1,5 +1,5 @@
-//! Which hosts a crawl visits, by which links, and where redirects lead (docs/API.md section 5 rules 2, 6, 7 and 12):
-//! several names and ports on one machine.
+//! Hosts that a crawl visits, links that it follows, and redirects (docs/API.md section 5 rules 2, 6, 7 and 12), with
+//! several host names and ports on one machine.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use harvestman_tests::{Crawled, NameServer, Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
-/// A server that knows every name under `.test`, and the name server to keep.
+/// Starts a server that resolves every name under `.test`, and returns it with its DNS server.
 async fn server() -> (TestServer, NameServer) {
     let names = NameServer::serve().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DNS_SERVERS", &names.setting())]).await;
@@ -34,7 +34,7 @@ fn page(path: &str, links: &[String]) -> Page {
     Page::links(path, &links.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The start site, a subdomain of it, and a stranger: each on its own port, with links to each other.
+/// The start site, a subdomain of it, and an external site: each on its own port, with links to each other.
 struct Web {
     home: RunningSite,
     docs: RunningSite,
@@ -87,7 +87,7 @@ impl Web {
 }
 
 #[tokio::test]
-async fn other_hosts_by_option() {
+async fn other_hosts_are_visited_only_with_options() {
     let (server, _names) = server().await;
     let web = Web::serve().await;
     let own = [web.home("/start"), web.home("/start/a")];
@@ -99,7 +99,7 @@ async fn other_hosts_by_option() {
     assert_eq!(
         (web.docs.hits().len(), web.other.hits().len()),
         (0, 0),
-        "not even robots.txt"
+        "other hosts get no requests, not even for robots.txt"
     );
 
     let crawled = crawl(&server, &start, json!({ "crawlEntireDomain": true })).await;
@@ -110,7 +110,7 @@ async fn other_hosts_by_option() {
     assert_visited(&crawled, &[&own[..], &family].concat());
     assert_eq!(web.other.hits().len(), 0);
 
-    // One hop: a subdomain is another host here, and its links are not followed.
+    // Without allowSubdomains a subdomain counts as external, so its links are not followed.
     let crawled = crawl(&server, &start, json!({ "allowExternalLinks": true })).await;
     assert_visited(&crawled, &[&own[..], &family[..1], &one_hop].concat());
 
@@ -120,17 +120,17 @@ async fn other_hosts_by_option() {
     assert_eq!(
         web.other.count("/next"),
         0,
-        "the links of strangers are not followed"
+        "links on external pages are not followed"
     );
     assert_eq!(
         web.other.count("/"),
         0,
-        "a bare home page of a stranger is not fetched"
+        "an external home page without a path is not fetched"
     );
 }
 
 #[tokio::test]
-async fn an_address_has_no_family() {
+async fn an_ip_address_has_no_subdomains() {
     let server = TestServer::start().await;
     let other = Site::new().graph(&[("/page", &[])]).serve().await;
     let home = Site::new()
@@ -144,7 +144,7 @@ async fn an_address_has_no_family() {
 }
 
 #[tokio::test]
-async fn robots_txt_is_read_once_for_each_host() {
+async fn robots_txt_is_fetched_once_per_host() {
     let (server, _names) = server().await;
     let docs = Site::new()
         .page(
@@ -184,7 +184,7 @@ async fn robots_txt_is_read_once_for_each_host() {
 }
 
 #[tokio::test]
-async fn redirects_within_and_out_of_the_scope() {
+async fn redirects_out_of_scope_are_dropped() {
     let (server, _names) = server().await;
     let other = Site::new().graph(&[("/page", &[])]).serve().await;
     let home = Site::new()
@@ -224,7 +224,7 @@ async fn redirects_within_and_out_of_the_scope() {
     assert_eq!(
         moved["url"],
         at("/docs/here"),
-        "reported once: asked for first, found last"
+        "the document has the first requested URL and the final URL"
     );
     let codes: Vec<(&str, &str)> = crawled
         .errors
@@ -239,7 +239,7 @@ async fn redirects_within_and_out_of_the_scope() {
     assert_eq!(codes, expected);
     assert_eq!(
         crawled.status["total"], 5,
-        "a failed page counts, a dropped one does not"
+        "a failed page counts towards the total, a dropped one does not"
     );
 
     let options = json!({ "crawlEntireDomain": true, "allowExternalLinks": true });
@@ -253,7 +253,7 @@ async fn redirects_within_and_out_of_the_scope() {
 }
 
 #[tokio::test]
-async fn a_start_page_that_moves_within_its_domain_takes_the_scope_along() {
+async fn a_start_page_that_redirects_within_its_domain_moves_the_scope() {
     let (server, _names) = server().await;
     let docs = Site::new()
         .graph(&[
@@ -278,7 +278,7 @@ async fn a_start_page_that_moves_within_its_domain_takes_the_scope_along() {
 }
 
 #[tokio::test]
-async fn a_start_page_that_leaves_its_domain_is_an_error() {
+async fn a_start_page_that_redirects_to_another_domain_is_an_error() {
     let (server, _names) = server().await;
     let other = Site::new().graph(&[("/page", &[])]).serve().await;
     let home = Site::new()
@@ -299,7 +299,7 @@ async fn a_start_page_that_leaves_its_domain_is_an_error() {
 }
 
 #[tokio::test]
-async fn every_kind_of_link_and_the_base() {
+async fn every_kind_of_link_is_followed_relative_to_the_base_url() {
     let body = "<!doctype html><html><head><title>links</title><base href='/sub/'>\
         <link rel=next href='by-next'><link rel=prev href='by-prev'><link rel=canonical href='by-canonical'>\
         <link rel='alternate' hreflang=de href='by-alternate'><link rel=stylesheet href='style'>\

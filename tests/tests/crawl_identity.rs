@@ -1,4 +1,4 @@
-//! Which addresses of a crawl are one page (docs/API.md section 5 rule 1), and that each is fetched once.
+//! URLs of a crawl that are the same page (docs/API.md section 5 rule 1); each page is fetched once.
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ const SPELLINGS: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn queries_and_similar_addresses() {
+async fn similar_urls_are_deduplicated_by_option() {
     let server = TestServer::start().await;
     let table: [(Value, &[&str]); 4] = [
         (json!({}), &["/", "/a", "/a?x=1", "/a?x=2", "/A"]),
@@ -48,7 +48,7 @@ async fn queries_and_similar_addresses() {
     for (options, expected) in table {
         let mut site = Site::new().page("/", Page::links("home", SPELLINGS));
         for path in expected.iter().skip(1) {
-            // Every page links to every spelling again.
+            // Every page links to every spelling.
             site = site.page(path, Page::links(path, SPELLINGS));
         }
         let site = site.serve().await;
@@ -64,7 +64,7 @@ async fn queries_and_similar_addresses() {
 }
 
 #[tokio::test]
-async fn www_is_the_same_site_and_the_same_page() {
+async fn www_is_the_same_host_and_the_same_page() {
     let names = NameServer::serve().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DNS_SERVERS", &names.setting())]).await;
     for (dedupe, count) in [(true, 1), (false, 2)] {
@@ -83,7 +83,7 @@ async fn www_is_the_same_site_and_the_same_page() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_a_known_page_gives_its_place_back() {
+async fn a_redirect_to_a_known_page_does_not_count_towards_the_limit() {
     let site = Site::new()
         .graph(&[
             ("/", &["/old", "/new", "/older", "/last"]),
@@ -97,7 +97,7 @@ async fn a_redirect_to_a_known_page_gives_its_place_back() {
     let server = TestServer::start().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "limit": 3, "maxConcurrency": 1 });
     let crawled = server.crawled(&request).await;
-    // `/old` was first: it is reported once, under the address it was asked for by.
+    // `/old` was fetched first: the page is reported once, under the requested URL.
     assert_eq!(crawled.status["completed"], 3, "{:?}", crawled.visited());
     let landed: Vec<&str> = crawled
         .documents
@@ -112,7 +112,7 @@ async fn a_redirect_to_a_known_page_gives_its_place_back() {
 }
 
 #[tokio::test]
-async fn a_canonical_address_is_a_link_and_no_second_page() {
+async fn a_canonical_url_is_followed_as_a_link() {
     let page = |canonical: &str, links: &str| {
         Page::html(format!(
             "<html><head><title>t</title><link rel=canonical href='{canonical}'></head><body><p>Some text of the page at \

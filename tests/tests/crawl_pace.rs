@@ -1,5 +1,5 @@
-//! How fast a crawl asks, and whom it asks for leave (docs/API.md section 5 rules 9 and 13). What overlaps is seen by
-//! the site; nothing is measured by the clock.
+//! Concurrency, delays and robots.txt of crawls (docs/API.md section 5 rules 9 and 13). The site observes overlapping
+//! requests, so that no test depends on the clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const LINKS: &[&str] = &["/1", "/2", "/3", "/4", "/5", "/6"];
 
-/// A front page with six links, and a robots.txt.
+/// Creates a site with a front page of six links, and a robots.txt.
 fn star(robots: &str) -> Site {
     let site = Site::new()
         .page("/robots.txt", Page::new("text/plain", robots.to_owned()))
@@ -27,7 +27,7 @@ fn pages(site: &RunningSite) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn max_concurrency_is_used_and_kept() {
+async fn max_concurrency_is_reached_and_never_exceeded() {
     let server = TestServer::start_with(&[("HARVESTMAN_MAX_CONCURRENCY", "4")]).await;
     for (wish, most) in [(Some(1), 1), (Some(3), 3), (Some(50), 4), (None, 4)] {
         let site = star("").serve().await;
@@ -48,7 +48,7 @@ async fn max_concurrency_is_used_and_kept() {
 }
 
 #[tokio::test]
-async fn a_team_has_64_pages_in_flight_by_default_and_a_private_host_may_have_them_all() {
+async fn a_team_has_64_pages_in_flight_by_default_even_on_one_private_host() {
     let paths: Vec<String> = (0..80).map(|number| format!("/{number}")).collect();
     let site = paths
         .iter()
@@ -77,7 +77,7 @@ async fn a_team_has_64_pages_in_flight_by_default_and_a_private_host_may_have_th
 }
 
 #[tokio::test]
-async fn a_delay_fetches_one_by_one_in_order() {
+async fn with_a_delay_pages_are_fetched_one_by_one_in_order() {
     let server = TestServer::start().await;
     let site = star("").delay(Duration::from_millis(30)).serve().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.02, "maxConcurrency": 5 });
@@ -91,7 +91,7 @@ async fn a_delay_fetches_one_by_one_in_order() {
 }
 
 #[tokio::test]
-async fn crawl_delay_fetches_one_by_one_unless_delay_says_otherwise() {
+async fn with_crawl_delay_pages_are_fetched_one_by_one_unless_overridden() {
     let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_IGNORE_ROBOTS", "1")]).await;
     let order = [&["/"][..], LINKS].concat();
     let site = star("User-agent: *\nCrawl-delay: 0.1")
@@ -105,7 +105,7 @@ async fn crawl_delay_fetches_one_by_one_unless_delay_says_otherwise() {
         (order.iter().map(|path| (*path).to_owned()).collect(), 1)
     );
 
-    // A minute between two fetches would be longer than a test waits.
+    // With a minute between two fetches the test would time out.
     let site = star("User-agent: *\nCrawl-delay: 60").serve().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.01 });
     server.crawled(&request).await.assert_visited(&site, &order);
@@ -114,7 +114,7 @@ async fn crawl_delay_fetches_one_by_one_unless_delay_says_otherwise() {
 }
 
 #[tokio::test]
-async fn robots_options_need_the_operator() {
+async fn robots_options_must_be_enabled_by_the_operator() {
     let site = star("User-agent: *\nDisallow: /").serve().await;
     let server = TestServer::start().await;
     for (option, value) in [
@@ -141,7 +141,7 @@ async fn robots_options_need_the_operator() {
 }
 
 #[tokio::test]
-async fn robots_are_left_aside_or_read_as_another_agent() {
+async fn robots_txt_can_be_ignored_or_read_as_another_agent() {
     let rules = "User-agent: special\nDisallow: /1\nAllow: /\n\nUser-agent: harvestman\nDisallow: /2\n\n\
         User-agent: *\nDisallow: /";
     let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_IGNORE_ROBOTS", "1")]).await;
@@ -169,7 +169,7 @@ async fn robots_are_left_aside_or_read_as_another_agent() {
 }
 
 #[tokio::test]
-async fn robots_that_answer_with_an_error_refuse_everything_and_those_that_are_missing_nothing() {
+async fn robots_txt_with_5xx_blocks_everything_and_with_4xx_nothing() {
     let server = TestServer::start().await;
     for status in [401, 403, 404, 410] {
         let site = star("")
@@ -196,6 +196,6 @@ async fn robots_that_answer_with_an_error_refuse_everything_and_those_that_are_m
     assert_eq!(
         (site.count("/robots.txt"), site.hits().len()),
         (3, 3),
-        "asked three times, and for nothing else"
+        "robots.txt is requested three times, and nothing else"
     );
 }

@@ -1,4 +1,4 @@
-//! Crawl options from a description in words: shown, and used.
+//! Crawl options from a prompt: previewed, and used by a crawl.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use harvestman_tests::{Model, Question, Said, Site, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_preview_shows_options_and_crawls_nothing() {
+async fn a_preview_returns_options_and_fetches_nothing() {
     let site = Site::new().graph(&[("/", &[])]).serve().await;
     let server = TestServer::start().await;
     let preview = async |prompt: &str| {
@@ -35,7 +35,7 @@ async fn a_preview_shows_options_and_crawls_nothing() {
 }
 
 #[tokio::test]
-async fn a_crawl_follows_its_prompt_where_the_body_says_nothing() {
+async fn a_crawl_uses_its_prompt_for_options_that_the_body_omits() {
     let site = Site::new()
         .graph(&[
             ("/", &["/blog", "/docs", "/blog/1"]),
@@ -72,7 +72,7 @@ async fn preview(server: &TestServer, prompt: &str) -> Value {
 
 fn proposes(question: &Question) -> Said {
     match question.last() {
-        // Only what a person wrote is asked about; what a model says is judged like a request.
+        // The proposal of a model is validated like a request.
         prompt if prompt.contains("Alles") => Said::Text(
             r#"{"limit": 20, "includePaths": ["^/blog/"], "ignoreRobotsTxt": true, "delay": 900, "webhook": "https://evil.test", "sitemap": "never"}"#,
         ),
@@ -81,7 +81,7 @@ fn proposes(question: &Question) -> Said {
 }
 
 #[tokio::test]
-async fn a_model_proposes_and_the_server_judges() {
+async fn the_server_validates_the_proposal_of_a_model() {
     let site = Site::new()
         .graph(&[("/", &["/a", "/b"]), ("/a", &["/c"]), ("/b", &[]), ("/c", &[])])
         .serve()
@@ -109,7 +109,7 @@ async fn a_model_proposes_and_the_server_judges() {
 }
 
 #[tokio::test]
-async fn where_a_model_fails_the_rules_read_the_prompt() {
+async fn built_in_rules_are_used_when_the_model_fails() {
     let failures = [
         Said::Text("{\"limit\": "),
         Said::Text("I cannot help with that."),

@@ -1,5 +1,5 @@
-//! Which pages of its own host a crawl visits (docs/API.md section 5 rules 2, 3, 5, 8, 10, 11): each option alone,
-//! on a site with a known link graph; nothing but the expected pages is asked for.
+//! Pages of its own host that a crawl visits (docs/API.md section 5 rules 2, 3, 5, 8, 10, 11). Each option is tested
+//! separately on a site with a known link graph; only the expected pages may be requested.
 
 #![allow(clippy::unwrap_used)]
 
@@ -38,7 +38,7 @@ async fn blog() -> RunningSite {
 }
 
 #[tokio::test]
-async fn excluded_and_included_paths() {
+async fn include_and_exclude_paths_filter_pages() {
     let (site, server) = (blog().await, TestServer::start().await);
     let visits = |options: Value| crawl(&server, &site, "/", options);
 
@@ -58,19 +58,19 @@ async fn excluded_and_included_paths() {
     let rest: Vec<&str> = rest.into_iter().filter(|path| *path != "/Blog/2025").collect();
     crawled.assert_visited(&site, &rest);
 
-    // The query is no part of the path.
+    // The query is not part of the path.
     let crawled = visits(json!({ "excludePaths": ["lang=de"], "maxDiscoveryDepth": 1 })).await;
     crawled.assert_visited(&site, &["/", "/blog", "/about", "/blog/2026/one?lang=de"]);
     for (path, count) in site.counts() {
         assert!(
             path != "/robots.txt" || count == 3,
-            "one robots.txt for each crawl"
+            "robots.txt is requested once per crawl"
         );
     }
 }
 
 #[tokio::test]
-async fn patterns_on_the_full_url() {
+async fn patterns_can_match_the_full_url() {
     let (site, server) = (blog().await, TestServer::start().await);
     let visits = |options: Value| crawl(&server, &site, "/", options);
     let crawled = visits(json!({ "excludePaths": ["lang=de", "/blog$"], "regexOnFullURL": true })).await;
@@ -83,7 +83,7 @@ async fn patterns_on_the_full_url() {
 }
 
 #[tokio::test]
-async fn the_start_page_is_checked_too() {
+async fn the_start_page_must_match_the_patterns() {
     let (site, server) = (blog().await, TestServer::start().await);
     for options in [
         json!({ "excludePaths": ["^/about"] }),
@@ -99,13 +99,13 @@ async fn the_start_page_is_checked_too() {
     }
     assert!(
         site.hits().is_empty(),
-        "nothing was asked for: {:?}",
+        "no requests were sent: {:?}",
         site.counts()
     );
 }
 
 #[tokio::test]
-async fn discovery_depth() {
+async fn max_discovery_depth_limits_the_visited_pages() {
     let site = Site::new()
         .graph(&[
             ("/", &["/a", "/b"]),
@@ -136,7 +136,7 @@ async fn discovery_depth() {
 }
 
 #[tokio::test]
-async fn breadth_comes_first_in_document_order() {
+async fn pages_are_visited_breadth_first_in_document_order() {
     let (site, server) = (blog().await, TestServer::start().await);
     let crawled = crawl(&server, &site, "/", json!({ "maxConcurrency": 1, "limit": 6 })).await;
     let order = [
@@ -160,7 +160,7 @@ async fn breadth_comes_first_in_document_order() {
 }
 
 #[tokio::test]
-async fn the_limit_counts_every_page_attempted() {
+async fn the_limit_counts_every_attempted_page() {
     let site = Site::new()
         .graph(&[
             ("/", &["/gone", "/a", "/b", "/c"]),
@@ -188,13 +188,17 @@ async fn the_limit_counts_every_page_attempted() {
         )
         .await;
         crawled.assert_visited(&site, expected);
-        assert_eq!(site.hits().len() - before, expected.len() + 1, "with robots.txt");
+        assert_eq!(
+            site.hits().len() - before,
+            expected.len() + 1,
+            "the pages and robots.txt"
+        );
         assert_eq!(crawled.status.get("warning"), None, "limit {limit}");
     }
 }
 
 #[tokio::test]
-async fn children_of_the_start_page_and_the_entire_domain() {
+async fn only_children_of_the_start_page_are_visited_by_default() {
     let site = Site::new()
         .graph(&[
             (
@@ -239,12 +243,12 @@ async fn children_of_the_start_page_and_the_entire_domain() {
     assert_eq!(
         crawled.status.get("warning"),
         None,
-        "one page was all that was asked for"
+        "a limit of one page needs no warning"
     );
 }
 
 #[tokio::test]
-async fn links_to_files_are_not_fetched_and_other_schemes_are_none() {
+async fn links_to_assets_and_other_schemes_are_not_followed() {
     let links = [
         "/a.png",
         "/b.JPG",
@@ -293,5 +297,5 @@ async fn links_to_files_are_not_fetched_and_other_schemes_are_none() {
         "/report.pdf",
         "/v1.2",
     ];
-    assert_eq!(pages, expected, "documents are fetched, files are not");
+    assert_eq!(pages, expected, "documents are fetched, assets are not");
 }

@@ -1,4 +1,4 @@
-//! Sitemaps in crawls (docs/API.md section 5 rule 4): which are read, and what their entries are worth.
+//! Sitemaps in crawls (docs/API.md section 5 rule 4): files that are read, and the use of their entries.
 
 #![allow(clippy::unwrap_used)]
 
@@ -45,7 +45,7 @@ fn sitemaps_asked(site: &RunningSite) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn skip_include_and_only() {
+async fn the_sitemap_option_selects_the_sources_of_pages() {
     let server = TestServer::start().await;
     let table: [(&str, &[&str]); 3] = [
         ("skip", &["/", "/linked", "/linked/more"]),
@@ -77,7 +77,7 @@ async fn skip_include_and_only() {
 }
 
 #[tokio::test]
-async fn entries_pass_every_filter_and_have_depth_0() {
+async fn sitemap_entries_are_filtered_and_have_depth_0() {
     let site = Site::new()
         .graph(&[
             ("/docs", &["/docs/linked"]),
@@ -116,7 +116,7 @@ async fn entries_pass_every_filter_and_have_depth_0() {
 }
 
 #[tokio::test]
-async fn robots_lines_name_the_files_else_the_usual_place() {
+async fn sitemap_lines_of_robots_txt_replace_the_default_location() {
     let page = |body: String| Page::new("application/octet-stream", body);
     let packed = gzip(b"<urlset><url><loc>/packed</loc></url></urlset>");
     let lines = "Sitemap: {base}/sitemap-a.xml\nsitemap: /sitemap-b.txt\nSitemap: {base}/sitemap-c.xml.gz\nSitemap: \
@@ -146,7 +146,7 @@ async fn robots_lines_name_the_files_else_the_usual_place() {
 }
 
 #[tokio::test]
-async fn indexes_nest_five_levels_and_loops_end() {
+async fn sitemap_indexes_nest_five_levels_and_loops_end() {
     let site = Site::new()
         .graph(&[("/", &[]), ("/2", &[]), ("/5", &[]), ("/6", &[])])
         .page(
@@ -173,8 +173,8 @@ async fn indexes_nest_five_levels_and_loops_end() {
 }
 
 #[tokio::test]
-async fn a_sitemap_without_end_is_read_up_to_its_bounds() {
-    // 120 MB of XML: entries, then a comment, then one more entry beyond the 50 MB that are read.
+async fn a_huge_sitemap_is_read_up_to_its_limit() {
+    // 120 MB of XML: entries, a comment, and another entry after the 50 MB that are read.
     let mut text = "<urlset>".to_owned();
     for n in 0..40 {
         let _ = write!(text, "<url><loc>/{n}</loc></url>");
@@ -202,7 +202,7 @@ async fn a_sitemap_without_end_is_read_up_to_its_bounds() {
 }
 
 #[tokio::test]
-async fn a_slow_sitemap_holds_a_crawl_up_only_where_a_depth_depends_on_it() {
+async fn a_crawl_waits_for_a_slow_sitemap_only_where_a_depth_depends_on_it() {
     let site = Site::new()
         .graph(&[("/", &["/a"]), ("/a", &["/below"]), ("/below", &[])])
         .page("/sitemap.xml", urlset(&["/a"]).delay(Duration::from_secs(6)))
@@ -213,7 +213,7 @@ async fn a_slow_sitemap_holds_a_crawl_up_only_where_a_depth_depends_on_it() {
     let id = server.crawl(&request).await;
     site.wait_for_requests(3).await;
     let status = server.get(&format!("/v2/crawl/{id}")).await.ok();
-    assert_eq!(status["status"], "scraping", "the sitemap is still awaited");
+    assert_eq!(status["status"], "scraping", "the crawl waits for the sitemap");
     server
         .read_crawl(id)
         .await
@@ -226,7 +226,7 @@ async fn a_slow_sitemap_holds_a_crawl_up_only_where_a_depth_depends_on_it() {
 }
 
 #[tokio::test]
-async fn many_sitemaps_that_unpack_to_much_are_read_in_bounded_memory() {
+async fn many_compressed_sitemaps_are_read_in_bounded_memory() {
     let cores = std::thread::available_parallelism().unwrap().get();
     let text = format!(
         "<urlset><url><loc>/a</loc></url>{}</urlset>",

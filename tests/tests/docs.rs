@@ -1,4 +1,4 @@
-//! The documentation through the real server: questions with and without a language model, and pages to read.
+//! The documentation of the real server: its pages, and questions with and without a language model.
 
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +29,7 @@ async fn ask(server: &TestServer, question: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_by_passages_that_can_be_read_here() {
+async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server() {
     let server = TestServer::start().await;
     let answer = ask(&server, "How do I cancel a running crawl?").await;
     assert!(
@@ -88,7 +88,7 @@ fn cites(_: &Question) -> Said {
 }
 
 #[tokio::test]
-async fn a_model_answers_from_the_passages_and_cites_them() {
+async fn a_model_answers_with_cited_passages() {
     let model = Model::start(cites).await;
     let server = with_model(&model).await;
     let answer = ask(&server, "How do I cancel a running crawl?").await;
@@ -99,13 +99,13 @@ async fn a_model_answers_from_the_passages_and_cites_them() {
     assert!(questions[0].last().contains("<passage number=\"1\""));
     assert_eq!(questions[0].json["response_format"]["type"], "json_schema");
 
-    // What the pages do not tell is not asked.
+    // Without matching passages the model is not called.
     ask(&server, "How do I bake bread?").await;
     assert_eq!(model.questions().len(), 1);
 }
 
 #[tokio::test]
-async fn what_a_model_gets_wrong_the_passages_make_good() {
+async fn passages_are_the_answer_when_the_model_fails() {
     for said in [
         Said::Text(r#"{"answer": "Forty-two.", "sources": []}"#),
         Said::Text(r#"{"answer": 42}"#),

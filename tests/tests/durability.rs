@@ -1,4 +1,4 @@
-//! Nothing is lost and nothing counted twice: the real server is killed in the middle of its work.
+//! Durability: no data is lost or counted twice when the real server is killed or stopped.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn sources(documents: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// Every page of the site is stored once and charged once.
+/// Asserts that every page of the site is stored and charged once, and returns the documents.
 async fn check_whole(server: &TestServer, id: &str, docs: &DocsSite, site: &RunningSite) -> Vec<Value> {
     let status = server.wait(id).await;
     let pages = docs.paths().len();
@@ -45,7 +45,7 @@ fn page_counts(site: &RunningSite) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test]
-async fn a_crawl_goes_on_after_kill_9() {
+async fn a_crawl_continues_after_kill_9() {
     let docs = DocsSite::new(120);
     let site = docs.build().serve().await;
     site.hold_after(50);
@@ -63,10 +63,10 @@ async fn a_crawl_goes_on_after_kill_9() {
     assert_eq!(
         documents[..seen_before.len()],
         seen_before[..],
-        "what was handed out stays where it was"
+        "documents that were returned before keep their offsets"
     );
 
-    // A page is fetched again only if its first fetch was in flight, or not committed yet, when the process died.
+    // A page is fetched again only if its first fetch was in flight or uncommitted at the kill.
     let again: Vec<String> = page_counts(&site)
         .into_iter()
         .filter(|(_, count)| *count > 1)
@@ -75,7 +75,7 @@ async fn a_crawl_goes_on_after_kill_9() {
     let handed_out: BTreeSet<&str> = sources(&seen_before).into_iter().collect();
     assert!(
         again.iter().all(|path| !handed_out.contains(&*site.url(path))),
-        "{again:?} were stored already"
+        "{again:?} were already stored"
     );
     assert!(page_counts(&site).values().all(|count| *count <= 2));
 }
@@ -93,7 +93,7 @@ async fn a_crawl_survives_many_kills() {
     for (round, hold) in [1, 9, 20, 34, 51, 70, 90].into_iter().enumerate() {
         site.hold_after(hold);
         site.wait_for_requests(hold + 1).await;
-        // Every other time the process dies while nothing of this round needs to be stored yet.
+        // In every other round the server is killed before any page of the round must be stored.
         if round % 2 == 1 {
             stored = wait_for_more(&server, &id, stored).await;
         }
@@ -102,7 +102,7 @@ async fn a_crawl_survives_many_kills() {
         let now = completed(&server, &id).await;
         assert!(
             now >= stored,
-            "{stored} pages were stored, {now} are after the kill"
+            "{stored} pages were stored before the kill, {now} after it"
         );
     }
     site.release();
@@ -115,7 +115,7 @@ async fn completed(server: &TestServer, id: &str) -> u64 {
     status["completed"].as_u64().unwrap()
 }
 
-/// Waits until more pages are stored than these.
+/// Waits until more than `stored` pages are stored, and returns their number.
 async fn wait_for_more(server: &TestServer, id: &str, stored: u64) -> u64 {
     let since = std::time::Instant::now();
     loop {
@@ -123,13 +123,16 @@ async fn wait_for_more(server: &TestServer, id: &str, stored: u64) -> u64 {
         if now > stored {
             return now;
         }
-        assert!(since.elapsed().as_secs() < 60, "no page is stored after {stored}");
+        assert!(
+            since.elapsed().as_secs() < 60,
+            "no further page was stored after {stored}"
+        );
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }
 
 #[tokio::test]
-async fn a_crawl_that_was_acknowledged_is_not_forgotten() {
+async fn an_acknowledged_crawl_survives_a_kill() {
     let docs = DocsSite::new(10);
     let site = docs.build().serve().await;
     let mut server = TestServer::start().await;
@@ -145,7 +148,7 @@ async fn a_crawl_that_was_acknowledged_is_not_forgotten() {
 }
 
 #[tokio::test]
-async fn an_orderly_stop_is_quick_and_loses_nothing() {
+async fn a_graceful_shutdown_loses_nothing() {
     let docs = DocsSite::new(60);
     let site = docs.build().serve().await;
     site.hold_after(30);
@@ -162,7 +165,7 @@ async fn an_orderly_stop_is_quick_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn finished_work_is_there_after_a_kill() {
+async fn finished_jobs_survive_a_kill() {
     let docs = DocsSite::new(15);
     let site = docs.build().serve().await;
     let mut server = TestServer::start().await;
@@ -182,11 +185,11 @@ async fn finished_work_is_there_after_a_kill() {
     assert_eq!(check_whole(&server, &id, &docs, &site).await, documents);
     let stored = server.get(&format!("/v2/scrape/{scrape_id}")).await.ok();
     assert_eq!(stored["data"], scrape["data"]);
-    assert_eq!(site.hits().len(), fetched, "nothing is fetched again");
+    assert_eq!(site.hits().len(), fetched, "no page is fetched again");
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_data_refuses_to_start() {
+async fn a_second_server_with_the_same_data_refuses_to_start() {
     let server = TestServer::start().await;
     let (status, said) = server.start_second();
     assert!(!status.success());
@@ -194,6 +197,6 @@ async fn a_second_server_on_the_same_data_refuses_to_start() {
     assert_eq!(
         server.get("/health").await.status,
         200,
-        "the first one is not disturbed"
+        "the first server keeps running"
     );
 }

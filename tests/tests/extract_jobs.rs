@@ -1,4 +1,4 @@
-//! Extracts and agents through the real server: with a scripted model and without one, their prices, events, restarts.
+//! Extracts and agents with the real server, with and without a scripted model: results, credits, events, restarts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use harvestman_tests::{
 use http::Method;
 use serde_json::{Value, json};
 
-/// Longer than anything here takes.
+/// Time limit for waits.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn product(name: &str, price: &str, links: &str) -> Page {
@@ -72,7 +72,7 @@ async fn started(server: &TestServer, path: &str, request: &Value) -> String {
     answer["id"].as_str().unwrap().to_owned()
 }
 
-/// The last status of a run.
+/// Waits for the end of an extract or agent and returns its status.
 async fn ended(server: &TestServer, path: &str, id: &str) -> Value {
     let since = Instant::now();
     loop {
@@ -95,7 +95,7 @@ fn warning(status: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn pages_are_joined_without_a_model() {
+async fn data_of_several_pages_is_merged_without_a_model() {
     let site = shop().await;
     let server = server(None).await;
     let request = json!({ "urls": [site.url("/shop/cup"), site.url("/shop/pot"), "not an address:"], "schema": list(), "showSources": true });
@@ -123,7 +123,7 @@ async fn pages_are_joined_without_a_model() {
 }
 
 #[tokio::test]
-async fn a_site_is_searched_for_the_pages_that_matter() {
+async fn a_url_pattern_finds_the_matching_pages_of_a_site() {
     let site = shop().await;
     let server = server(None).await;
     let request =
@@ -139,14 +139,14 @@ async fn a_site_is_searched_for_the_pages_that_matter() {
     names.sort_unstable();
     assert_eq!(names, ["Cup", "Pot"], "{status}");
     assert_eq!(site.count("/imprint"), 0);
-    // The map, the top page and the two products.
+    // The map, the start page and the two products.
     assert_eq!(status["creditsUsed"], 4);
     let few = json!({ "urls": [format!("{}/*", site.url("/shop"))], "schema": schema(), "limit": 1 });
     assert_eq!(extracted(&server, &few).await["creditsUsed"], 2);
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_told() {
+async fn unsupported_extracts_are_refused_and_failures_reported() {
     let site = shop().await;
     let server = server(None).await;
     for (path, request) in [
@@ -207,7 +207,7 @@ async fn what_cannot_be_done_is_told() {
 }
 
 #[tokio::test]
-async fn a_model_extracts_from_each_page_and_is_told_the_receiver() {
+async fn a_model_extracts_data_from_each_page_and_events_are_delivered() {
     let model = Model::start(|question| match question.last().contains("It is a Cup") {
         true => Said::Text(r#"{"name": "Cup", "color": "red"}"#),
         false => Said::Text(r#"{"name": "Pot", "price": "expensive"}"#),
@@ -217,7 +217,7 @@ async fn a_model_extracts_from_each_page_and_is_told_the_receiver() {
     let request = json!({ "urls": [site.url("/shop/cup"), site.url("/shop/pot")], "schema": schema(), "prompt": "the products",
         "systemPrompt": "Be brief.", "webhook": { "url": receiver.url(), "metadata": { "run": 7 } } });
     let status = extracted(&server, &request).await;
-    // The second page gave nothing valid: what it states is taken, and no model is paid for.
+    // For the second page the model returned invalid data: its structured data is used, and the model is not charged.
     assert_eq!(
         status["data"],
         json!({"name": "Cup", "price": 9.5, "color": "red"}),
@@ -242,7 +242,7 @@ async fn a_model_extracts_from_each_page_and_is_told_the_receiver() {
 }
 
 #[tokio::test]
-async fn the_same_key_starts_one_run() {
+async fn the_same_idempotency_key_starts_one_extract() {
     let (site, server) = (shop().await, server(None).await);
     let ask = async |request: Value| -> Answer {
         let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", "once")];
@@ -257,7 +257,8 @@ async fn the_same_key_starts_one_run() {
     assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
 }
 
-/// An agent that looks at the shop, is tempted, gives a wrong result, and then the right one.
+/// Script of an agent that reads the shop, tries to follow an injected link, returns an invalid result, and then a
+/// valid one.
 fn careful(cup: String, top: String) -> impl Fn(&Question) -> Said + Send + Sync + 'static {
     move |question| match question.number {
         1 => Said::call("map", json!({ "url": top, "search": "cup" })),
@@ -272,7 +273,7 @@ fn careful(cup: String, top: String) -> impl Fn(&Question) -> Said + Send + Sync
 }
 
 #[tokio::test]
-async fn an_agent_reads_what_it_needs_and_nothing_else() {
+async fn an_agent_opens_only_given_and_returned_urls() {
     let (site, receiver) = (shop().await, Receiver::start().await);
     let model = Model::start(careful(site.url("/shop/cup"), site.url("/"))).await;
     let server = server(Some(&model)).await;
@@ -282,7 +283,7 @@ async fn an_agent_reads_what_it_needs_and_nothing_else() {
     let status = ended(&server, "/v2/agent", &id).await;
     assert_eq!(status["status"], "completed", "{status}");
     assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}));
-    // A map, and a page that the model looked at.
+    // A map, and a page that the model read.
     assert_eq!(status["creditsUsed"], 1 + 5);
     assert_eq!(status["model"], "spark-1-mini");
     let questions = model.questions();
@@ -319,7 +320,7 @@ async fn an_agent_reads_what_it_needs_and_nothing_else() {
     );
     assert_eq!(events[3].json["data"][0]["data"], status["data"]);
 
-    // The id is good where agent results were read before.
+    // The result can also be read with the extract endpoint.
     let read = ended(&server, "/v2/extract", &id).await;
     assert_eq!(
         (&read["data"], &read["tokensUsed"]),
@@ -342,7 +343,7 @@ async fn an_agent_reads_what_it_needs_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_agent_keeps_to_its_addresses_and_credits() {
+async fn an_agent_respects_its_url_constraint_and_credit_limit() {
     let site = shop().await;
     let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
     let model = Model::start(move |question| match question.number {
@@ -410,7 +411,7 @@ async fn an_agent_without_a_result_fails_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn an_agent_talks_and_is_cancelled() {
+async fn an_agent_can_chat_and_be_cancelled() {
     let model = Model::start(|question| match question.texts()[1].contains("wait") {
         true => Said::Silence,
         false => Said::Text("Nine euros fifty."),
@@ -453,7 +454,7 @@ async fn an_agent_talks_and_is_cancelled() {
 }
 
 #[tokio::test]
-async fn an_extract_goes_on_after_a_crash_and_is_charged_once() {
+async fn an_extract_restarts_after_a_kill_and_is_charged_once() {
     let site = shop().await;
     let mut server = server(None).await;
     site.hold_after(1);

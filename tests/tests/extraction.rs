@@ -1,5 +1,5 @@
-//! Formats that a language model makes, through the real server: without a model, with one that is right, and with one
-//! that is wrong in every way or gone.
+//! Formats that need a language model, with the real server: without a model, with valid replies, with all kinds of
+//! invalid replies, and with a model that does not reply.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn schema() -> Value {
         "name": {"type": "string"}, "price": {"type": "number"}, "volume_ml": {"type": "integer"}}})
 }
 
-/// A server with a model and a site with a cup.
+/// A server with an optional model, and a site with a product.
 struct Desk {
     server: TestServer,
     site: RunningSite,
@@ -59,7 +59,7 @@ fn warning(document: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn without_a_model_the_page_is_taken_at_its_word() {
+async fn without_a_model_the_structured_data_of_the_page_is_used() {
     let desk = Desk::open(None).await;
     let document = desk.json().await;
     assert_eq!(document["json"], json!({"name": "Red cup", "price": 9.5}));
@@ -87,7 +87,7 @@ async fn without_a_model_the_page_is_taken_at_its_word() {
 }
 
 #[tokio::test]
-async fn a_model_fills_the_rest_and_the_page_is_data_to_it() {
+async fn a_model_completes_the_data_and_ignores_instructions_in_the_page() {
     let model = Model::start(|question| match question.last().contains("Task: Summarize") {
         true => Said::Text("A red cup."),
         false if question.last().contains("How big") => Said::Text(" A quarter of a litre. "),
@@ -96,7 +96,7 @@ async fn a_model_fills_the_rest_and_the_page_is_data_to_it() {
     .await;
     let desk = Desk::open(Some(&model)).await;
     let document = desk.json().await;
-    // What the model leaves out the page states; what the schema does not have stays out.
+    // The page supplies what the model omits; fields outside of the schema are dropped.
     assert_eq!(
         document["json"],
         json!({"name": "Red cup", "price": 9.5, "volume_ml": 250})
@@ -129,7 +129,7 @@ async fn a_model_fills_the_rest_and_the_page_is_data_to_it() {
     assert_eq!(document["answer"], "A quarter of a litre.");
     assert_eq!(document["json"]["evil"], true);
     assert_eq!(document.get("warning"), None);
-    // Three answers about one page have the price of one.
+    // Several model formats of one page cost as much as one.
     assert_eq!(document["metadata"]["creditsUsed"], 5);
     let free = model
         .questions()
@@ -146,9 +146,9 @@ async fn a_model_fills_the_rest_and_the_page_is_data_to_it() {
     assert_eq!(model.questions().len(), before);
 }
 
-/// What a model says that is wrong, at first and when it is asked again.
+/// Invalid replies of a model, for the first request and for the retry, with the expected warning.
 const WRONG: [(&str, Said, &str); 7] = [
-    ("wrong JSON", Said::Text("{\"name\": "), "not JSON"),
+    ("invalid JSON", Said::Text("{\"name\": "), "not JSON"),
     (
         "a refusal",
         Said::Text("I am sorry, but I cannot help with that."),
@@ -174,7 +174,7 @@ const WRONG: [(&str, Said, &str); 7] = [
 ];
 
 #[tokio::test]
-async fn a_wrong_answer_never_reaches_the_caller_as_valid() {
+async fn an_invalid_reply_is_never_returned_as_valid_data() {
     for (name, said, why) in WRONG {
         let answer = said.clone();
         let model = Model::start(move |_| answer.clone()).await;
@@ -204,7 +204,7 @@ async fn a_wrong_answer_never_reaches_the_caller_as_valid() {
 }
 
 #[tokio::test]
-async fn a_model_may_correct_itself_and_an_endpoint_may_not_know_forms() {
+async fn a_model_can_correct_itself_without_support_for_response_formats() {
     let model = Model::start(|question: &Question| match question.json.get("response_format") {
         Some(_) => Said::Status(400, r#"{"error":{"message":"response_format is unknown"}}"#),
         None if question.texts().len() == 2 => Said::Text(r#"{"name": "Cup"}"#),
@@ -219,7 +219,7 @@ async fn a_model_may_correct_itself_and_an_endpoint_may_not_know_forms() {
 }
 
 #[tokio::test]
-async fn a_model_that_waits_and_one_that_is_silent() {
+async fn a_busy_model_is_retried_and_a_silent_one_times_out() {
     let model = Model::start(|question: &Question| match question.number {
         1 => Said::Status(429, ""),
         _ => Said::Text(r#"{"name": "Cup", "price": 1}"#),
@@ -249,7 +249,7 @@ async fn a_model_that_waits_and_one_that_is_silent() {
 }
 
 #[tokio::test]
-async fn extracted_data_is_compared_with_the_last_time() {
+async fn extracted_data_is_compared_with_the_previous_scrape() {
     let desk = Desk::open(None).await;
     let format = json!({"type": "changeTracking", "modes": ["json"], "schema": schema()});
     let tracked = async || desk.document(json!(["markdown", format.clone()])).await["changeTracking"].clone();
@@ -264,7 +264,7 @@ async fn extracted_data_is_compared_with_the_last_time() {
 }
 
 #[tokio::test]
-async fn every_page_of_a_crawl_is_asked_about_and_charged() {
+async fn the_model_is_called_and_charged_for_every_page_of_a_crawl() {
     let model = Model::start(|_| Said::Text(r#"{"name": "Cup", "price": 1}"#)).await;
     let desk = Desk::open(Some(&model)).await;
     let request = json!({ "url": desk.site.url("/"), "limit": 5,

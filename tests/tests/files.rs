@@ -1,5 +1,5 @@
-//! Files through the real server: linked in a crawl, scraped, sent to `POST /v2/parse`; and hostile ones, which end
-//! their reader and nothing else.
+//! Files with the real server: linked in a crawl, scraped, sent to `POST /v2/parse`; and hostile files, which stop
+//! only their reader process.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use harvestman_tests::{Answer, Page, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
-/// Longest time for what must happen.
+/// Time limit for waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PDF: &str = "application/pdf";
@@ -45,7 +45,7 @@ async fn parse(server: &TestServer, name: &str, bytes: &[u8], options: Value) ->
 }
 
 #[tokio::test]
-async fn a_pdf_and_a_word_document_linked_in_a_crawl_become_documents() {
+async fn linked_pdf_and_word_files_of_a_crawl_become_documents() {
     let site = Site::new()
         .page(
             "/",
@@ -63,7 +63,7 @@ async fn a_pdf_and_a_word_document_linked_in_a_crawl_become_documents() {
         (&status["status"], &status["completed"]),
         (&json!("completed"), &json!(3))
     );
-    // The page, the three pages of the PDF, the letter.
+    // The HTML page, the three pages of the PDF, the letter.
     assert_eq!(status["creditsUsed"], 5);
     let (documents, _) = server.documents(&id, 10).await;
     let at = |path: &str| {
@@ -97,7 +97,7 @@ async fn a_pdf_and_a_word_document_linked_in_a_crawl_become_documents() {
 }
 
 #[tokio::test]
-async fn a_scraped_pdf_is_read_as_the_parser_says() {
+async fn a_scraped_pdf_is_read_with_the_parser_options() {
     let site = Site::new()
         .page("/waders.pdf", Page::new(PDF, pdf()))
         .serve()
@@ -142,7 +142,7 @@ async fn a_scraped_pdf_is_read_as_the_parser_says() {
 }
 
 #[tokio::test]
-async fn files_are_parsed() {
+async fn uploaded_files_are_parsed() {
     let server = TestServer::start().await;
     let check = async |name: &str, bytes: &[u8], markdown: &str, credits: u32| {
         let data = parse(&server, name, bytes, json!({})).await.ok()["data"].clone();
@@ -174,7 +174,7 @@ async fn files_are_parsed() {
     )
     .await;
     check("a.txt", b"They wade.", "They wade.", 1).await;
-    // Office files are told apart by what they are, not by what they are called.
+    // Office files are detected by their contents, not by their extension.
     check("letter.pptx", &letter(), "# A letter\n\nThe herons are back.", 1).await;
 
     let scanned = Pdf {
@@ -193,7 +193,7 @@ async fn files_are_parsed() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_says_why() {
+async fn an_unreadable_file_is_an_error_with_the_reason() {
     let server = TestServer::start().await;
     let check = async |name: &str, bytes: &[u8], status: u16, code: &str, words: &str| {
         let answer = parse(&server, name, bytes, json!({})).await;
@@ -232,9 +232,9 @@ async fn a_file_that_cannot_be_read_says_why() {
     .await;
 }
 
-/// A file that takes its reader more time than there is: the deadline of the request ends it.
+/// The deadline of the request stops a file reader that takes too long.
 #[tokio::test]
-async fn a_reader_that_does_not_end_is_ended_and_the_server_goes_on() {
+async fn a_slow_file_reader_is_killed_and_the_server_continues() {
     let server = TestServer::start().await;
     let slow = Pdf {
         pages: vec![line(12, 700, "They wade.").repeat(200_000)],
@@ -246,20 +246,20 @@ async fn a_reader_that_does_not_end_is_ended_and_the_server_goes_on() {
     let data = parse(&server, "letter.docx", &letter(), json!({})).await.ok();
     assert_eq!(data["data"]["markdown"], "# A letter\n\nThe herons are back.");
     if Path::new("/proc/self").exists() {
-        // An answer may come before its reader is gone.
+        // The response may be sent before the reader process has ended.
         let since = Instant::now();
         while readers_of(server.pid()) > 0 {
-            assert!(since.elapsed() < PATIENCE, "a reader is left");
+            assert!(since.elapsed() < PATIENCE, "a reader process is still running");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
 
-/// Processes that the server started and that still run.
+/// Returns the number of running child processes of the server.
 fn readers_of(server: u32) -> usize {
     let is_child = |entry: std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        // After the name, which may hold anything: state, parent.
+        // After the name in parentheses, which may contain anything: state, parent.
         let mut rest = stat.rsplit_once(')')?.1.split_whitespace();
         let (state, parent) = (rest.next()?, rest.next()?);
         (state != "Z" && parent == server.to_string()).then_some(())

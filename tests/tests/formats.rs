@@ -1,4 +1,4 @@
-//! Formats that need no model, through the real server: what changed on a page, attributes, passages, summaries.
+//! Formats that need no language model, with the real server: change tracking, attributes, highlights, summaries.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,7 @@ async fn tracked(server: &TestServer, url: &str, format: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_is_new_then_the_same_then_changed_then_removed() {
+async fn change_tracking_reports_new_same_changed_and_removed() {
     let site = birds().await;
     let server = TestServer::start().await;
     let url = site.url("/");
@@ -66,7 +66,7 @@ async fn a_page_is_new_then_the_same_then_changed_then_removed() {
         .collect();
     assert_eq!(kinds[kinds.len() - 2..], ["del", "add"], "{changes}");
 
-    // A history of its own has a first time of its own.
+    // Each tag has a separate history.
     let tagged = json!({ "type": "changeTracking", "tag": "weekly" });
     assert_eq!(tracked(&server, &url, tagged).await["changeStatus"], "new");
 
@@ -77,7 +77,7 @@ async fn a_page_is_new_then_the_same_then_changed_then_removed() {
 }
 
 #[tokio::test]
-async fn the_history_of_a_page_survives_a_restart_and_is_its_teams_alone() {
+async fn the_history_of_a_page_survives_a_restart_and_is_private_to_its_team() {
     let site = birds().await;
     let mut server = TestServer::start().await;
     let url = site.url("/");
@@ -105,7 +105,7 @@ async fn the_history_of_a_page_survives_a_restart_and_is_its_teams_alone() {
 }
 
 #[tokio::test]
-async fn every_page_of_a_crawl_has_the_formats_that_were_asked_for() {
+async fn every_page_of_a_crawl_has_the_requested_formats() {
     let site = birds().await;
     let server = TestServer::start().await;
     let request = json!({
@@ -141,7 +141,7 @@ async fn every_page_of_a_crawl_has_the_formats_that_were_asked_for() {
 }
 
 #[tokio::test]
-async fn passages_are_quoted_and_nothing_else_is_added() {
+async fn highlights_are_quoted_without_additions() {
     let site = birds().await;
     let server = TestServer::start().await;
     let mut request = json!({
@@ -167,7 +167,7 @@ async fn passages_are_quoted_and_nothing_else_is_added() {
 }
 
 #[tokio::test]
-async fn formats_that_cannot_be_made_are_refused_by_name() {
+async fn unsupported_formats_are_refused_by_name() {
     let site = birds().await;
     let server = TestServer::start().await;
     let tracking = |modes: Value| json!({ "type": "changeTracking", "modes": modes });
@@ -215,5 +215,5 @@ async fn formats_that_cannot_be_made_are_refused_by_name() {
             answer.json
         );
     }
-    assert_eq!(site.hits().len(), 0, "refused before any fetch");
+    assert_eq!(site.hits().len(), 0, "requests are refused before any fetch");
 }

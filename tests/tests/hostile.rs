@@ -1,4 +1,4 @@
-//! Nothing stops the server: one bad page costs one page.
+//! Hostile sites: each bad page affects only itself and never stops the server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use harvestman_tests::{Page, Site, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn every_broken_answer_is_an_error_with_a_reason() {
+async fn every_broken_response_is_an_error_with_a_reason() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in BROKEN {
@@ -33,7 +33,7 @@ async fn every_broken_answer_is_an_error_with_a_reason() {
 }
 
 #[tokio::test]
-async fn what_never_ends_is_ended_by_the_timeout() {
+async fn endless_responses_are_ended_by_the_timeout() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in SLOW {
@@ -50,7 +50,7 @@ async fn what_never_ends_is_ended_by_the_timeout() {
 }
 
 #[tokio::test]
-async fn pages_that_are_hard_to_read_are_read() {
+async fn pages_that_are_hard_to_parse_are_scraped() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in HARD {
@@ -65,7 +65,7 @@ async fn pages_that_are_hard_to_read_are_read() {
 }
 
 #[tokio::test]
-async fn of_a_page_that_breaks_off_what_came_is_kept_with_a_warning() {
+async fn an_incomplete_page_is_returned_with_a_warning_and_not_cached() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in PARTIAL {
@@ -127,7 +127,7 @@ async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
 }
 
 #[tokio::test]
-async fn a_crawl_of_pages_that_never_end_is_ended_by_the_timeout() {
+async fn a_crawl_of_endless_responses_is_ended_by_the_timeout() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in SLOW {
@@ -144,7 +144,7 @@ async fn a_crawl_of_pages_that_never_end_is_ended_by_the_timeout() {
 }
 
 #[tokio::test]
-async fn a_robots_txt_of_100_mb_is_read_up_to_its_bound() {
+async fn a_robots_txt_of_100_mb_is_read_up_to_its_limit() {
     let mut rules = b"User-agent: *\nDisallow: /private\n".to_vec();
     while rules.len() < 100 << 20 {
         rules.extend_from_slice(&b"# a line that says nothing at all, again and again\n".repeat(1000));

@@ -1,5 +1,5 @@
-//! Browser sessions through the whole product, with a real Chromium: opened by the first interact of a scrape or for
-//! themselves, used, listed, ended and charged once, whatever happens to caller, browser and server.
+//! Browser sessions with the real server and Chromium: opened by an interact request or directly, used, listed, ended,
+//! and charged once, whatever happens to the client, the browser and the server.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Browser commands (`language: "bash"`) through the whole product.
+//! Browser commands (`language: "bash"`) with the real server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ const FORM: &str = "<!doctype html><title>Form</title><h1>Sign up</h1>
 struct Desk {
     server: TestServer,
     path: String,
-    /// Answers as long as the test runs.
+    /// Keeps the site running.
     _site: RunningSite,
 }
 
@@ -110,7 +110,7 @@ async fn the_documented_commands_work() {
 }
 
 #[tokio::test]
-async fn a_script_that_fails_says_where_and_is_no_shell() {
+async fn a_failed_script_reports_the_line_and_is_not_a_shell() {
     let (desk, _) = Desk::open().await;
     for (code, printed, line) in [
         (

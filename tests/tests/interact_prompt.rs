@@ -1,5 +1,5 @@
-//! Prompts in browser sessions through the whole product: plain steps without a model, and a model that is right, wrong
-//! or gone.
+//! Prompts in browser sessions with the real server: plain steps without a model, and models with valid, invalid and
+//! missing replies.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ const SHOP: &str = "<!doctype html><title>Shop</title><h1>Lamps</h1>
     </form>
     <output></output><p class=price>12 €</p><a href=/imprint>Imprint</a>";
 
-/// Things that a plain step can do with.
+/// Page with elements for plain steps.
 const ROOM: &str = "<!doctype html><title>Room</title><h1>Room</h1>
     <label><input type=checkbox id=light> Light</label>
     <button aria-haspopup=listbox onclick=\"setTimeout(() => list.hidden = false, 300)\">Wall color</button>
@@ -30,7 +30,7 @@ const ROOM: &str = "<!doctype html><title>Room</title><h1>Room</h1>
     <label>Notes <textarea id=notes></textarea></label>
     <dl><dt>Weight<dd>3 kg</dl><div style='height: 4000px'></div><h2>Cellar</h2>";
 
-/// A server with a browser that shows the shop to its first prompt.
+/// A server with a browser, and a scrape of the shop to continue.
 struct Desk {
     server: TestServer,
     site: RunningSite,
@@ -73,7 +73,7 @@ impl Desk {
     }
 
     async fn ask(&self, prompt: &str) -> Answer {
-        // Clients send a language along with a prompt.
+        // Clients also send a language with a prompt.
         let body = json!({ "prompt": prompt, "language": "bash", "timeout": 60 });
         self.server.post(&self.path, &body).await
     }
@@ -100,7 +100,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn without_a_model_plain_steps_are_carried_out() {
+async fn without_a_model_plain_steps_are_performed() {
     let desk = Desk::open(None).await;
     let answer = desk
         .told("Type \"Ada\" into the Name field, select Blue in Color, click Order, then read the output and tell me the price")
@@ -114,7 +114,7 @@ async fn without_a_model_plain_steps_are_carried_out() {
     assert!(snapshot.contains("Thanks Ada, Blue"), "{snapshot}");
     let done = answer["stdout"].as_str().unwrap();
     assert_eq!(done.lines().next(), Some("type \"Ada\" into \"Name\""));
-    // The same browser, and a step without anything to tell.
+    // The same browser, and a step without output.
     let answer = desk.told("go to /imprint").await;
     assert_eq!(answer["output"], "1 step completed");
     assert!(answer["result"].as_str().unwrap().contains("Who we are."));
@@ -131,12 +131,15 @@ async fn without_a_model_plain_steps_are_carried_out() {
         error,
         "step 2 (click \"Checkout\"): no element on the page is named `Checkout`"
     );
-    assert_eq!(answer["output"], "12 €", "what was read before is told");
+    assert_eq!(
+        answer["output"], "12 €",
+        "the output of earlier steps is returned"
+    );
     assert!(answer["result"].as_str().unwrap().contains("Lamps"));
 }
 
 #[tokio::test]
-async fn plain_steps_do_what_a_hand_can_do() {
+async fn plain_steps_cover_user_interactions() {
     let desk = Desk::open(None).await;
     desk.told("go to /room").await;
     for (prompt, output) in [
@@ -191,7 +194,7 @@ async fn plain_steps_do_what_a_hand_can_do() {
 }
 
 #[tokio::test]
-async fn without_a_model_other_prompts_are_refused_before_a_browser_is_opened() {
+async fn without_a_model_other_prompts_are_refused_before_a_browser_opens() {
     let desk = Desk::open(None).await;
     let answer = desk.ask("Click Order. Compare the lamps. Which is best?").await;
     assert_eq!((answer.status, answer.code()), (503, "FEATURE_NOT_CONFIGURED"));
@@ -204,7 +207,7 @@ async fn without_a_model_other_prompts_are_refused_before_a_browser_is_opened() 
     assert_eq!(sessions["sessions"], json!([]));
 }
 
-/// Orders a lamp, as the task says; what it does first is said by the test.
+/// Script of a model that orders a lamp, after `before` requests that the test scripts itself.
 fn orders(question: &Question, before: usize) -> Said {
     match question.number - before {
         1 => Said::Calls(vec![
@@ -231,7 +234,7 @@ fn orders(question: &Question, before: usize) -> Said {
 }
 
 #[tokio::test]
-async fn a_model_sees_the_page_and_acts_by_tools() {
+async fn a_model_reads_the_page_and_uses_tools() {
     let model = Model::start(|question| orders(question, 0)).await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.told("Order a blue lamp for Ada and say what it costs").await;
@@ -250,7 +253,7 @@ async fn a_model_sees_the_page_and_acts_by_tools() {
         assert_eq!(question.json["model"], "small");
         let tools = question.json["tools"].as_array().unwrap();
         assert!(tools.iter().any(|tool| tool["function"]["name"] == "done"));
-        // What a page says is marked, stays within its marks, and only the newest is kept.
+        // Page content is enclosed in tags that it cannot close, and only the newest is kept.
         let said = question.texts().join("\n");
         assert_eq!(said.matches("- heading \"Lamps\"").count(), 1, "{said}");
         let page = question.last().rsplit_once("<page>").unwrap().1;
@@ -261,12 +264,12 @@ async fn a_model_sees_the_page_and_acts_by_tools() {
     }
 }
 
-/// What a model says to a question.
+/// Reply function of a model.
 type Answers = fn(&Question) -> Said;
 
 #[tokio::test]
-async fn a_model_may_be_wrong_in_many_ways() {
-    // Each is wrong before it does the task.
+async fn a_model_can_recover_from_invalid_replies() {
+    // The first reply is invalid; then the model does the task.
     let wrong: [(Answers, &str); 7] = [
         (|_| Said::RawCall("click", "{\"ref\": "), "not valid JSON"),
         (
@@ -288,7 +291,7 @@ async fn a_model_may_be_wrong_in_many_ways() {
     for (mistake, told) in wrong {
         let model = Model::start(move |question| match question.number {
             1 => mistake(question),
-            // Words alone are answered without the page: it is looked at again.
+            // The reply to a text message has no page content, so the model requests a snapshot.
             2 if question.last().contains("Continue by calling a tool") => Said::call("snapshot", json!({})),
             _ => {
                 let passed = question
@@ -305,14 +308,14 @@ async fn a_model_may_be_wrong_in_many_ways() {
         let second = &model.questions()[1];
         assert!(
             second.last().contains(told),
-            "{told} is not told in {}",
+            "the reply does not contain `{told}`: {}",
             second.last()
         );
     }
 }
 
 #[tokio::test]
-async fn a_model_that_only_talks_is_taken_at_its_word() {
+async fn a_model_that_only_replies_with_text_returns_it_as_output() {
     let model = Model::start(|_| Said::Text("The lamp costs 12 €.")).await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.told("What does the lamp cost?").await;
@@ -321,7 +324,7 @@ async fn a_model_that_only_talks_is_taken_at_its_word() {
 }
 
 #[tokio::test]
-async fn a_model_that_never_ends_is_stopped_after_25_steps() {
+async fn a_prompt_ends_after_25_steps() {
     let model = Model::start(|_| Said::call("scroll", json!({ "direction": "down" }))).await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.failed("Scroll").await;
@@ -333,7 +336,7 @@ async fn a_model_that_never_ends_is_stopped_after_25_steps() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_is_told_as_an_error_of_ours_only_when_nothing_has_run() {
+async fn a_model_error_is_a_502_only_if_nothing_has_run() {
     let model = Model::start(|_| Said::Status(401, r#"{"error":{"message":"wrong key"}}"#)).await;
     let desk = Desk::open(Some(&model)).await;
     let answer = desk.ask("Order a lamp").await;
@@ -342,7 +345,7 @@ async fn a_model_that_fails_is_told_as_an_error_of_ours_only_when_nothing_has_ru
         answer.error(),
         "the language model returned status 401: wrong key"
     );
-    assert_eq!(model.questions().len(), 1, "a wrong key is not tried again");
+    assert_eq!(model.questions().len(), 1, "an invalid key is not retried");
 
     let model = Model::start(|question| match question.number {
         1 => Said::call("click", json!({ "ref": question.reference("\"Order\"") })),
@@ -356,7 +359,7 @@ async fn a_model_that_fails_is_told_as_an_error_of_ours_only_when_nothing_has_ru
 }
 
 #[tokio::test]
-async fn a_model_that_is_silent_is_left_when_the_time_is_over() {
+async fn a_silent_model_times_out() {
     let model = Model::start(|_| Said::Silence).await;
     let desk = Desk::open(Some(&model)).await;
     let body = json!({ "prompt": "Order a lamp", "timeout": 5 });
@@ -366,7 +369,7 @@ async fn a_model_that_is_silent_is_left_when_the_time_is_over() {
         (&json!(false), &json!(true))
     );
     assert_eq!(answer["exitCode"], 124);
-    // The session lives on.
+    // The session continues.
     let next = json!({ "code": "get title", "language": "bash" });
     let next = desk.server.post(&desk.path, &next).await.ok();
     assert_eq!(next["stdout"], "Shop\n");

@@ -1,4 +1,4 @@
-//! A session seen and driven from outside: `cdpUrl`, `liveViewUrl`, `interactiveLiveViewUrl`.
+//! Access to a session from outside: `cdpUrl`, `liveViewUrl`, `interactiveLiveViewUrl`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,8 +9,8 @@ use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
 use http::Method;
 use serde_json::json;
 
-/// A page whose colour and title say what was done in it: a button that turns it green, a field, a select list, a
-/// link to a page in blue that opens as another.
+/// Page whose colour and title show its inputs: a button that turns it green, a field, a select list, a link that
+/// opens a blue page in a new tab.
 const PAGE: &str = "<!doctype html><title>Session</title>
     <style>body{background:#e00000}body *{position:fixed;left:10px;margin:0;width:100px;height:30px}
     button{top:15px}input{top:65px}select{top:115px}a{top:170px}</style>
@@ -38,7 +38,7 @@ async fn server() -> TestServer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_is_watched_and_driven_from_outside() {
+async fn a_session_can_be_watched_and_controlled_from_outside() {
     let (server, site) = (server().await, site().await);
     let mut script = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     script
@@ -55,7 +55,7 @@ async fn a_session_is_watched_and_driven_from_outside() {
 }
 
 #[tokio::test]
-async fn tokens_open_one_thing_each_and_are_not_in_the_log() {
+async fn each_token_opens_one_endpoint_and_is_not_logged() {
     let server = server().await;
     let session = server.post("/v2/browser", &json!({})).await.ok();
     let token = |field: &str| {
@@ -78,7 +78,7 @@ async fn tokens_open_one_thing_each_and_are_not_in_the_log() {
         assert_eq!(header("referrer-policy"), "no-referrer");
         assert!(!page.headers.contains_key("x-frame-options"));
         assert_eq!(get(format!("/cdp/{token}/json/version")).await.status, 404);
-        // Without an upgrade there is nothing to say.
+        // The socket requires an upgrade.
         assert_eq!(get(format!("/live/{token}/socket")).await.status, 400);
     }
     let version = get(format!("/cdp/{cdp}/json/version/")).await;

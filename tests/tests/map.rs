@@ -1,4 +1,4 @@
-//! Maps of fixture sites through the real server: what is listed, in which order, and what is fetched for it.
+//! Maps of fixture sites with the real server: listed URLs, their order, and fetched pages.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use harvestman_tests::{DocsSite, Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
-/// The listed addresses, without the site's own where they have it.
+/// Returns the listed URLs, as paths for URLs of the site.
 fn paths(answer: &Value, site: &RunningSite) -> Vec<String> {
     let links = answer["links"].as_array().unwrap().iter();
     let urls = links.map(|link| link["url"].as_str().unwrap());
@@ -60,7 +60,7 @@ fn shop() -> Site {
 }
 
 #[tokio::test]
-async fn sitemap_then_the_page_then_its_links_and_nothing_else_is_fetched() {
+async fn a_map_lists_sitemap_page_and_links_without_further_fetches() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     let sitemap = ["/", "/pricing", "/docs/install", "/blog/one"];
@@ -95,7 +95,7 @@ async fn sitemap_then_the_page_then_its_links_and_nothing_else_is_fetched() {
 }
 
 #[tokio::test]
-async fn a_path_comes_first_search_orders_patterns_filter_and_the_limit_cuts() {
+async fn start_path_search_patterns_and_limit_order_and_filter_the_urls() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     let docs = map(&server, &site, json!({ "url": site.url("/docs") })).await;
@@ -113,7 +113,7 @@ async fn a_path_comes_first_search_orders_patterns_filter_and_the_limit_cuts() {
     );
     let searched = map(&server, &site, json!({ "search": "how to install, docs" })).await;
     assert_eq!(&searched[..2], ["/docs/install", "/docs"]);
-    assert_eq!(searched.len(), 6, "nothing is dropped");
+    assert_eq!(searched.len(), 6, "search only reorders");
     let some = map(&server, &site, json!({ "search": "blog", "limit": 2 })).await;
     assert_eq!(some, ["/blog/one", "/"]);
     let options = json!({ "includePaths": ["^/docs", "^/blog"], "excludePaths": ["install$"] });
@@ -123,7 +123,7 @@ async fn a_path_comes_first_search_orders_patterns_filter_and_the_limit_cuts() {
 }
 
 #[tokio::test]
-async fn robots_names_sitemaps_and_forbids_nothing() {
+async fn robots_txt_names_sitemaps_but_blocks_nothing() {
     let robots =
         "User-agent: *\nDisallow: /\nSitemap: {base}/sitemap-index.xml\nSitemap: /sitemap-text.txt\n";
     let index = "<sitemapindex><sitemap><loc>/sitemap-a.xml</loc></sitemap>\
@@ -142,11 +142,11 @@ async fn robots_names_sitemaps_and_forbids_nothing() {
     let server = TestServer::start().await;
     let found = map(&server, &site, json!({})).await;
     assert_eq!(found, ["/c", "/a", "/b", "/", "/d"]);
-    assert_eq!(site.count("/sitemap.xml"), 0, "robots.txt names others");
+    assert_eq!(site.count("/sitemap.xml"), 0, "robots.txt names other sitemaps");
 }
 
 #[tokio::test]
-async fn headers_go_to_the_site_on_every_request() {
+async fn headers_are_sent_with_every_request() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     let options = json!({
@@ -167,7 +167,7 @@ async fn headers_go_to_the_site_on_every_request() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told() {
+async fn errors_and_warnings_have_a_reason() {
     let site = Site::new()
         .page("/slow/", Page::links("Slow", &[]).delay(Duration::from_secs(60)))
         .page("/away", Page::redirect(302, "http://10.0.0.1/"))
@@ -232,7 +232,7 @@ async fn what_goes_wrong_is_told() {
 }
 
 #[tokio::test]
-async fn an_address_without_a_scheme_is_tried_by_http_too() {
+async fn a_url_without_a_scheme_is_also_tried_with_http() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     let bare = site.address().to_string();
@@ -245,7 +245,7 @@ async fn an_address_without_a_scheme_is_tried_by_http_too() {
 }
 
 #[tokio::test]
-async fn large_sites_are_mapped_as_a_whole() {
+async fn large_sites_are_mapped_completely() {
     let files: Vec<String> = (0..3).map(|file| format!("/sitemap-{file}.xml")).collect();
     let index: String = files
         .iter()
@@ -280,7 +280,11 @@ async fn large_sites_are_mapped_as_a_whole() {
             since.elapsed().as_millis()
         );
         assert_eq!(found.len(), count);
-        assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), count, "each once");
+        assert_eq!(
+            found.iter().collect::<BTreeSet<_>>().len(),
+            count,
+            "each URL is listed once"
+        );
         if options["search"].is_string() {
             assert_eq!(found[0], "/section-2/topic-99/page-39999");
         }
@@ -288,7 +292,7 @@ async fn large_sites_are_mapped_as_a_whole() {
 }
 
 #[tokio::test]
-async fn every_page_of_a_site_with_a_sitemap_is_found() {
+async fn a_map_finds_every_page_of_a_site_with_a_sitemap() {
     let docs = DocsSite::new(80).orphans(5);
     let site = docs.build().serve().await;
     let server = TestServer::start().await;
@@ -304,7 +308,7 @@ async fn every_page_of_a_site_with_a_sitemap_is_found() {
 }
 
 #[tokio::test]
-async fn sitemaps_and_the_page_are_kept_unless_told_otherwise() {
+async fn sitemaps_and_the_page_are_cached_by_default() {
     let site = shop().serve().await;
     let server = TestServer::start().await;
     for (options, fetched) in [
@@ -326,12 +330,12 @@ async fn sitemaps_and_the_page_are_kept_unless_told_otherwise() {
     assert_eq!(
         map(&server, &site, only(false)).await,
         ["/new"],
-        "the newest is kept"
+        "the newest copy is used"
     );
 }
 
 #[tokio::test]
-async fn pages_of_earlier_crawls_are_known_with_their_titles() {
+async fn a_map_includes_pages_of_earlier_crawls_with_titles() {
     let site = shop()
         .page("/contact", Page::links("Contact us", &[]))
         .serve()
@@ -342,7 +346,7 @@ async fn pages_of_earlier_crawls_are_known_with_their_titles() {
         .await;
     let body = json!({ "url": site.url("/"), "search": "contact" });
     let answer = server.post("/v2/map", &body).await.ok();
-    assert_eq!(paths(&answer, &site)[0], "/contact", "a link of a link");
+    assert_eq!(paths(&answer, &site)[0], "/contact", "the page is two links away");
     assert_eq!(answer["links"][0]["title"], "Contact us");
     let only = map(&server, &site, json!({ "sitemap": "only" })).await;
     assert_eq!(only, ["/", "/pricing", "/docs/install", "/blog/one"]);

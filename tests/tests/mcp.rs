@@ -1,4 +1,4 @@
-//! `harvestman mcp` as a program that speaks the Model Context Protocol starts it.
+//! `harvestman mcp` with a client of the Model Context Protocol.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use harvestman_tests::server::{self, KEY};
 use harvestman_tests::{Page, Site, TestServer};
 use serde_json::{Value, json};
 
-/// A client that waits for each answer.
+/// A client that waits for each response.
 struct Client {
     child: Child,
     input: ChildStdin,
@@ -53,7 +53,7 @@ impl Client {
         answer
     }
 
-    /// The text of a tool's result, and whether it is an error.
+    /// Calls a tool and returns the text of its result, and whether it is an error.
     fn call(&mut self, name: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
         let result = &answer["result"];
@@ -64,7 +64,7 @@ impl Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tools_are_the_requests() {
+async fn tools_send_requests_and_return_results() {
     let server = TestServer::start().await;
     let site = Site::new()
         .page("/", Page::links("Start", &["/a"]))
@@ -126,7 +126,7 @@ async fn the_tools_are_the_requests() {
             json!({"title": "A"})
         );
 
-        // What runs when the input ends is still answered.
+        // Calls that are running at the end of the input still get a response.
         client.send(&json!({"jsonrpc": "2.0", "id": "last", "method": "tools/call",
             "params": {"name": "harvestman_scrape", "arguments": {"url": a}}}));
         drop(client.input);

@@ -1,4 +1,4 @@
-//! What the operator does from the command line, beside a running server and without one: teams, keys, plans.
+//! Operator commands for teams, keys and plans, with and without a running server.
 
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +29,7 @@ fn refused(server: &TestServer, arguments: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn keys_are_made_and_revoked_beside_a_running_server() {
+async fn keys_are_created_and_revoked_with_a_running_server() {
     let mut server = TestServer::start().await;
     let key = done(&server, &["keys", "create", "--team", "red", "--name", "ci"]);
     assert_eq!(look(&server, &key).await.status, 200);
@@ -44,7 +44,7 @@ async fn keys_are_made_and_revoked_beside_a_running_server() {
     );
     assert_eq!(done(&server, &["keys", "list"]).lines().count(), 3);
 
-    // It was used a moment ago: no cache keeps it.
+    // The lookup of the key was cached a moment ago.
     let id = listed.split(' ').next().unwrap();
     assert_eq!(look(&server, &key).await.status, 200);
     assert_eq!(done(&server, &["keys", "revoke", id]), format!("revoked {id}"));
@@ -54,7 +54,7 @@ async fn keys_are_made_and_revoked_beside_a_running_server() {
     assert_eq!(done(&server, &["keys", "list", "--team", "red"]), "");
     assert!(done(&server, &["keys", "list", "--team", "red", "--revoked"]).contains("  red  ci  revoked 20"));
 
-    // The same without a server, on the same folder.
+    // The same without a running server, with the same data folder.
     server.terminate().await;
     let other = done(&server, &["keys", "create", "--team", "red"]);
     assert!(done(&server, &["teams", "list"]).contains("  red  1 key  default limits"));
@@ -62,7 +62,7 @@ async fn keys_are_made_and_revoked_beside_a_running_server() {
     assert_eq!(look(&server, &other).await.status, 200);
     assert_eq!(look(&server, &key).await.status, 401);
 
-    // After a crash the file of the server that is gone leads nowhere, and nobody needs it.
+    // After a crash the connection file of the killed server is still there and must be ignored.
     server.kill9();
     assert!(done(&server, &["teams", "create", "blue"]).ends_with("  blue"));
     server.restart().await;
@@ -70,7 +70,7 @@ async fn keys_are_made_and_revoked_beside_a_running_server() {
 }
 
 #[tokio::test]
-async fn nobody_is_the_operator_without_the_token() {
+async fn operator_commands_require_the_token() {
     let server = TestServer::start().await;
     let command = r#"{"command":"create-key","team":"test","name":"x"}"#;
     for authorization in ["", "Bearer fc-test", "Bearer 0000", "Basic x"] {
@@ -88,15 +88,15 @@ async fn nobody_is_the_operator_without_the_token() {
 }
 
 #[tokio::test]
-async fn a_team_has_the_limits_of_its_plan_at_once_and_after_a_restart() {
+async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
     let site = Site::new().page("/", Page::html("<p>page")).serve().await;
     let mut server = TestServer::start().await;
     let unknown = refused(&server, &["teams", "set-plan", "other", "small"]);
-    assert!(unknown.contains("no plan `small`"), "{unknown}");
+    assert!(unknown.contains("unknown plan `small`"), "{unknown}");
     server.terminate().await;
     std::fs::write(server.data_dir().join("harvestman.toml"), PLANS).unwrap();
     server.restart().await;
-    assert!(refused(&server, &["teams", "set-plan", "nobody", "small"]).contains("no team `nobody`"));
+    assert!(refused(&server, &["teams", "set-plan", "nobody", "small"]).contains("unknown team `nobody`"));
 
     let scrape = async |key: &str| {
         let authorization = format!("Bearer {key}");
@@ -137,5 +137,5 @@ async fn a_team_has_the_limits_of_its_plan_at_once_and_after_a_restart() {
         let body = json!({ "url": site.url("/") }).to_string();
         server.ask(Method::POST, "/v2/scrape", &headers, body).await
     };
-    assert_eq!(broke.status, 402, "a plan stays");
+    assert_eq!(broke.status, 402, "the plan survives the restart");
 }

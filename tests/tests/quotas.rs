@@ -1,4 +1,4 @@
-//! What the operator allows a team: requests per minute, pages at once, credits per month.
+//! Limits of a team: requests per minute, concurrent pages, credits per month.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,7 +25,7 @@ async fn scrape(server: &TestServer, site: &RunningSite, key: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_team_beyond_its_rate_is_told_when_to_come_back() {
+async fn a_team_above_its_rate_limit_gets_429_with_retry_after() {
     let server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "3")]).await;
     for _ in 0..3 {
         server.get("/v2/crawl/active").await.ok();
@@ -34,7 +34,7 @@ async fn a_team_beyond_its_rate_is_told_when_to_come_back() {
     assert_eq!((refused.status, refused.code()), (429, "RATE_LIMITED"));
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
-    // Another team, what needs no key, and the console go on; a wrong key stays one.
+    // Other teams, requests without a key, and the console are not limited; an invalid key still gets 401.
     let site = star().await;
     scrape(&server, &site, "Bearer fc-other").await.ok();
     server.get("/health").await.ok();
@@ -43,7 +43,7 @@ async fn a_team_beyond_its_rate_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_crawl_ends_where_the_credits_do() {
+async fn a_crawl_ends_when_the_credits_are_used_up() {
     let site = star().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "8")]).await;
     scrape(&server, &site, "Bearer fc-test").await.ok();
@@ -83,7 +83,7 @@ async fn a_crawl_ends_where_the_credits_do() {
 }
 
 #[tokio::test]
-async fn what_was_spent_before_a_restart_counts_after_it() {
+async fn credits_used_before_a_restart_count_after_it() {
     let site = star().await;
     let mut server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await;
     scrape(&server, &site, "Bearer fc-test").await.ok();
@@ -91,7 +91,7 @@ async fn what_was_spent_before_a_restart_counts_after_it() {
     assert_eq!(
         server.post("/v2/scrape", &gone).await.status,
         500,
-        "a failure costs nothing"
+        "a failed scrape costs nothing"
     );
     scrape(&server, &site, "Bearer fc-test").await.ok();
     server.kill9();
@@ -100,7 +100,7 @@ async fn what_was_spent_before_a_restart_counts_after_it() {
 }
 
 #[tokio::test]
-async fn a_repeat_of_a_request_is_answered_when_the_credits_are_used_up() {
+async fn a_repeated_request_returns_its_job_when_the_credits_are_used_up() {
     let site = star().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
     let crawl = json!({ "url": site.url("/"), "sitemap": "skip", "limit": 1 }).to_string();
@@ -109,7 +109,7 @@ async fn a_repeat_of_a_request_is_answered_when_the_credits_are_used_up() {
         let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
         server.ask(Method::POST, path, &headers, body.to_owned()).await
     };
-    // Held, so that both start before the credit is used.
+    // Hold the pages back, so that both jobs start before the credit is used.
     site.hold_after(0);
     let first = start("/v2/crawl", "one", &crawl).await.ok();
     let second = start("/v2/batch/scrape", "two", &batch).await.ok();
@@ -131,7 +131,7 @@ async fn a_repeat_of_a_request_is_answered_when_the_credits_are_used_up() {
 }
 
 #[tokio::test]
-async fn a_page_says_that_it_waited_and_one_that_waits_too_long_is_told_when_to_come_back() {
+async fn waiting_pages_are_marked_and_get_429_after_their_timeout() {
     for setting in ["HARVESTMAN_MAX_CONCURRENCY", "HARVESTMAN_KEY_MAX_CONCURRENCY"] {
         let (site, server) = (star().await, TestServer::start_with(&[(setting, "1")]).await);
         site.hold_after(0);
@@ -162,7 +162,7 @@ async fn a_page_says_that_it_waited_and_one_that_waits_too_long_is_told_when_to_
     }
 }
 
-/// Another team has slots of its own.
+/// Asserts that another team has separate slots.
 async fn scrape_other(server: &TestServer, setting: &str) {
     let site = Site::new().graph(&[("/", &[])]).serve().await;
     let body = json!({ "url": site.url("/") }).to_string();

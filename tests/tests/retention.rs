@@ -1,5 +1,5 @@
-//! Zero data retention: what is left of a page on disk and in the log when everything was told. Every file of the
-//! data folder is searched as it lies there, free room of the database and its log included.
+//! Zero data retention: no trace of a page is left on disk or in the log after delivery. The tests search the raw bytes
+//! of every file in the data folder, including free pages of the database and its write-ahead log.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, tools};
 
-/// In every address, title and text of the site, and nowhere else.
+/// Text in every URL, title and text of the site, and nowhere else.
 const CANARY: &str = "canary7f3a";
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -26,7 +26,7 @@ fn path(number: usize) -> String {
     format!("/{CANARY}/{number}?q={CANARY}")
 }
 
-/// So many pages, each of which is linked from the first; one more link leads to none.
+/// Serves a site of `pages` pages that the first page links to, with one additional dead link.
 async fn site(pages: usize) -> RunningSite {
     let mut links: Vec<String> = (1..pages).map(path).collect();
     links.push(format!("/{CANARY}/missing"));
@@ -46,7 +46,7 @@ async fn site(pages: usize) -> RunningSite {
     site.serve().await
 }
 
-/// Files in the folder that hold the canary, and how often.
+/// Returns the files in the folder that contain the canary, with the number of occurrences.
 fn traces(folder: &Path) -> Vec<(PathBuf, usize)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -79,7 +79,7 @@ async fn told(server: &TestServer, path: &str) -> (Value, usize) {
     (status, documents.len())
 }
 
-/// Whether anything of a page is in what the API and the console still tell of jobs.
+/// Returns whether a response of the API or the console contains the canary.
 async fn is_told_of(server: &TestServer, path: &str) -> bool {
     let answer = server
         .ask(Method::GET, path, &[("authorization", "Bearer fc-test")], "")
@@ -88,7 +88,7 @@ async fn is_told_of(server: &TestServer, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
+async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
     let site = site(300).await;
     let receiver = Receiver::start().await;
     let mut server = TestServer::start_with(SETTINGS).await;
@@ -99,11 +99,7 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     assert!(scraped["data"]["markdown"].as_str().unwrap().contains(CANARY));
     let failing = json!({ "url": format!("http://127.0.0.1:1/{CANARY}"), "zeroDataRetention": true });
     assert_eq!(server.post("/v2/scrape", &failing).await.status, 500);
-    assert_eq!(
-        traces(server.data_dir()),
-        [],
-        "of single scrapes nothing was ever written"
-    );
+    assert_eq!(traces(server.data_dir()), [], "scrapes never write page data");
 
     let crawl = json!({ "url": site.url(&path(0)), "zeroDataRetention": true, "crawlEntireDomain": true });
     let crawl_path = format!("/v2/crawl/{}", server.crawl(&crawl).await);
@@ -117,7 +113,7 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     assert!(told(&server, &batch_path).await.1 > 40);
     receiver.wait_for("batch_scrape.completed").await;
 
-    // Expiry looks at once when a server starts, and else once a minute.
+    // Expiry runs at the start of the server, and then once per minute.
     server.terminate().await;
     server.restart().await;
     let since = Instant::now();
@@ -126,13 +122,13 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
         if left.is_empty() {
             break;
         }
-        assert!(since.elapsed() < PATIENCE, "still there: {left:?}");
+        assert!(since.elapsed() < PATIENCE, "traces are left: {left:?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     for path in ["/console/api/jobs", "/v2/team/activity", &crawl_path, &batch_path] {
         assert!(!is_told_of(&server, path).await, "{path}");
     }
-    // A batch whose addresses were forgotten takes more pages, and forgets them as well.
+    // A batch whose URLs were deleted accepts more pages, and deletes them as well.
     let more = json!({ "urls": [site.url(&path(1))], "appendToId": batch_path.rsplit('/').next(),
         "zeroDataRetention": true });
     server.post("/v2/batch/scrape", &more).await.ok();
@@ -143,13 +139,13 @@ async fn nothing_of_a_page_is_left_on_disk_or_in_the_log() {
     );
 
     let log = server.log();
-    assert!(log.contains("crawl started"), "the log is read");
+    assert!(log.contains("crawl started"), "the log was read");
     let line = log.lines().find(|line| line.contains(CANARY));
-    assert_eq!(line, None, "in the log");
+    assert_eq!(line, None, "the log contains page data");
 }
 
 #[tokio::test]
-async fn a_browser_leaves_nothing_of_a_page_either() {
+async fn the_browser_leaves_no_trace_of_a_page() {
     let script = format!(
         "<title>{CANARY}</title><p id=said></p><script>localStorage.setItem('{CANARY}', '{CANARY}');\
          document.cookie = '{CANARY}=1'; said.textContent = '{CANARY} by script'</script>"
@@ -166,14 +162,14 @@ async fn a_browser_leaves_nothing_of_a_page_either() {
     let data = server.post("/v2/scrape", &request).await.ok()["data"].clone();
     assert!(data["markdown"].as_str().unwrap().contains("by script"), "{data}");
     assert!(data["screenshot"].is_string());
-    // While the browser lives, and when it has ended.
+    // While the browser is running, and after its end.
     assert_eq!(traces(server.data_dir()), []);
     server.terminate().await;
     assert_eq!(traces(server.data_dir()), []);
 }
 
 #[tokio::test]
-async fn the_search_for_traces_finds_what_is_kept() {
+async fn the_trace_search_finds_stored_pages() {
     let site = site(3).await;
     let server = TestServer::start_with(SETTINGS).await;
     server

@@ -1,5 +1,5 @@
-//! Hostile code and pages in browser sessions of the whole product. Each probe tries one way out and must be told why
-//! there is none; `docs/SANDBOX.md` lists them. No packet leaves the machine: a sandbox has no network to send one on.
+//! Hostile code and pages in browser sessions with the real server. Each probe attempts one escape from the sandbox and
+//! must fail as expected; `docs/SANDBOX.md` lists them. No packet leaves the machine: the sandbox has no network.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use harvestman_tests::{Page, Site, TestServer, server::KEY, tools};
 use serde_json::{Value, json};
 
-/// What is tried, in which language, and one of the answers that mean that it failed.
+/// Name of the attempt, language, code, and the results that mean that it failed, separated by `|`.
 type Probe = (&'static str, &'static str, &'static str, &'static str);
 
 const PRELUDE: [(&str, &str); 2] = [
@@ -35,7 +35,7 @@ globalThis.connect = (to) =>
   });
 globalThis.cdp = await browser.newBrowserCDPSession();
 globalThis.tab = await context.newCDPSession(page);
-// The page of an error may still be on its way, and comes between.
+// A pending error page may interrupt the navigation.
 globalThis.status = async (url) => {
   for (;;)
     try {
@@ -174,7 +174,7 @@ const PROBES: &[Probe] = &[
 ];
 
 #[tokio::test]
-async fn hostile_code_and_pages_get_nowhere() {
+async fn hostile_code_and_pages_cannot_escape() {
     let knocks = Arc::new(AtomicU64::new(0));
     let canary = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let canary_port = canary.local_addr().unwrap().port();
@@ -225,7 +225,7 @@ async fn hostile_code_and_pages_get_nowhere() {
             .replace("{SITE}", site.url("/").trim_end_matches('/'));
         let answer = run(&server, &id, language, &code).await;
         let refused = expected.split('|').any(|word| match word.len() {
-            // A longer text is a part of what a library says.
+            // A longer text is part of the message of a library.
             12.. => answer.contains(word),
             _ => answer == word,
         });
@@ -234,8 +234,15 @@ async fn hostile_code_and_pages_get_nowhere() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-    assert_eq!(knocks.load(Ordering::Relaxed), 0, "nobody came through");
-    assert!(process.try_wait().unwrap().is_none(), "the process lives");
+    assert_eq!(
+        knocks.load(Ordering::Relaxed),
+        0,
+        "no connection reached the host"
+    );
+    assert!(
+        process.try_wait().unwrap().is_none(),
+        "the process is still running"
+    );
     let left: Vec<_> = std::fs::read_dir(&data)
         .unwrap()
         .flatten()
@@ -255,7 +262,7 @@ async fn hostile_code_and_pages_get_nowhere() {
     std::fs::remove_file(file).unwrap();
 }
 
-/// Every probe is in the list that operators read.
+/// The list in the documentation must contain every probe.
 #[test]
 fn the_documentation_lists_every_probe() {
     let page = include_str!("../../docs/SANDBOX.md");
@@ -286,7 +293,7 @@ async fn open(server: &TestServer) -> String {
     answer["id"].as_str().unwrap().to_owned()
 }
 
-/// Runs code; the text of its result.
+/// Runs code and returns its result or error as text.
 async fn run(server: &TestServer, id: &str, language: &str, code: &str) -> String {
     let request = json!({"code": code, "language": language, "timeout": 60});
     let path = format!("/v2/browser/{id}/execute");

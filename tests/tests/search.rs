@@ -1,4 +1,4 @@
-//! Search through the real server: in the team's own pages, and by providers in this process.
+//! Search with the real server: in the team's own pages, and with providers in this process.
 
 #![allow(clippy::unwrap_used)]
 
@@ -51,7 +51,7 @@ fn urls(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn without_a_provider_the_teams_own_pages_are_searched() {
+async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     let site = birds().await;
     let mut server = TestServer::start().await;
     let empty = search(&server, json!({ "query": "herons" })).await;
@@ -112,7 +112,7 @@ async fn without_a_provider_the_teams_own_pages_are_searched() {
     let old = search(&server, json!({ "query": "owl", "tbs": "cdr:1,cd_max:1/1/2020" })).await;
     assert_eq!(urls(&old), [""; 0]);
 
-    // Nobody else's, and they are there after a restart.
+    // Other teams do not find these pages, and the index survives a restart.
     let headers = [("authorization", format!("Bearer {OTHER_KEY}"))];
     let headers: Vec<(&str, &str)> = headers
         .iter()
@@ -131,7 +131,7 @@ async fn without_a_provider_the_teams_own_pages_are_searched() {
 }
 
 #[tokio::test]
-async fn what_must_not_be_kept_is_not_found() {
+async fn uncached_pages_are_not_found() {
     let site = birds().await;
     let server = TestServer::start_with(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await;
     for options in [
@@ -156,7 +156,7 @@ async fn what_must_not_be_kept_is_not_found() {
 }
 
 #[tokio::test]
-async fn results_are_scraped_on_request() {
+async fn results_are_scraped_if_requested() {
     let site = birds().await;
     let server = TestServer::start().await;
     server.crawled(&json!({ "url": site.url("/") })).await;
@@ -170,7 +170,10 @@ async fn results_are_scraped_on_request() {
         assert_eq!(result["metadata"]["sourceURL"], result["url"]);
         assert!(result["title"].is_string() && result["position"].is_u64());
     }
-    assert_eq!(answer["creditsUsed"], 4, "two for the search, one for each page");
+    assert_eq!(
+        answer["creditsUsed"], 4,
+        "two credits for the search, one per page"
+    );
 
     let wrong = json!({ "query": "x", "scrapeOptions": { "formats": ["markdown"], "colour": 1 } });
     assert_eq!(server.post("/v2/search", &wrong).await.status, 400);
@@ -207,7 +210,7 @@ async fn results_are_scraped_on_request() {
     );
 }
 
-/// What a SearXNG instance says.
+/// Returns the response of a SearXNG instance.
 fn searxng(base: &str, asked: &Asked) -> (u16, Value) {
     let page: u32 = asked.query["pageno"].parse().unwrap();
     let result = |number: u32| {
@@ -242,7 +245,7 @@ async fn provided(provider: &JsonService, kind: &str) -> TestServer {
 }
 
 #[tokio::test]
-async fn searxng_is_asked_in_its_words_and_page_by_page() {
+async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
     let site = Site::new()
         .page("/0", article("Zero", "Nothing counts as much.", &[]))
         .serve()
@@ -256,7 +259,7 @@ async fn searxng_is_asked_in_its_words_and_page_by_page() {
     });
     let answer = search(&server, body).await;
     let web = answer["data"]["web"].as_array().unwrap();
-    assert_eq!(web.len(), 15, "two pages, of which two results are the same");
+    assert_eq!(web.len(), 15, "two result pages with two duplicates");
     assert_eq!(
         web[1],
         json!({ "url": site.url("/1"), "title": "Result 1", "description": "What it says.", "position": 2 })
@@ -304,7 +307,7 @@ async fn searxng_is_asked_in_its_words_and_page_by_page() {
     let answer = search(&server, days).await;
     assert_eq!(urls(&answer), [site.url("/2"), site.url("/3"), site.url("/4")]);
 
-    // One result is a page, the others are none: these stay bare.
+    // Only one result can be scraped; the others have no page content.
     let scraped = json!({ "query": "herons", "limit": 2, "scrapeOptions": { "formats": ["markdown"] } });
     let answer = search(&server, scraped).await;
     assert!(
@@ -317,7 +320,7 @@ async fn searxng_is_asked_in_its_words_and_page_by_page() {
 }
 
 #[tokio::test]
-async fn other_providers_are_asked_in_theirs() {
+async fn serper_and_brave_get_their_own_parameters() {
     let provider = JsonService::start(|asked| {
         let result = |number: u64| {
             json!({ "title": format!("R{number}"), "link": format!("https://a.test/{number}"), "snippet": "S", "date": "2 days ago",
@@ -346,7 +349,7 @@ async fn other_providers_are_asked_in_theirs() {
         json!({ "q": "rust", "gl": "us", "num": 10, "page": 1, "tbs": "qdr:d,sbd:1", "location": "Bonn" });
     assert_eq!(first.json, sent);
     let none = search(&server, body).await;
-    assert_eq!(urls(&none), [""; 0], "none is a PDF");
+    assert_eq!(urls(&none), [""; 0], "no result is a PDF");
     assert!(none["warning"].as_str().unwrap().contains("Nothing was found"));
 
     let brave = JsonService::start(|asked| {
@@ -371,7 +374,7 @@ async fn other_providers_are_asked_in_theirs() {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_is_told_of() {
+async fn a_failed_provider_is_reported() {
     let silent = JsonService::start(|_| (500, json!({}))).await;
     let server = provided(&silent, "searxng").await;
     let answer = server.post("/v2/search", &json!({ "query": "x" })).await;
@@ -382,7 +385,7 @@ async fn a_provider_that_fails_is_told_of() {
         answer.error()
     );
     assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
-    assert_eq!(silent.asked().len(), 2, "a passing failure is tried once more");
+    assert_eq!(silent.asked().len(), 2, "a temporary failure is retried once");
     assert_eq!(server.get("/ready").await.ok()["search"], "unavailable");
 
     let odd = JsonService::start(|asked| match asked.query["categories"].as_str() {

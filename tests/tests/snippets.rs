@@ -1,4 +1,4 @@
-//! The code that the console shows beside a form, run as it stands: each language gets the page.
+//! The code snippets of the console: each language is run unmodified and must scrape the page.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const MANIFEST: &str = "[package]\nname = \"snippet\"\nedition = \"2024\"\n\n[dependencies]\nserde_json = \"1\"\n\
     ureq = { version = \"3\", default-features = false, features = [\"json\"] }\n\n[workspace]\n";
 
-/// The program that runs a piece of code.
+/// Returns the command that runs a snippet.
 fn program(language: SnippetLanguage, code: &str, folder: &Path) -> Command {
     fs::create_dir_all(folder.join("src")).unwrap();
     let script = |program: &str, name: &str| {
@@ -52,7 +52,7 @@ fn program(language: SnippetLanguage, code: &str, folder: &Path) -> Command {
         SnippetLanguage::Rust => {
             fs::write(folder.join("Cargo.toml"), MANIFEST).unwrap();
             fs::write(folder.join("src/main.rs"), code).unwrap();
-            // The versions of the workspace, which are on this machine.
+            // Use the versions of the workspace, which are available offline.
             let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
             fs::copy(lock, folder.join("Cargo.lock")).unwrap();
             let mut cargo = Command::new(env!("CARGO"));
@@ -74,7 +74,7 @@ fn shell(code: &str) -> Command {
     shell
 }
 
-/// Runs a piece of code, which must succeed; what it prints.
+/// Runs a snippet, which must succeed, and returns its output.
 async fn run(server: &TestServer, base: &str, language: SnippetLanguage, code: String) -> String {
     let mut command = program(language, &code, &server.data_dir().join(language.as_str()));
     command.env(KEY_VARIABLE, KEY).env("HARVESTMAN_API_URL", base);
@@ -87,7 +87,7 @@ async fn run(server: &TestServer, base: &str, language: SnippetLanguage, code: S
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_code_beside_a_form_does_what_the_form_does() {
+async fn snippets_in_all_languages_do_the_same_as_the_form() {
     let server = TestServer::start().await;
     let page = Page::html("<title>A page</title><main><h1>It's \"here\"</h1><p>Eight legs.</p></main>");
     let site = Site::new().page("/it's", page).serve().await;
@@ -113,7 +113,7 @@ async fn the_code_beside_a_form_does_what_the_form_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_form_is_a_command_and_a_tool() {
+async fn every_form_has_a_command_and_a_tool() {
     let server = TestServer::start().await;
     let page = Page::html("<title>A page</title><main><h1>It's here</h1><p>Eight legs.</p></main>");
     let site = Site::new().page("/it's", page).serve().await;

@@ -1,4 +1,4 @@
-//! The status of a crawl at its edges: size, windows, order, ends, strangers.
+//! Edge cases of the crawl status: size limit, pagination, order, ended crawls, other teams.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 const MIB: usize = 1 << 20;
-/// What an answer may have: the documents and the fields around them.
+/// Largest response, including the fields around the documents.
 const ANSWER_BYTES: usize = 10 * MIB;
 
 fn sources(status: &Value) -> Vec<&str> {
@@ -21,14 +21,14 @@ fn sources(status: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Path and query of an address of the server.
+/// Returns path and query of a `next` URL of the server.
 fn path_of(server: &TestServer, next: &Value) -> String {
     let next = next.as_str().unwrap();
     let path = next.strip_prefix(&format!("http://{}", server.address()));
     path.unwrap_or_else(|| panic!("{next}")).to_owned()
 }
 
-/// A crawl whose pages come one after the other; `held` of them are stored, the next one waits.
+/// Starts a crawl that fetches its pages in turn; `held` of them are stored, and the next one is held back.
 async fn held_crawl(held: u64) -> (TestServer, RunningSite, String) {
     let site = DocsSite::new(30).build().serve().await;
     site.hold_after(held);
@@ -44,7 +44,7 @@ async fn held_crawl(held: u64) -> (TestServer, RunningSite, String) {
 }
 
 #[tokio::test]
-async fn a_document_above_ten_mebibytes_comes_alone_and_nothing_is_lost_around_it() {
+async fn a_document_above_ten_mebibytes_has_a_response_of_its_own() {
     let size = |path: &str| match path {
         "/huge" => 12 * MIB,
         "/a" | "/c" => 4 * MIB,
@@ -112,7 +112,7 @@ async fn the_document_at_an_offset_never_changes_while_the_crawl_runs() {
 }
 
 #[tokio::test]
-async fn windows_are_kept_and_bad_ones_refused() {
+async fn skip_and_limit_are_respected_and_validated() {
     let (server, site, id) = held_crawl(5).await;
     site.release();
     assert_eq!(server.wait(&id).await["total"], 30);
@@ -159,7 +159,7 @@ async fn windows_are_kept_and_bad_ones_refused() {
 }
 
 #[tokio::test]
-async fn a_request_at_the_end_of_a_running_crawl_waits_for_news_and_then_answers_empty() {
+async fn a_request_at_the_end_of_a_running_crawl_waits_for_a_document() {
     let (server, site, id) = held_crawl(3).await;
     let path = format!("/v2/crawl/{id}?skip=3&limit=5");
     let empty = server.get(&path).await.ok();
@@ -167,8 +167,8 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_news_and_then_answers
         (&empty["data"], &empty["status"]),
         (&json!([]), &json!("scraping"))
     );
-    assert_eq!(path_of(&server, &empty["next"]), path, "the same cursor again");
-    // One page is let go while the request is held; a held request that missed it would be asked again here.
+    assert_eq!(path_of(&server, &empty["next"]), path, "`next` stays the same");
+    // Release one page while the request waits; the loop repeats a request that missed it.
     let held = server.get(&path);
     let news = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -182,7 +182,7 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_news_and_then_answers
         path_of(&server, &status.ok()["next"]),
         format!("/v2/crawl/{id}?skip=4&limit=5")
     );
-    // An end is news as well: nobody waits for a cancelled crawl.
+    // A request for a cancelled crawl does not wait.
     server.delete(&format!("/v2/crawl/{id}")).await.ok();
     let ended = server.get(&format!("/v2/crawl/{id}?skip=4")).await.ok();
     assert_eq!(
@@ -193,14 +193,14 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_news_and_then_answers
 }
 
 #[tokio::test]
-async fn an_end_is_for_good() {
+async fn an_ended_crawl_never_changes() {
     let (mut server, site, id) = held_crawl(6).await;
     server.delete(&format!("/v2/crawl/{id}")).await.ok();
     let cancelled = server.get(&format!("/v2/crawl/{id}")).await.ok();
     assert_eq!(
         (&cancelled["status"], &cancelled["total"]),
         (&json!("cancelled"), &json!(7)),
-        "six are there and one was being fetched"
+        "six stored pages and one in flight"
     );
     assert!(cancelled["completedAt"].is_string() && cancelled["duration"].is_number());
     site.release();
@@ -214,7 +214,7 @@ async fn an_end_is_for_good() {
         assert_eq!(
             server.delete(&format!("/v2/crawl/{id}")).await.status,
             200,
-            "a cancel may be repeated"
+            "cancelling again succeeds"
         );
         assert_eq!(server.get(&format!("/v2/crawl/{id}")).await.ok(), cancelled);
         assert_eq!(server.get(&format!("/v2/crawl/{whole}")).await.ok(), completed);
@@ -226,7 +226,7 @@ async fn an_end_is_for_good() {
 }
 
 #[tokio::test]
-async fn another_team_finds_nothing() {
+async fn another_team_cannot_read_or_cancel_a_crawl() {
     let (server, site, id) = held_crawl(2).await;
     let key = format!("Bearer {OTHER_KEY}");
     let stranger = [("authorization", key.as_str())];
@@ -248,6 +248,6 @@ async fn another_team_finds_nothing() {
     assert_eq!(
         server.wait(&id).await["status"],
         "completed",
-        "a stranger's cancel does nothing"
+        "the cancel of another team has no effect"
     );
 }

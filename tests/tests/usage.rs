@@ -1,5 +1,5 @@
-//! Every credit is in the ledger once: after a random mix of work, cancels, stops and kills, what the jobs say, the
-//! reports and the ledger are the same sums. `HARVESTMAN_SEED` plays another mix.
+//! Every credit is in the ledger once: after a random sequence of requests, cancels, restarts and kills, the sums of
+//! jobs, reports and ledger are equal. `HARVESTMAN_SEED` sets another seed.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -18,14 +18,14 @@ const SEED: u64 = 20_260_131;
 const BUDGET: u64 = 1_000_000;
 const PAGES: usize = 16;
 const PDF_PAGES: usize = 3;
-/// Keys, their names and their teams.
+/// Keys with their names and teams.
 const KEYS: [(&str, &str, &str); 4] = [
     ("fc-desk", "desk", "test"),
     ("fc-lap", "laptop", "test"),
     ("fc-ci", "pipeline", "test"),
     ("fc-other", "elsewhere", "other"),
 ];
-/// How often each thing is done.
+/// Number of each kind of step.
 const MIX: &[(Deed, usize)] = &[
     (Deed::Scrape, 24),
     (Deed::Crawl, 8),
@@ -51,7 +51,7 @@ enum Deed {
     Stop,
 }
 
-/// A small generator of numbers from a seed (splitmix64).
+/// Seeded random number generator (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -71,27 +71,27 @@ impl Dice {
     }
 }
 
-/// A started job, as far as its caller has heard of it.
+/// Started job whose id the client has received.
 #[derive(Clone)]
 struct Job {
     key: usize,
     path: String,
 }
 
-/// What was asked with which key, and the answer; none when the server died before.
+/// A step with its key and response; no response if the server was killed before.
 type Heard = (Deed, usize, Option<Answer>);
 
 struct World {
     dice: Dice,
     server: TestServer,
-    /// One for each key, so that the target of an activity tells whose it is.
+    /// One site per key, so that the target of an activity entry shows its key.
     sites: Vec<RunningSite>,
     paths: Vec<String>,
     pdf: Vec<u8>,
     asked: JoinSet<Heard>,
     maps: JoinSet<Heard>,
     jobs: Vec<Job>,
-    /// Answers by what was done and their status; 0 stands for none.
+    /// Number of responses by step and status; 0 for no response.
     answers: BTreeMap<String, usize>,
 }
 
@@ -139,7 +139,7 @@ impl World {
             match deed {
                 Deed::Scrape => {
                     let url = match self.dice.below(8) {
-                        // No page speaks TLS: the scrape fails, and costs nothing.
+                        // The site does not support TLS: the scrape fails and costs nothing.
                         0 => self.sites[key].url("/").replace("http:", "https:"),
                         1 => self.sites[key].url("/missing"),
                         _ => self.urls(key, 1).remove(0),
@@ -193,7 +193,7 @@ impl World {
                     self.server.restart().await;
                 }
                 Deed::Stop => {
-                    // Whether a map that a stop cuts short is refused or only not heard of is not told.
+                    // A map that a shutdown interrupts may or may not be charged, so wait for all maps first.
                     while let Some(heard) = self.maps.join_next().await {
                         self.hear(heard.unwrap());
                     }
@@ -214,7 +214,7 @@ impl World {
         }
     }
 
-    /// Random pages of the site of a key.
+    /// Returns random pages of the site of a key.
     fn urls(&mut self, key: usize, count: usize) -> Vec<String> {
         let paths = self.dice.shuffled(self.paths.clone());
         paths
@@ -224,7 +224,7 @@ impl World {
             .collect()
     }
 
-    /// One of the newest jobs whose address begins like this, with its id.
+    /// Returns one of the newest jobs whose path starts with `prefix`, with its id.
     fn job(&mut self, prefix: &str) -> Option<(Job, String)> {
         let mut fitting = self.jobs.clone();
         fitting.retain(|job| job.path.starts_with(prefix));
@@ -263,7 +263,7 @@ impl World {
         match deed {
             Deed::Map => assert_eq!(
                 answer.status, 200,
-                "every map that is noted succeeded: {}",
+                "every map with a response succeeds: {}",
                 answer.json
             ),
             Deed::Crawl | Deed::Batch if answer.status == 200 => {
@@ -287,7 +287,7 @@ impl World {
             .await
     }
 
-    /// Credits of all that a team asked for, by key, as its jobs and documents tell them.
+    /// Returns the credits of a team by key, as reported by its jobs and documents.
     async fn of_jobs(&self, key: usize) -> BTreeMap<&'static str, u64> {
         let mut used = BTreeMap::new();
         let mut cursor = String::new();
@@ -308,16 +308,16 @@ impl World {
         }
     }
 
-    /// The name of the key that a target is of.
+    /// Returns the name of the key that a target belongs to.
     fn owner(&self, target: &str) -> &'static str {
         let place = (0..KEYS.len()).find(|key| {
             let site = self.sites[*key].address().to_string();
             target.contains(&format!("//{site}/")) || target == format!("upload:{}.pdf", KEYS[*key].1)
         });
-        KEYS[place.unwrap_or_else(|| panic!("{target} is nobody's"))].1
+        KEYS[place.unwrap_or_else(|| panic!("{target} belongs to no key"))].1
     }
 
-    /// What an activity cost; a job is waited for.
+    /// Returns the credits of an activity entry, after waiting for the end of its job.
     async fn credits(&self, key: usize, entry: &Value) -> u64 {
         let id = entry["id"].as_str().unwrap();
         match entry["endpoint"].as_str().unwrap() {
@@ -333,7 +333,7 @@ impl World {
                 let family = if kind == "crawl" { "crawl" } else { "batch/scrape" };
                 let mut path = format!("/v2/{family}/{id}");
                 let mut documents = 0;
-                // `next` of a running job leads on to what comes.
+                // `next` of a running job returns later documents.
                 loop {
                     let page = self.get(key, &path).await.ok();
                     for document in page["data"].as_array().unwrap() {
@@ -349,7 +349,7 @@ impl World {
         }
     }
 
-    /// Credits by key as a report tells them; `unit` is credit or token.
+    /// Returns the credits by key, as in a report; `unit` is credit or token.
     async fn of_report(&self, key: usize, unit: &str, field: &str) -> BTreeMap<String, u64> {
         let path = format!("/v2/team/{unit}-usage/historical");
         let plain = self.get(key, &path).await.ok();
@@ -369,7 +369,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ledger_jobs_and_reports_are_the_same_after_stops_and_kills() {
+async fn ledger_jobs_and_reports_agree_after_restarts_and_kills() {
     let seed = std::env::var("HARVESTMAN_SEED").map_or(SEED, |seed| seed.parse().unwrap());
     println!("seed {seed}");
     let mut world = World::new(seed).await;

@@ -1,4 +1,4 @@
-//! Webhooks from the real server: which events come, how they are signed, and that none is lost.
+//! Webhooks of the real server: events, signatures, retries; no event is lost.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const SECRET: &str = "whsec 1";
 const SIGNATURE: &str = "X-Service-Signature";
 
-/// A front page, a page below it, and a page that redirects to itself for ever.
+/// Serves a front page, a page below it, and a page that redirects to itself.
 async fn small_site() -> RunningSite {
     Site::new()
         .graph(&[("/", &["/a", "/loop"]), ("/a", &[])])
@@ -39,7 +39,7 @@ fn events(deliveries: &[Delivery]) -> Vec<&str> {
     deliveries.iter().map(Delivery::event).collect()
 }
 
-/// First attempts only.
+/// Returns the events of first attempts.
 fn firsts(deliveries: &[Delivery]) -> Vec<&str> {
     let firsts = deliveries.iter().filter(|delivery| delivery.attempt == 1);
     firsts.map(Delivery::event).collect()
@@ -50,7 +50,7 @@ async fn log(server: &TestServer, id: &str, query: &str) -> Value {
     server.get(&path).await.ok()
 }
 
-/// The delivery log once no event waits any more.
+/// Returns the delivery log when no event is pending.
 async fn settled_log(server: &TestServer, id: &str) -> Value {
     for _ in 0..600 {
         let log = log(server, id, "").await;
@@ -59,11 +59,11 @@ async fn settled_log(server: &TestServer, id: &str) -> Value {
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    panic!("events wait for ever: {}", log(server, id, "").await);
+    panic!("events stay pending: {}", log(server, id, "").await);
 }
 
 #[tokio::test]
-async fn every_event_of_a_crawl_comes_signed_and_in_order() {
+async fn all_events_of_a_crawl_are_delivered_signed_and_in_order() {
     let (site, receiver) = (small_site().await, Receiver::start().await);
     let server = signing_server(&[(
         "HARVESTMAN_WEBHOOK_SIGNATURE_ALIASES",
@@ -126,7 +126,7 @@ async fn every_event_of_a_crawl_comes_signed_and_in_order() {
         .iter()
         .map(|delivery| delivery.json["data"][0].clone())
         .collect();
-    assert_eq!(sent, documents, "a page event carries the document of the status");
+    assert_eq!(sent, documents, "a page event has the document of the status");
     let entry = &server.get(&format!("/v2/crawl/{id}/errors")).await.ok()["errors"][0];
     assert_eq!(failed.len(), 1);
     assert_eq!(
@@ -137,7 +137,7 @@ async fn every_event_of_a_crawl_comes_signed_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_crawl_that_could_not_begin_says_failed() {
+async fn a_crawl_whose_start_page_fails_sends_a_failed_event() {
     let site = Site::new().page("/", Page::redirect(302, "/")).serve().await;
     let (receiver, server) = (Receiver::start().await, signing_server(&[]).await);
     let id = server.crawl(&crawl_of(&site, receiver.url())).await;
@@ -164,7 +164,7 @@ async fn a_crawl_that_could_not_begin_says_failed() {
 }
 
 #[tokio::test]
-async fn a_crawl_without_a_page_still_starts_and_completes() {
+async fn a_crawl_without_pages_sends_started_and_completed() {
     let (site, receiver, server) = (
         small_site().await,
         Receiver::start().await,
@@ -178,7 +178,7 @@ async fn a_crawl_without_a_page_still_starts_and_completes() {
 }
 
 #[tokio::test]
-async fn only_the_events_asked_for_are_sent() {
+async fn only_requested_events_are_sent() {
     let (site, server) = (small_site().await, signing_server(&[]).await);
     let mut jobs = Vec::new();
     for (wanted, expected) in [
@@ -220,7 +220,7 @@ async fn only_the_events_asked_for_are_sent() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_fails_at_first_gets_every_event_again_with_the_same_bytes() {
+async fn retries_deliver_the_same_bytes() {
     let site = small_site().await;
     let receiver =
         Receiver::replying(|delivery| Reply::Status(if delivery.attempt == 1 { 503 } else { 204 })).await;
@@ -250,7 +250,7 @@ async fn a_receiver_that_fails_at_first_gets_every_event_again_with_the_same_byt
     assert_eq!(bodies.len(), 5);
     assert!(
         bodies.values().all(|bodies| bodies.len() == 1),
-        "the same bytes on every attempt"
+        "every attempt has the same body"
     );
 
     let log = settled_log(&server, &id).await;
@@ -273,12 +273,12 @@ async fn a_receiver_that_fails_at_first_gets_every_event_again_with_the_same_byt
     assert_eq!(
         receiver.deliveries().len(),
         10,
-        "what was acknowledged is not sent again"
+        "acknowledged events are not sent again"
     );
 }
 
 #[tokio::test]
-async fn what_nobody_takes_is_given_up_and_stays_in_the_log() {
+async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
     let site = small_site().await;
     let elsewhere = Receiver::start().await;
     let target = elsewhere.url();
@@ -293,7 +293,7 @@ async fn what_nobody_takes_is_given_up_and_stays_in_the_log() {
     assert_eq!(
         server.wait(&id).await["status"],
         "completed",
-        "the job does not mind"
+        "failed deliveries do not affect the job"
     );
     let whole = settled_log(&server, &id).await;
     assert_eq!((&whole["givenUp"], &whole["delivered"]), (&json!(2), &json!(0)));
@@ -311,7 +311,7 @@ async fn what_nobody_takes_is_given_up_and_stays_in_the_log() {
     assert_eq!(elsewhere.deliveries().len(), 0, "redirects are not followed");
     assert_eq!(receiver.deliveries().len(), 6);
 
-    // In pages, by state, and for its team alone.
+    // The log is paginated, filtered by state, and visible only to its team.
     let first = log(&server, &id, "?limit=1&state=given_up").await;
     assert_eq!((&first["events"][0], &first["next"]), (event, &json!(1)));
     let second = log(&server, &id, "?limit=1&after=1").await;
@@ -328,7 +328,7 @@ async fn what_nobody_takes_is_given_up_and_stays_in_the_log() {
         assert_eq!(server.get(&format!("{path}{wrong}")).await.status, 400, "{wrong}");
     }
 
-    // Once more by hand.
+    // Resend an event.
     server
         .post(&path, &json!({ "webhookId": event["webhookId"] }))
         .await
@@ -342,7 +342,7 @@ async fn what_nobody_takes_is_given_up_and_stays_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_slow_receiver_delays_neither_its_job_nor_another_receiver() {
+async fn a_slow_receiver_delays_neither_its_job_nor_other_receivers() {
     let site = small_site().await;
     let slow = Receiver::replying(|_| Reply::Held).await;
     let quick = Receiver::start().await;
@@ -372,7 +372,7 @@ async fn a_slow_receiver_delays_neither_its_job_nor_another_receiver() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_never_answers_is_asked_again() {
+async fn a_delivery_without_a_response_is_retried() {
     let site = small_site().await;
     let receiver = Receiver::replying(|delivery| match delivery.attempt {
         1 => Reply::Held,
@@ -394,7 +394,7 @@ async fn a_receiver_that_never_answers_is_asked_again() {
 }
 
 #[tokio::test]
-async fn kill_9_in_the_middle_of_a_delivery_loses_no_event() {
+async fn kill_9_during_a_delivery_loses_no_event() {
     let site = small_site().await;
     let receiver = Receiver::replying(|delivery| match (delivery.event(), delivery.attempt) {
         ("crawl.page", 1) => Reply::Held,
@@ -424,13 +424,13 @@ async fn kill_9_in_the_middle_of_a_delivery_loses_no_event() {
         .iter()
         .filter(|delivery| delivery.webhook_id() == held.webhook_id())
         .collect();
-    assert_eq!(twice.len(), 2, "the one in flight comes again");
+    assert_eq!(twice.len(), 2, "the delivery in flight is repeated");
     assert_eq!(twice[0].body, twice[1].body);
     assert_eq!(settled_log(&server, &id).await["delivered"], 5);
 }
 
 #[tokio::test]
-async fn a_receiver_at_a_private_address_is_refused_at_the_start() {
+async fn a_receiver_at_a_private_address_is_refused_when_the_crawl_starts() {
     let (site, receiver) = (small_site().await, Receiver::start().await);
     let allowed = site.address().to_string();
     let server = signing_server(&[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", &allowed)]).await;
@@ -454,11 +454,11 @@ async fn a_receiver_at_a_private_address_is_refused_at_the_start() {
         assert_eq!(answer.json["details"][0]["path"], url_path);
     }
     let jobs = server.get("/console/api/jobs").await.ok();
-    assert_eq!(jobs["jobs"], json!([]), "nothing was stored");
+    assert_eq!(jobs["jobs"], json!([]), "no job was stored");
 }
 
 #[tokio::test]
-async fn without_a_secret_nothing_is_signed_and_nothing_can_be_forged() {
+async fn without_a_secret_deliveries_have_no_signature_header() {
     let (site, receiver, server) = (
         small_site().await,
         Receiver::start().await,
@@ -475,7 +475,7 @@ async fn without_a_secret_nothing_is_signed_and_nothing_can_be_forged() {
 }
 
 #[tokio::test]
-async fn a_teams_own_secret_signs_instead_of_the_operators() {
+async fn the_secret_of_a_team_replaces_that_of_the_operator() {
     let (site, receiver) = (small_site().await, Receiver::start().await);
     let server = signing_server(&[]).await;
     let rotated = server.post("/console/api/webhook-secret", &json!({})).await.ok();
@@ -511,7 +511,7 @@ async fn a_teams_own_secret_signs_instead_of_the_operators() {
         (&json!({ "k": 1 }), &json!([]))
     );
 
-    // Another team goes on with the operator's.
+    // Another team still uses the operator's secret.
     let request = json!({ "url": receiver.url() }).to_string();
     let key = format!("Bearer {OTHER_KEY}");
     let path = "/console/api/webhook-test";

@@ -1,8 +1,8 @@
-//! Extracts and agents that search for their pages, with a provider of the test.
+//! Extracts and agents that search for their pages, with a test provider.
 
 use super::*;
 
-/// A provider that finds these addresses, whatever the words are.
+/// Starts a provider that returns these URLs for every query.
 async fn finds(urls: Vec<String>) -> JsonService {
     JsonService::start(move |asked| {
         let first = asked.query["pageno"] == "1";
@@ -27,13 +27,13 @@ async fn searching(provider: &JsonService, model: Option<&Model>) -> TestServer 
     TestServer::start_with(&settings).await
 }
 
-/// Credits of this month.
+/// Returns the credits used in the current month.
 async fn charged(server: &TestServer) -> Value {
     server.get("/v2/team/credit-usage/historical").await.ok()["periods"][0]["creditsUsed"].clone()
 }
 
 #[tokio::test]
-async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
+async fn an_extract_reads_its_own_pages_and_then_search_results() {
     let site = shop().await;
     let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
     let provider = finds(vec![
@@ -50,7 +50,7 @@ async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
     let status = extracted(&server, &request).await;
     assert_eq!(status["status"], "completed", "{status}");
     assert_eq!(status["sources"], json!({ "products": [cup, pot] }));
-    assert_eq!(site.count("/imprint"), 0, "it is beyond `limit`");
+    assert_eq!(site.count("/imprint"), 0, "the page is beyond `limit`");
     let pages = json!([{"name": "Cup", "price": 9.5}, {"name": "Pot", "price": 20}]);
     assert_eq!(status["data"]["products"], pages);
     assert_eq!(status["creditsUsed"], 2 + 2, "{status}");
@@ -62,7 +62,7 @@ async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
         "{words}"
     );
 
-    // There is no room for what would be found.
+    // The limit leaves no room for search results.
     let full =
         json!({ "urls": [cup], "prompt": "pots", "schema": list(), "enableWebSearch": true, "limit": 1 });
     let status = extracted(&server, &full).await;
@@ -72,7 +72,7 @@ async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
         (&json!(1), asked.len())
     );
 
-    // A schema alone says what it is about.
+    // Without a prompt, the title of the schema is the query.
     let mut titled = list();
     titled["title"] = json!("Pots and pans");
     let request = json!({ "urls": [pot], "schema": titled, "enableWebSearch": true });
@@ -81,7 +81,7 @@ async fn an_extract_reads_what_a_search_finds_after_its_own_pages() {
 }
 
 #[tokio::test]
-async fn pages_are_chosen_by_search_where_none_are_given() {
+async fn pages_are_found_by_search_if_none_are_given() {
     let site = shop().await;
     let mut server = server(None).await;
     let extract = json!({ "prompt": "price of the cup", "schema": schema(), "enableWebSearch": true });
@@ -138,7 +138,7 @@ async fn pages_are_chosen_by_search_where_none_are_given() {
 }
 
 #[tokio::test]
-async fn an_agent_searches_and_opens_what_was_found() {
+async fn an_agent_searches_and_opens_the_results() {
     let site = shop().await;
     let cup = site.url("/shop/cup");
     let (provider, scraped) = (finds(vec![cup.clone()]).await, cup.clone());

@@ -1,4 +1,4 @@
-//! How sessions end, and that each is charged once.
+//! Ends of sessions; each session is charged once.
 
 use futures_util::future::join_all;
 use harvestman_tests::tools;
@@ -10,7 +10,7 @@ use super::place::{
     wait_for_end, wait_until_gone,
 };
 
-/// Holds the one right to write until stdin ends.
+/// Python program that holds the write lock of the database until stdin ends.
 const LOCK: &str = "import sqlite3, sys
 database = sqlite3.connect(sys.argv[1], timeout=60)
 database.execute('BEGIN IMMEDIATE')
@@ -18,7 +18,7 @@ print('locked', flush=True)
 sys.stdin.read()";
 
 #[tokio::test]
-async fn one_of_many_deletes_ends_a_session_and_it_is_charged_once() {
+async fn one_of_many_deletes_ends_a_session_which_is_charged_once() {
     let mut server = server(&[]).await;
     let id = open(&server, json!({})).await;
     let (path, code) = (execute(&id), bash("wait 20000"));
@@ -35,10 +35,10 @@ async fn one_of_many_deletes_ends_a_session_and_it_is_charged_once() {
 }
 
 #[tokio::test]
-async fn a_session_ends_when_nothing_happens_in_it() {
+async fn an_idle_session_ends() {
     let mut server = server(&[]).await;
     let idle = open(&server, json!({ "activityTtl": 10 })).await;
-    // Code that runs is no idleness.
+    // A session with running code is not idle.
     run(&server, &execute(&idle), "wait 12000").await;
     wait_for_end(&server, &idle).await;
     let over = server.post(&execute(&idle), &bash("get url")).await;
@@ -47,12 +47,12 @@ async fn a_session_ends_when_nothing_happens_in_it() {
     server.terminate().await;
     assert!(
         (1..=2).contains(&credits(&server).await),
-        "a few seconds, rounded up"
+        "the seconds are rounded up to whole credits"
     );
 }
 
 #[tokio::test]
-async fn a_session_ends_with_the_credits_of_its_team() {
+async fn a_session_ends_when_the_credits_of_its_team_are_used_up() {
     let server = server(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
     let id = open(&server, json!({})).await;
     wait_for_end(&server, &id).await;
@@ -61,13 +61,13 @@ async fn a_session_ends_with_the_credits_of_its_team() {
 }
 
 #[tokio::test]
-async fn a_session_whose_browser_is_killed_is_over() {
+async fn a_session_ends_when_its_browser_is_killed() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
     let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
     run(&server, &path, "get url").await;
     let browsers = descendants(server.pid());
     for pid in &browsers {
-        // One may have ended with another.
+        // A process may already have ended with another one.
         let _ended = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL);
     }
     wait_until_gone(&browsers).await;
@@ -78,13 +78,13 @@ async fn a_session_whose_browser_is_killed_is_over() {
     assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
     let since = std::time::Instant::now();
     while server.post("/v2/browser", &json!({})).await.status != 200 {
-        assert!(since.elapsed().as_secs() < 60, "its place is not given back");
+        assert!(since.elapsed().as_secs() < 60, "the session slot is not released");
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
 }
 
 #[tokio::test]
-async fn sessions_of_a_killed_server_are_over_and_charged_once() {
+async fn sessions_of_a_killed_server_have_ended_and_are_charged_once() {
     let (site, mut server) = (site().await, server(&[]).await);
     let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
     run(&server, &interact(&scraped), "get url").await;
@@ -117,16 +117,16 @@ async fn sessions_of_a_killed_server_are_over_and_charged_once() {
     assert_eq!(
         credits(&server).await,
         total,
-        "opening the store again charges nothing"
+        "reopening the store charges nothing"
     );
     assert!(
         (1..=3).contains(&total),
-        "the scrape, and each session at most once: {total}"
+        "the scrape, and at most one credit per session: {total}"
     );
 }
 
 #[tokio::test]
-async fn a_server_that_stops_ends_its_sessions() {
+async fn a_shutdown_ends_all_sessions() {
     let mut server = server(&[]).await;
     let id = open(&server, json!({})).await;
     let browsers = descendants(server.pid());
@@ -142,7 +142,7 @@ async fn a_server_that_stops_ends_its_sessions() {
 }
 
 #[tokio::test]
-async fn an_end_that_the_store_cannot_take_is_stored_later() {
+async fn a_session_end_is_stored_later_if_the_store_is_locked() {
     let mut server = server(&[]).await;
     let id = open(&server, json!({})).await;
     let database = server.data_dir().join("data/harvestman.db");
@@ -168,15 +168,22 @@ async fn an_end_that_the_store_cannot_take_is_stored_later() {
     lock.wait().unwrap();
     let since = std::time::Instant::now();
     while sessions(&server, "?status=destroyed").await.is_empty() {
-        assert!(since.elapsed().as_secs() < 60, "its end is never stored");
+        assert!(
+            since.elapsed().as_secs() < 60,
+            "the end of the session is not stored"
+        );
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     server.terminate().await;
-    assert_eq!(credits(&server).await, 1, "for the seconds that it lived");
+    assert_eq!(
+        credits(&server).await,
+        1,
+        "the session is charged for its seconds"
+    );
 }
 
 #[tokio::test]
-async fn cycles_leave_nothing_behind() {
+async fn opening_and_ending_sessions_leaves_no_processes_or_files() {
     let server = server(&[]).await;
     let folder = server.data_dir().join("data/browser");
     let left = || -> Vec<String> {
@@ -191,7 +198,7 @@ async fn cycles_leave_nothing_behind() {
         delete(&server, &id).await.ok();
     };
     let settled = async || -> (usize, usize) {
-        // One browser is started ahead, and gets there by itself.
+        // One browser is started in advance, which takes a moment.
         let since = std::time::Instant::now();
         let mut seen = (descendants(server.pid()).len(), left().len());
         let mut quiet = 0;
@@ -200,7 +207,10 @@ async fn cycles_leave_nothing_behind() {
             let now = (descendants(server.pid()).len(), left().len());
             quiet = if now == seen { quiet + 1 } else { 0 };
             seen = now;
-            assert!(since.elapsed().as_secs() < 60, "it does not come to rest");
+            assert!(
+                since.elapsed().as_secs() < 60,
+                "the number of processes and files does not settle"
+            );
         }
         seen
     };

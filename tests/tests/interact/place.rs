@@ -1,4 +1,4 @@
-//! A server with a browser, a site, and short words for what tests ask of sessions.
+//! Setup of the session tests: a server with a browser, a site, and helpers for requests.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer, tools};
 use http::Method;
 use serde_json::{Value, json};
 
-/// Longest time for anything that must happen.
+/// Time limit for waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 const FORM: &str = "<!doctype html><title>Form</title>
@@ -16,7 +16,7 @@ const FORM: &str = "<!doctype html><title>Form</title>
         'Hello ' + document.querySelector('input').value\">
     <input name=name><button>Send</button><output></output></form>
     <p>A form that says hello to whoever fills it in and sends it.</p>";
-/// Says what is known of the visitor, and keeps what the address says.
+/// Page that shows the visitor's cookie and storage, and stores the name in its query.
 const KNOWN: &str = "<!doctype html><title>Known</title><main><h1>Known</h1><p id=known></p></main><script>
     const name = new URLSearchParams(location.search).get('name');
     document.getElementById('known').textContent =
@@ -46,7 +46,7 @@ pub(crate) async fn server(settings: &[(&str, &str)]) -> TestServer {
     TestServer::start_with(&all).await
 }
 
-/// Scrapes a page; its scrape id.
+/// Scrapes a page and returns its scrape id.
 pub(crate) async fn scrape(server: &TestServer, request: Value) -> String {
     let answer = server.post("/v2/scrape", &request).await.ok();
     answer["data"]["metadata"]["scrapeId"]
@@ -63,7 +63,7 @@ pub(crate) fn interact(scrape: &str) -> String {
     format!("/v2/scrape/{scrape}/interact")
 }
 
-/// Runs browser commands; what they printed.
+/// Runs browser commands and returns their output.
 pub(crate) async fn run(server: &TestServer, path: &str, code: &str) -> String {
     let answer = server.post(path, &bash(code)).await.ok();
     assert_eq!(
@@ -74,7 +74,7 @@ pub(crate) async fn run(server: &TestServer, path: &str, code: &str) -> String {
     answer["stdout"].as_str().unwrap().trim().to_owned()
 }
 
-/// Asks with the key of the team `other`.
+/// Sends a request with the key of the team `other`.
 pub(crate) async fn as_other(
     server: &TestServer,
     method: Method,
@@ -86,7 +86,7 @@ pub(crate) async fn as_other(
     server.ask(method, path, &headers, Bytes::from(body)).await
 }
 
-/// Opens a browser; its id.
+/// Opens a browser session and returns its id.
 pub(crate) async fn open(server: &TestServer, request: Value) -> String {
     let answer = server.post("/v2/browser", &request).await.ok();
     assert_eq!(answer["success"], true);
@@ -101,14 +101,14 @@ pub(crate) async fn delete(server: &TestServer, id: &str) -> Answer {
     server.delete(&format!("/v2/browser/{id}")).await
 }
 
-/// The sessions of the team `test`.
+/// Returns the sessions of the team `test`.
 pub(crate) async fn sessions(server: &TestServer, query: &str) -> Vec<Value> {
     let mut answer = server.get(&format!("/v2/browser{query}")).await.ok();
     assert_eq!(answer["success"], true);
     std::mem::take(answer["sessions"].as_array_mut().unwrap())
 }
 
-/// Waits until a session is destroyed.
+/// Waits until a session has ended.
 pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
     let since = Instant::now();
     while sessions(server, "?status=active")
@@ -121,7 +121,7 @@ pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
     }
 }
 
-/// Credits of the team `test` in the store of a server that has stopped.
+/// Returns the credits of the team `test` in the store of a stopped server.
 pub(crate) async fn credits(server: &TestServer) -> u64 {
     let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
         .await
@@ -132,14 +132,14 @@ pub(crate) async fn credits(server: &TestServer) -> u64 {
     total
 }
 
-/// Processes that a process started, with all that those started.
+/// Returns all direct and indirect child processes of a process.
 pub(crate) fn descendants(of: u32) -> Vec<u32> {
     let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| {
             let pid = entry.ok()?.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            // `pid (name) state parent ...`; the name may hold anything.
+            // `pid (name) state parent ...`; the name may contain anything.
             let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
             Some((pid, parent))
         })
@@ -158,7 +158,7 @@ pub(crate) fn descendants(of: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Waits until none of these processes runs.
+/// Waits until none of these processes is running.
 pub(crate) async fn wait_until_gone(pids: &[u32]) {
     let since = Instant::now();
     let runs = |pid: &u32| {
@@ -166,7 +166,10 @@ pub(crate) async fn wait_until_gone(pids: &[u32]) {
         !stat.is_empty() && !stat.contains(") Z ")
     };
     while pids.iter().any(runs) {
-        assert!(since.elapsed() < PATIENCE, "processes are left: {pids:?}");
+        assert!(
+            since.elapsed() < PATIENCE,
+            "processes are still running: {pids:?}"
+        );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What browsers keep under a name.
+//! Profiles: browser state that is stored under a name.
 
 use harvestman_tests::TestServer;
 use http::Method;
@@ -13,7 +13,7 @@ async fn known(server: &TestServer, url: String, profile: Value) -> String {
 }
 
 #[tokio::test]
-async fn what_one_browser_keeps_the_next_one_has() {
+async fn a_profile_passes_browser_state_to_later_browsers() {
     let (site, mut server) = (site().await, server(&[]).await);
     let shop = || json!({ "name": "shop" });
     let (page, ada, bob) = (
@@ -29,7 +29,7 @@ async fn what_one_browser_keeps_the_next_one_has() {
     let text = known(&server, page.clone(), shop()).await;
     assert!(text.contains("Cookie name=Ada, storage Ada"), "{text}");
 
-    // From a scrape to a scrape, but not from one that only reads.
+    // From a scrape to a scrape, but not from one with `saveChanges: false`.
     let reads = json!({ "name": "shop", "saveChanges": false });
     known(&server, bob.clone(), reads).await;
     let text = known(&server, bob, shop()).await;
@@ -37,7 +37,7 @@ async fn what_one_browser_keeps_the_next_one_has() {
     let text = known(&server, page.clone(), shop()).await;
     assert!(text.contains("Cookie name=Bob, storage Bob"), "{text}");
 
-    // From a scrape to its continuation, and through a restart, which ends the session.
+    // From a scrape to its session, and through a restart, which ends the session.
     let scraped = scrape(&server, json!({ "url": page, "profile": shop() })).await;
     let path = interact(&scraped);
     assert!(
@@ -51,7 +51,7 @@ async fn what_one_browser_keeps_the_next_one_has() {
     let text = known(&server, site.url("/known"), shop()).await;
     assert!(text.contains("Cookie name=Ada, storage Ada"), "{text}");
 
-    // Another name, another team.
+    // Other names and other teams have separate profiles.
     let text = known(&server, site.url("/known"), json!({ "name": "bank" })).await;
     assert!(text.contains("Cookie none, storage none"), "{text}");
     let request = json!({ "url": site.url("/known"), "profile": shop() });
@@ -68,7 +68,7 @@ async fn what_one_browser_keeps_the_next_one_has() {
 }
 
 #[tokio::test]
-async fn one_browser_writes_to_a_profile_at_a_time() {
+async fn only_one_browser_at_a_time_can_write_to_a_profile() {
     let (site, mut server) = (site().await, server(&[]).await);
     let shop = json!({ "profile": { "name": "shop" } });
     let id = open(&server, shop.clone()).await;
@@ -87,12 +87,12 @@ async fn one_browser_writes_to_a_profile_at_a_time() {
     assert_ne!(
         open(&server, shop).await,
         next,
-        "no crash leaves a profile locked"
+        "a crash leaves no profile locked"
     );
 }
 
 #[tokio::test]
-async fn pages_of_one_crawl_share_a_profile() {
+async fn pages_of_a_crawl_share_a_profile() {
     let (site, server) = (site().await, server(&[]).await);
     let options = json!({ "profile": { "name": "shop" } });
     let crawl = server

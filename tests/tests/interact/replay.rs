@@ -1,4 +1,4 @@
-//! A scrape that is continued.
+//! Sessions that continue a scrape.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use super::place::{
 };
 
 #[tokio::test]
-async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
+async fn a_session_continues_a_scrape_and_keeps_its_browser() {
     let (site, server) = (site().await, server(&[]).await);
     let request = json!({ "url": site.url("/form"), "headers": { "X-Visitor": "Ada" }, "actions": [
         { "type": "click", "selector": "input" },
@@ -27,7 +27,7 @@ async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
     assert_eq!(
         answer["stdout"].as_str().unwrap().trim(),
         "Hello Ada",
-        "the actions were repeated"
+        "the actions were replayed"
     );
     assert_eq!(
         (&answer["success"], &answer["exitCode"], &answer["killed"]),
@@ -52,7 +52,7 @@ async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
         .into_iter()
         .filter(|hit| hit.path == "/form")
         .collect();
-    assert_eq!(visits.len(), 2, "the scrape, and the same once more");
+    assert_eq!(visits.len(), 2, "the scrape and its replay");
     assert!(visits.iter().all(|hit| hit.headers["x-visitor"] == "Ada"));
 
     run(&server, &path, "fill input Bob && press Enter").await;
@@ -73,12 +73,12 @@ async fn a_scrape_goes_on_where_it_ended_and_its_browser_stays() {
     assert_eq!(
         run(&server, &path, "get text output").await,
         "Hello Bob",
-        "the session lives on"
+        "the session continues"
     );
 }
 
 #[tokio::test]
-async fn a_page_of_a_crawl_and_of_a_batch_can_be_continued() {
+async fn pages_of_crawls_and_batches_can_be_continued() {
     let (site, server) = (site().await, server(&[]).await);
     let crawl = server
         .crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
@@ -105,7 +105,7 @@ async fn a_page_of_a_crawl_and_of_a_batch_can_be_continued() {
 }
 
 #[tokio::test]
-async fn calls_at_the_same_time_make_one_session_and_come_one_after_the_other() {
+async fn concurrent_calls_share_one_session_and_run_in_turn() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
     let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
     let count = "eval \"window.calls = (window.calls || 0) + 1\"";
@@ -117,7 +117,7 @@ async fn calls_at_the_same_time_make_one_session_and_come_one_after_the_other() 
 }
 
 #[tokio::test]
-async fn what_was_begun_goes_on_when_its_caller_hangs_up() {
+async fn a_call_continues_when_its_client_disconnects() {
     let (site, server) = (site().await, server(&[]).await);
     let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
     site.hold_after(1);
@@ -133,13 +133,13 @@ async fn what_was_begun_goes_on_when_its_caller_hangs_up() {
     site.release();
     let since = Instant::now();
     while run(&server, &path, "eval \"window.begun === true\"").await != "true" {
-        assert!(since.elapsed() < PATIENCE, "its code was not run");
+        assert!(since.elapsed() < PATIENCE, "the code was not run");
     }
-    assert_eq!(site.count("/second"), 2, "it is the session that was begun");
+    assert_eq!(site.count("/second"), 2, "the session of the first call is used");
 }
 
 #[tokio::test]
-async fn a_scrape_takes_over_a_browser_that_is_there() {
+async fn a_scrape_can_take_over_an_existing_session() {
     let (site, server) = (site().await, server(&[]).await);
     let id = open(&server, json!({})).await;
     run(&server, &execute(&id), &format!("open {}", site.url("/form"))).await;

@@ -1,4 +1,4 @@
-//! What callers are told, and whose sessions they see.
+//! Statuses of session requests, access of other teams, and the list of sessions.
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -11,7 +11,7 @@ use super::place::{as_other, bash, delete, execute, interact, open, run, scrape,
 const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 #[tokio::test]
-async fn every_refusal_has_its_status() {
+async fn every_refused_request_has_its_status() {
     let settings = [
         ("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1"),
         ("HARVESTMAN_NODE", "none"),
@@ -39,7 +39,7 @@ async fn every_refusal_has_its_status() {
     assert_eq!(refused(&interact(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
     assert_eq!(refused(&execute(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
 
-    // A language that is not there is refused before a browser is opened.
+    // An unavailable language is refused before a browser is opened.
     let node = json!({ "code": "1 + 1" });
     assert_eq!(refused(&path, node).await, is(503, "FEATURE_NOT_CONFIGURED"));
 
@@ -63,7 +63,7 @@ async fn every_refusal_has_its_status() {
         refused(&interact(parsed), code()).await,
         is(409, "REPLAY_UNAVAILABLE")
     );
-    // A page that cannot be done again: what the action clicked is gone.
+    // A scrape that cannot be replayed: the element that its action clicks is gone.
     let click = json!([{ "type": "click", "selector": "a" }]);
     let changed = scrape(&server, json!({ "url": site.url("/second"), "actions": click })).await;
     site.change(
@@ -77,10 +77,10 @@ async fn every_refusal_has_its_status() {
     assert_eq!(
         sessions(&server, "").await,
         [] as [Value; 0],
-        "none of these made a session"
+        "none of these requests opened a session"
     );
 
-    assert_eq!(server.delete(&path).await.status, 404, "no session yet");
+    assert_eq!(server.delete(&path).await.status, 404, "there is no session yet");
     run(&server, &path, "get url").await;
     let ended = server.delete(&path).await.ok();
     assert_eq!(ended["success"], true);
@@ -98,7 +98,7 @@ async fn every_refusal_has_its_status() {
 }
 
 #[tokio::test]
-async fn without_a_browser_there_are_no_sessions() {
+async fn without_a_browser_session_requests_get_503() {
     let (site, server) = (site().await, TestServer::start().await);
     let id = scrape(&server, json!({ "url": site.url("/") })).await;
     for (path, body) in [
@@ -116,7 +116,7 @@ async fn without_a_browser_there_are_no_sessions() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_teams_alone() {
+async fn other_teams_cannot_access_a_session() {
     let (site, server) = (site().await, server(&[]).await);
     let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
     let path = interact(&scraped);
@@ -140,12 +140,12 @@ async fn a_session_is_its_teams_alone() {
     assert_eq!(list["sessions"], json!([]));
     server.delete(&path).await.ok();
     both(&path).await;
-    // Nothing of it happened.
+    // None of the refused requests had an effect.
     assert_eq!(run(&server, &execute(&id), "get url").await, "about:blank");
 }
 
 #[tokio::test]
-async fn a_team_has_no_more_sessions_than_it_may() {
+async fn sessions_of_a_team_are_limited() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
     let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
     let id = open(&server, json!({})).await;
@@ -166,7 +166,7 @@ async fn a_team_has_no_more_sessions_than_it_may() {
 }
 
 #[tokio::test]
-async fn so_many_calls_wait_for_a_session_and_no_more() {
+async fn the_queue_of_calls_of_a_session_is_limited() {
     let (site, server) = (site().await, server(&[]).await);
     let path = execute(&open(&server, json!({})).await);
     let (long, short) = (bash(&format!("open {}", site.url("/"))), bash("get url"));
@@ -194,7 +194,7 @@ async fn sessions_are_listed_with_all_their_fields() {
     run(&server, &second, "get url").await;
     let list = sessions(&server, "").await;
     assert_eq!(list.len(), 2);
-    assert_eq!(list[1]["id"], first.as_str(), "newest first");
+    assert_eq!(list[1]["id"], first.as_str(), "the newest session comes first");
     assert_eq!(
         (&list[1]["streamWebView"], &list[1]["liveViewUrl"]),
         (&json!(false), &json!(""))
@@ -238,7 +238,7 @@ async fn sessions_are_listed_with_all_their_fields() {
 }
 
 #[tokio::test]
-async fn a_session_needs_credits() {
+async fn opening_a_session_requires_credits() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await);
     let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
     run(&server, &path, "get url").await;

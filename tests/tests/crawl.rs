@@ -181,7 +181,7 @@ async fn pages_that_robots_txt_disallows_are_never_requested() {
 }
 
 #[tokio::test]
-async fn redirects_errors_and_duplicates_are_reported_as_in_the_contract() {
+async fn redirects_errors_and_duplicates_are_reported() {
     let site = Site::new()
         .page(
             "/",

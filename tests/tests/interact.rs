@@ -1,5 +1,5 @@
-//! Browser sessions with the real server and Chromium: opened by an interact request or directly, used, listed, ended,
-//! and charged once, whatever happens to the client, the browser and the server.
+//! Browser sessions with the real server and Chromium: opened by an interact request or directly, used, listed,
+//! ended, and charged once, whatever happens to the client, the browser and the server.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! Zero data retention: no trace of a page is left on disk or in the log after delivery. The tests search the raw bytes
-//! of every file in the data folder, including free pages of the database and its write-ahead log.
+//! Zero data retention: no trace of a page is left on disk or in the log after delivery. The tests search the raw
+//! bytes of every file in the data folder, including free pages of the database and its write-ahead log.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! Hostile code and pages in browser sessions with the real server. Each probe attempts one escape from the sandbox and
-//! must fail as expected; `docs/SANDBOX.md` lists them. No packet leaves the machine: the sandbox has no network.
+//! Hostile code and pages in browser sessions with the real server. Each probe attempts one escape from the sandbox
+//! and must fail as expected; `docs/SANDBOX.md` lists them. No packet leaves the machine: the sandbox has no network.
 
 #![allow(clippy::unwrap_used)]
 

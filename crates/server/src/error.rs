@@ -40,7 +40,7 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// Maps store errors to 5xx, never to 404: for the client they are temporary (contract section 2).
+/// Maps store errors to 5xx, never to 404: for the client they are temporary (docs/API.md section 2).
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "store operation failed");

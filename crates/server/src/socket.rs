@@ -1,4 +1,4 @@
-//! The live socket of a job (contract section 15): sends the current status, then each document as it completes, then
+//! The live socket of a job (docs/API.md section 15): sends the current status, then each document as it completes, then
 //! the end of the job. Requests are refused after the upgrade, by a close frame, because browsers hide the HTTP
 //! response from scripts.
 
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_have_the_codes_of_the_contract() {
+    fn refusals_have_the_documented_close_codes() {
         let code = |code| refusal(&Failure::new(code, "x")).0;
         assert_eq!(code(ErrorCode::Unauthorized), 3000);
         assert_eq!(code(ErrorCode::NotFound), 1008);

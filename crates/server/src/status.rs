@@ -1,4 +1,4 @@
-//! Status of a crawl or batch scrape (contract sections 6.2 and 6.6): the counts of the job and its documents. Stored
+//! Status of a crawl or batch scrape (docs/API.md sections 6.2 and 6.6): the counts of the job and its documents. Stored
 //! documents are spliced into the JSON unchanged and are never parsed again.
 
 use axum::body::{Body, Bytes};

@@ -17,9 +17,9 @@ mod cache;
 mod config;
 mod error;
 mod file;
-mod fresh_id;
 mod job;
 mod limits;
+mod new_id;
 mod outbox;
 mod page;
 mod prepared;
@@ -34,11 +34,11 @@ pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, StoreConfig};
 pub use error::{CommitError, Repeated, StoreError};
 pub use file::{NewFile, StoredFile};
-pub use fresh_id::fresh_id;
 pub use job::{
     Added, Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,
     WebhookEvents,
 };
+pub use new_id::fresh_id;
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use run::{RunEnd, RunRow};

@@ -4,11 +4,11 @@
 //! Never admits more than the limit, never stores a page of a URL that is not open, never changes a job that
 //! has ended, and never lets a former owner change anything.
 
-mod given;
+mod batch_pages;
 mod outcomes;
 mod urls;
 
-pub(crate) use given::insert_given;
+pub(crate) use batch_pages::insert_given;
 pub(crate) use outcomes::{NewPage, insert_pages};
 
 use sqlx::query;

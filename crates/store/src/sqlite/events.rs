@@ -7,8 +7,8 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::fresh_id::fresh_id;
 use crate::job::{JobKind, NewJob, WebhookEvents};
+use crate::new_id::fresh_id;
 use crate::sqlite::outbox::make_due;
 use crate::sqlite::rows::{blob, int};
 

@@ -11,8 +11,8 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::cache::forget_aged;
-use crate::sqlite::forget::forget_ended;
 use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::zero_retention::forget_ended;
 use crate::sqlite::{Sqlite, files, sessions};
 
 const EVENTS: &[&str] = &[

@@ -21,14 +21,14 @@ use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::rows::int;
 use crate::sqlite::writer::Writer;
-use crate::sqlite::{Sqlite, damage, sessions, teams};
+use crate::sqlite::{Sqlite, inspect, sessions, teams};
 
 impl Sqlite {
     pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
         let folder = Folder::lock(&config.data_dir)?;
         let path = folder.database();
         if path.exists() {
-            let version = damage::inspect(&path, folder.after_crash()).await?;
+            let version = inspect::inspect(&path, folder.after_crash()).await?;
             migrate::check_version(&path, version, MIGRATIONS)?;
         }
         folder.running()?;

@@ -10,10 +10,10 @@ use harvestman_core::webhook::DeliveryState;
 use crate::error::StoreError;
 use crate::outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 use crate::sqlite::Sqlite;
-use crate::sqlite::forget::forget_delivered;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
 use crate::sqlite::status::{entry, texts};
+use crate::sqlite::zero_retention::forget_delivered;
 
 impl Sqlite {
     pub(crate) async fn take_receivers(

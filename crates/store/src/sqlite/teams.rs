@@ -8,8 +8,8 @@ use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::fresh_id::fresh_id;
 use crate::limits;
+use crate::new_id::fresh_id;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::team::{KeyPrint, Principal, TeamRow};

@@ -3,7 +3,7 @@
 use harvestman_core::cache::Ages;
 use harvestman_store::{Store, StoreConfig};
 
-use crate::place::{Place, later};
+use crate::fixtures::{Place, later};
 use crate::story::chapters_of_cache::{answer, body};
 
 const ANY: Ages = Ages {

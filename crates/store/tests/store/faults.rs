@@ -7,7 +7,7 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_store::{JobKind, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::place::{LEASE_MS, NOW, Place, batch, crawl, found, later, new_job, offers, page};
+use crate::fixtures::{LEASE_MS, NOW, Place, batch, crawl, found, later, new_job, offers, page};
 use crate::story::chapters_of_sessions::session;
 
 async fn tamper(place: &Place, sql: &'static str) {

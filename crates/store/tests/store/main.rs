@@ -6,6 +6,6 @@
 
 mod cache;
 mod faults;
-mod place;
+mod fixtures;
 mod random;
 mod story;

@@ -14,7 +14,7 @@ use harvestman_core::url_key::UrlKey;
 use harvestman_store::{Cancel, CommitError, DeliveryQuery, JobStatus, Lease, NewJob, Store};
 use tokio::runtime::Runtime;
 
-use crate::place::{
+use crate::fixtures::{
     LEASE_MS, NOW, Place, batch, crawl_with_events, document, key, offer, page_error, settled, url,
 };
 

@@ -17,7 +17,7 @@ mod chapters_of_versions;
 
 use harvestman_store::Store;
 
-use crate::place::Place;
+use crate::fixtures::Place;
 
 async fn tell(store: &Store) {
     chapters_of_teams::a_key_is_found_by_its_hash(store).await;

@@ -6,7 +6,7 @@ use harvestman_store::{
     Store, WebhookEvents,
 };
 
-use crate::place::{LEASE_MS, NOW, RETENTION_MS, batch, later, new_job, offers, page};
+use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, batch, later, new_job, offers, page};
 use crate::story::chapters_of_crawls::{commit, row, take, team};
 
 fn given(paths: &[&str]) -> Vec<Offer> {

@@ -6,7 +6,7 @@ use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{CachedPage, NewCachedPage, Store};
 
-use crate::place::{NOW, later, url};
+use crate::fixtures::{NOW, later, url};
 
 const ANY: Ages = Ages {
     min_ms: 0,

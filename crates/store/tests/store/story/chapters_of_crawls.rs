@@ -4,7 +4,7 @@ use harvestman_core::crawl::{Batch, Committed, JobEnd, JobState};
 use harvestman_core::ids::TeamId;
 use harvestman_store::{Cancel, Created, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
 
-use crate::place::{
+use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, offer, offers, page, page_with,
     url,
 };

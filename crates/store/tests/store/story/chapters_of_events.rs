@@ -9,7 +9,7 @@ use harvestman_store::{
 };
 
 use super::chapters_of_crawls::{commit, start, team};
-use crate::place::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, offers, page, url};
+use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, offers, page, url};
 
 const HOLD_MS: u64 = 30_000;
 

@@ -2,7 +2,7 @@
 
 use harvestman_store::{NewFile, Store, StoredFile};
 
-use crate::place::{NOW, later};
+use crate::fixtures::{NOW, later};
 
 pub(crate) async fn a_file_is_read_by_its_token_until_it_expires(store: &Store) {
     let file = |token: &str, ms| NewFile {

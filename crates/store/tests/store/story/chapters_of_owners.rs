@@ -4,7 +4,7 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState, PaceCounts, Progress};
 use harvestman_store::{Cancel, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, row, start, take, team};
-use crate::place::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, url};
+use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, url};
 
 pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
     let job = crawl(team(store).await, 5);

@@ -7,7 +7,7 @@ use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape, fresh_id};
 
 use super::chapters_of_crawls::{commit, row, start, team};
-use crate::place::{
+use crate::fixtures::{
     NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, found, key, later, new_job, offer,
     offers, page, page_error, page_with, settled, url,
 };

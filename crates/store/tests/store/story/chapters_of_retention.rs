@@ -6,7 +6,7 @@ use harvestman_store::{AttemptEnd, EventSubject, NewJob, Store};
 
 use super::chapters_of_crawls::{commit, row, start};
 use super::chapters_of_events::{attempt, deliver, take};
-use crate::place::{
+use crate::fixtures::{
     NOW, batch, crawl, crawl_with_events, failed, found, key, later, new_job, offers, page, url,
 };
 

@@ -7,7 +7,7 @@ use harvestman_store::{Cancel, EventSubject, JobKind, JobStatus, NewJob, RunEnd,
 
 use super::chapters_of_crawls::{start, take, team};
 use super::chapters_of_events::{deliver, take as take_receivers};
-use crate::place::{LEASE_MS, NOW, RETENTION_MS, crawl_with_events, later, new_job};
+use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, crawl_with_events, later, new_job};
 
 fn completed(result: &str, credits: u32) -> RunEnd {
     RunEnd {

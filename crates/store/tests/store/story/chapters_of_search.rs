@@ -7,7 +7,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{NewCachedPage, Store};
 
 use super::chapters_of_cache::answer;
-use crate::place::{NOW, later, url};
+use crate::fixtures::{NOW, later, url};
 
 /// Caches a page with this Markdown.
 async fn keep(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_at: Timestamp) {

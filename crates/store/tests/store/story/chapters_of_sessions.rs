@@ -6,7 +6,7 @@ use harvestman_store::{
     ActivityQuery, JobKind, NewJob, NewSession, OriginState, ScrapeResult, SessionEnd, Store,
 };
 
-use crate::place::{NOW, document, later, new_job, scrape_id};
+use crate::fixtures::{NOW, document, later, new_job, scrape_id};
 
 pub(crate) fn session(call: NewJob, scrape: Option<ScrapeId>) -> (SessionId, NewSession) {
     let id = SessionId(call.id.0);

@@ -9,7 +9,7 @@ use harvestman_store::{
     Store,
 };
 
-use crate::place::{NOW, document, later, new_job, offer};
+use crate::fixtures::{NOW, document, later, new_job, offer};
 
 pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
     assert!(!store.has_keys().await.unwrap());

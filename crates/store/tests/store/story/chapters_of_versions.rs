@@ -7,7 +7,7 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_store::{JobKind, NewJob, ScrapeResult, Store};
 
 use super::chapters_of_crawls::{commit, start};
-use crate::place::{NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled};
+use crate::fixtures::{NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled};
 
 fn version_key(tag: &str) -> VersionKey {
     VersionKey {

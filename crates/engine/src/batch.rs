@@ -6,7 +6,7 @@ use harvestman_core::crawl::{Offer, given};
 use harvestman_core::ids::JobId;
 use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
-use harvestman_store::{Added, Created, Idempotency, JobKind, NewJob, Principal};
+use harvestman_store::{AddPagesOutcome, CreateOutcome, Idempotency, JobKind, NewJob, Principal};
 
 use crate::clock;
 use crate::engine::{Engine, key_reused, no_job, subscribed, unavailable};
@@ -70,14 +70,14 @@ impl Engine {
             .create_batch(&job, pages, idempotency.as_ref())
             .await;
         match created.map_err(|error| unavailable(&error))? {
-            Created::Created => {
+            CreateOutcome::Created => {
                 tracing::info!(batch.id = %job.id, team.id = %who.team, pages = count, "batch scrape started");
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 Ok(job.id)
             }
-            Created::Same(id) => Ok(id),
-            Created::Reused => Err(key_reused()),
+            CreateOutcome::Repeated(id) => Ok(id),
+            CreateOutcome::KeyReused => Err(key_reused()),
         }
     }
 
@@ -101,7 +101,7 @@ impl Engine {
             .add_pages(who.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;
         match added.map_err(|error| unavailable(&error))? {
-            Added::Pages(pages) => {
+            AddPagesOutcome::Added(pages) => {
                 tracing::info!(batch.id = %batch, team.id = %who.team, pages, "pages added to a batch scrape");
                 self.inner.driven.add(batch);
                 self.inner.new_work.notify_one();
@@ -109,17 +109,17 @@ impl Engine {
                 self.inner.changes.announce(batch);
                 Ok(batch)
             }
-            Added::Same(id) => Ok(id),
-            Added::Reused => Err(key_reused()),
-            Added::Cancelled => Err(ApiError::new(
+            AddPagesOutcome::Repeated(id) => Ok(id),
+            AddPagesOutcome::KeyReused => Err(key_reused()),
+            AddPagesOutcome::Cancelled => Err(ApiError::new(
                 ErrorCode::Conflict,
                 "the batch was cancelled and accepts no more pages; start a new batch",
             )),
-            Added::Full => Err(ApiError::new(
+            AddPagesOutcome::Full => Err(ApiError::new(
                 ErrorCode::Conflict,
                 "the batch has reached the maximum number of pages; start a new batch",
             )),
-            Added::NotFound => Err(no_job()),
+            AddPagesOutcome::NotFound => Err(no_job()),
         }
     }
 }

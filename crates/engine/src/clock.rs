@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_core::time::Timestamp;
-use harvestman_store::fresh_id;
+use harvestman_store::new_id;
 
 /// Returns wall-clock time, for what is stored and shown.
 pub fn now() -> Timestamp {
@@ -14,12 +14,12 @@ pub fn now() -> Timestamp {
 
 /// Returns a new job id. Ids created later sort later.
 pub fn new_job_id() -> JobId {
-    JobId(fresh_id())
+    JobId(new_id())
 }
 
 /// Returns a new scrape id.
 pub(crate) fn new_scrape_id() -> ScrapeId {
-    ScrapeId(fresh_id())
+    ScrapeId(new_id())
 }
 
 /// Monotonic time as [`Timestamp`]s: read once from the wall clock, then advanced by the monotonic clock. It

@@ -481,7 +481,7 @@ async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<Committ
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
             .await
         {
-            Err(CommitError::Store(error)) if error.passing() => {
+            Err(CommitError::Store(error)) if error.is_transient() => {
                 tracing::warn!(crawl.id = %lease.job, %error, "cannot commit a batch; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);

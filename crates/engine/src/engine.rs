@@ -22,7 +22,8 @@ use harvestman_core::scrape::{Capabilities, Upload, check_supported};
 use harvestman_core::webhook::{Event, Family};
 use harvestman_fetch::Fetcher;
 use harvestman_store::{
-    Cancel, Created, Idempotency, JobKind, JobStatus, NewJob, Principal, Store, StoreError, WebhookEvents,
+    CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob, Principal, Store, StoreError,
+    WebhookEvents,
 };
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -241,14 +242,14 @@ impl Engine {
             .await
             .map_err(|error| unavailable(&error))?
         {
-            Created::Created => {
+            CreateOutcome::Created => {
                 tracing::info!(crawl.id = %job.id, team.id = %who.team, "crawl started");
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 Ok(job.id)
             }
-            Created::Same(id) => Ok(id),
-            Created::Reused => Err(key_reused()),
+            CreateOutcome::Repeated(id) => Ok(id),
+            CreateOutcome::KeyReused => Err(key_reused()),
         }
     }
 
@@ -270,13 +271,13 @@ impl Engine {
             return Err(refused);
         };
         match store
-            .earlier_answer(who.team, idempotency, clock::now())
+            .find_earlier_request(who.team, idempotency, clock::now())
             .await
             .map_err(|error| unavailable(&error))?
         {
-            Some(Created::Same(id)) => Ok(Some(id)),
-            Some(Created::Reused) => Err(key_reused()),
-            Some(Created::Created) | None => Err(refused),
+            Some(CreateOutcome::Repeated(id)) => Ok(Some(id)),
+            Some(CreateOutcome::KeyReused) => Err(key_reused()),
+            Some(CreateOutcome::Created) | None => Err(refused),
         }
     }
 
@@ -332,19 +333,19 @@ impl Engine {
             .await
             .map_err(|error| unavailable(&error))?
         {
-            Cancel::Cancelled => {
+            CancelOutcome::Cancelled => {
                 self.inner.driven.cancel(job);
                 self.inner.changes.announce(job);
                 Ok(())
             }
-            Cancel::AlreadyEnded(status) => Err(ApiError::new(
+            CancelOutcome::AlreadyEnded(status) => Err(ApiError::new(
                 ErrorCode::Conflict,
                 format!(
                     "the job is already {}; there is nothing to cancel",
                     status.as_str()
                 ),
             )),
-            Cancel::NotFound => Err(no_job()),
+            CancelOutcome::NotFound => Err(no_job()),
         }
     }
 

@@ -80,7 +80,7 @@ pub(crate) async fn attach(place: Place<'_>, document: &mut Document, taken: Tak
     }
     place
         .store
-        .keep_files(files)
+        .store_files(files)
         .await
         .map_err(|error| unavailable(&error))
 }

@@ -151,7 +151,7 @@ impl OpenProfile {
         }
         let state = bounded(storage);
         store
-            .keep_profile(self.team, self.name.clone(), state, clock::now())
+            .save_profile(self.team, self.name.clone(), state, clock::now())
             .await
             .map_err(|error| unavailable(&error))
     }
@@ -197,15 +197,15 @@ fn bounded(mut storage: Storage) -> String {
 #[cfg(test)]
 mod tests {
     use harvestman_browser::OriginStorage;
-    use harvestman_store::fresh_id;
+    use harvestman_store::new_id;
 
     use super::*;
 
     #[test]
     fn one_owner_writes_at_a_time() {
         let profiles = Profiles::default();
-        let (team, other_team) = (TeamId(fresh_id()), TeamId(fresh_id()));
-        let (owner, other) = (JobId(fresh_id()), JobId(fresh_id()));
+        let (team, other_team) = (TeamId(new_id()), TeamId(new_id()));
+        let (owner, other) = (JobId(new_id()), JobId(new_id()));
         let first = profiles.write(team, "shop", owner).unwrap();
         let second = profiles.write(team, "shop", owner).unwrap();
         let busy = || profiles.write(team, "shop", other).err();

@@ -144,7 +144,7 @@ pub(crate) async fn drive(
     let mut pause = limits::COMMIT_RETRY;
     loop {
         match inner.store.finish_run(&lease, end.clone(), clock::now()).await {
-            Err(error) if error.passing() => {
+            Err(error) if error.is_transient() => {
                 tracing::warn!(%error, "cannot store the result of a run; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);

@@ -38,7 +38,7 @@ impl Engine {
         let queue = self.inner.store.queue(who.team).await?;
         let (in_work, most) = self.concurrency(who);
         Ok(QueueStatus::of(
-            queue.unsettled,
+            queue.pending_pages,
             in_work as u64,
             most as u64,
             queue.last_success,

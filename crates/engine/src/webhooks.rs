@@ -47,7 +47,7 @@ async fn due(inner: &Inner, places: usize) -> Vec<JobId> {
     }
     let taken = inner
         .store
-        .take_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, places as u32)
+        .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, places as u32)
         .await;
     taken.unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot read due webhook events; retrying");
@@ -69,7 +69,7 @@ async fn turn(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
             }
         }
     }
-    if let Err(error) = inner.store.give_back_receiver(job, clock::now()).await {
+    if let Err(error) = inner.store.release_receiver(job, clock::now()).await {
         tracing::warn!(%error, "cannot release the events of a job; they wait until the lease expires");
     }
 }
@@ -157,7 +157,7 @@ impl Engine {
             .webhook_secret(who.team)
             .await
             .map_err(|error| unavailable(&error))?;
-        let webhook_id = WebhookId(harvestman_store::fresh_id());
+        let webhook_id = WebhookId(harvestman_store::new_id());
         let payload = Payload::new(
             Event::WebhookTest,
             clock::new_job_id(),
@@ -223,7 +223,7 @@ fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload,
         // A `started` event keeps its meaning even if the job has failed since.
         EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
         EventSubject::Job { .. } => payload,
-        EventSubject::Told { told, error } => {
+        EventSubject::Run { data: told, error } => {
             let told = serde_json::from_str(told).map_err(|error| error.to_string())?;
             let payload = payload.with_data(told);
             match name.is_success() {

@@ -44,7 +44,7 @@ impl From<ApiError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "store operation failed");
-        if error.passing() {
+        if error.is_transient() {
             Self::new(
                 ErrorCode::Unavailable,
                 "the database is temporarily unavailable; try again shortly",

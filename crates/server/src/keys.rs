@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use harvestman_store::KeyPrint;
+use harvestman_store::KeyFingerprint;
 use sha2::{Digest, Sha256};
 
 use crate::limits::{HINT_CHARS, HINTED_KEY_CHARS};
@@ -18,10 +18,10 @@ pub fn new_webhook_secret() -> Result<String, getrandom::Error> {
 }
 
 /// Returns what is stored of a key: its hash and, unless the key is short, its last characters.
-pub fn print(key: &str) -> KeyPrint {
+pub fn print(key: &str) -> KeyFingerprint {
     let long = key.len() >= HINTED_KEY_CHARS;
     let hint = key.get(key.len().saturating_sub(HINT_CHARS)..).filter(|_| long);
-    KeyPrint {
+    KeyFingerprint {
         hash: hash(key),
         hint: hint.unwrap_or_default().to_owned(),
     }

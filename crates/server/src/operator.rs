@@ -5,7 +5,7 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::KeyId;
 use harvestman_core::limits::MAX_KEY_NAME_CHARS;
 use harvestman_engine::Plans;
-use harvestman_store::{KeyRow, Revoked, Store, TeamRow};
+use harvestman_store::{KeyRow, RevokeOutcome, Store, TeamRow};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Failure;
@@ -78,11 +78,11 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
             ))
         }
         Command::RevokeKey { id } => match store.revoke_key(None, id, now).await? {
-            Revoked::Revoked => Ok(Done {
+            RevokeOutcome::Revoked => Ok(Done {
                 text: format!("revoked {id}\n"),
                 revoked: Some(id),
             }),
-            Revoked::Last | Revoked::NotFound => Err(Failure::new(
+            RevokeOutcome::LastKey | RevokeOutcome::NotFound => Err(Failure::new(
                 ErrorCode::NotFound,
                 format!("no such key {id}, or it is already revoked"),
             )),

@@ -235,7 +235,7 @@ impl Watcher {
 /// Deletes the documents that were sent if the job has zero data retention.
 async fn forget(app: &App, row: &JobRow, skip: u64, upto: u64) -> Result<(), Failure> {
     if row.zero_data_retention && skip < upto {
-        app.store().forget_told(row.id, skip, upto).await?;
+        app.store().delete_delivered(row.id, skip, upto).await?;
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ impl StatusPage {
         }
         let (store, job) = (app.store().clone(), self.row.id);
         let (skip, upto) = (self.query.skip, self.next_skip);
-        let told = async move { store.forget_told(job, skip, upto).await.err().map(Err) };
+        let told = async move { store.delete_delivered(job, skip, upto).await.err().map(Err) };
         let (mut json, mut parts) = (Bytes::from(json), Vec::new());
         while !json.is_empty() {
             parts.push(Ok(json.split_to(json.len().min(limits::TOLD_PART_BYTES))));

@@ -50,7 +50,7 @@ pub struct CallQuery {
 
 /// One page of a list of calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Calls {
+pub struct CallList {
     /// Newest first.
     pub calls: Vec<Call>,
     /// `before` of the next page; `None` at the end.

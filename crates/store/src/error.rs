@@ -31,7 +31,7 @@ pub enum StoreError {
     ForeignFile(PathBuf),
     /// Disk full, I/O error or lock: may resolve on its own, so retry with back-off.
     #[error("the database is temporarily unavailable: {0}")]
-    Passing(String),
+    Transient(String),
     /// A stored value cannot be read back, or a value cannot be serialised.
     #[error("a stored value cannot be read: {0}")]
     Unreadable(String),
@@ -45,12 +45,12 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns whether the same operation may succeed later without intervention.
-    pub fn passing(&self) -> bool {
-        matches!(self, Self::Passing(_))
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Transient(_))
     }
 
     pub(crate) fn io(action: &str, error: &std::io::Error) -> Self {
-        Self::Passing(format!("{action}: {error}"))
+        Self::Transient(format!("{action}: {error}"))
     }
 }
 
@@ -62,15 +62,15 @@ pub enum CommitError {
     LeaseLost,
     /// This batch was committed earlier and its reply was lost: continue from the snapshot.
     #[error("the batch was already committed")]
-    Repeated(Box<Repeated>),
-    /// Nothing was stored; if the error is passing, the same batch may be committed again.
+    Repeated(Box<RepeatedCommit>),
+    /// Nothing was stored; if the error is transient, the same batch may be committed again.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// State of a job after a batch whose reply was lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Repeated {
+pub struct RepeatedCommit {
     /// Whether the job is still running.
     pub state: JobState,
     /// The state that the owner continues from.

@@ -152,24 +152,24 @@ pub struct Idempotency {
 
 /// Result of creating a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Created {
+pub enum CreateOutcome {
     /// The job was created.
     Created,
     /// The same request was received within 24 hours, for this job; nothing was stored.
-    Same(JobId),
+    Repeated(JobId),
     /// The idempotency key was used with another body; nothing was stored.
-    Reused,
+    KeyReused,
 }
 
 /// Result of adding pages to a batch scrape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Added {
+pub enum AddPagesOutcome {
     /// Number of pages that were new and will be fetched.
-    Pages(u64),
+    Added(u64),
     /// The same request was received within 24 hours, for this job; nothing was stored.
-    Same(JobId),
+    Repeated(JobId),
     /// The idempotency key was used with another body; nothing was stored.
-    Reused,
+    KeyReused,
     /// The batch was cancelled; nothing can be added.
     Cancelled,
     /// The batch would exceed the maximum number of pages.
@@ -180,7 +180,7 @@ pub enum Added {
 
 /// Result of cancelling a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cancel {
+pub enum CancelOutcome {
     /// The job is cancelled, by this call or an earlier one.
     Cancelled,
     /// The job had already completed or failed.
@@ -280,7 +280,7 @@ impl JobRow {
 
 /// An entry of a job's error list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct JobEntry {
+pub struct JobError {
     /// Scrape id of the attempt.
     pub id: ScrapeId,
     /// When.
@@ -297,7 +297,7 @@ pub struct JobEntry {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JobErrors {
     /// Pages that could not be fetched, in order.
-    pub errors: Vec<JobEntry>,
+    pub errors: Vec<JobError>,
     /// URLs blocked by robots.txt, in order of discovery.
     pub robots_blocked: Vec<String>,
 }

@@ -29,19 +29,19 @@ mod sqlite;
 mod store;
 mod team;
 
-pub use activity::{Activity, ActivityQuery, Call, CallQuery, Calls};
+pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, StoreConfig};
-pub use error::{CommitError, Repeated, StoreError};
+pub use error::{CommitError, RepeatedCommit, StoreError};
 pub use file::{NewFile, StoredFile};
 pub use job::{
-    Added, Cancel, Created, Idempotency, JobEntry, JobErrors, JobKind, JobRow, JobStatus, Lease, NewJob,
-    WebhookEvents,
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobError, JobErrors, JobKind, JobRow,
+    JobStatus, Lease, NewJob, WebhookEvents,
 };
-pub use new_id::fresh_id;
+pub use new_id::new_id;
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
 pub use run::{RunEnd, RunRow};
 pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
 pub use store::Store;
-pub use team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
+pub use team::{KeyFingerprint, KeyRow, MonthUsage, Principal, RevokeOutcome, TeamQueue, TeamRow};

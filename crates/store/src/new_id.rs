@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 /// Returns a new id. Ids created later in this process sort later.
-pub fn fresh_id() -> Uuid {
+pub fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
@@ -13,8 +13,8 @@ mod tests {
 
     #[test]
     fn ids_are_version_7_and_sort_by_time() {
-        let earlier = fresh_id();
-        let later = fresh_id();
+        let earlier = new_id();
+        let later = new_id();
         assert_eq!(earlier.get_version_num(), 7);
         assert!(earlier < later);
     }

@@ -4,7 +4,7 @@ use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
-use crate::job::{JobEntry, JobKind};
+use crate::job::{JobError, JobKind};
 
 /// An event to deliver, for one attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub enum EventSubject {
     /// A page: its document as JSON text.
     Page(String),
     /// A page that could not be fetched.
-    PageFailed(JobEntry),
+    PageFailed(JobError),
     /// The stored data is unreadable and will stay so; the text says why.
     Unreadable(String),
 }

@@ -12,18 +12,20 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::search::{Candidate, Query, Window};
 use harvestman_core::time::Timestamp;
 
-use crate::activity::{Activity, ActivityQuery, CallQuery, Calls};
+use crate::activity::{Activity, ActivityQuery, CallList, CallQuery};
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::config::StoreConfig;
 use crate::error::{CommitError, StoreError};
 use crate::file::{NewFile, StoredFile};
-use crate::job::{Added, Cancel, Created, Idempotency, JobErrors, JobRow, Lease, NewJob};
+use crate::job::{
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobErrors, JobRow, Lease, NewJob,
+};
 use crate::outbox::{Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent};
 use crate::page::{DocumentChunk, ScrapeResult, StoredScrape};
 use crate::run::{RunEnd, RunRow};
 use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
-use crate::team::{KeyPrint, KeyRow, MonthUsage, Principal, Queue, Revoked, TeamRow};
+use crate::team::{KeyFingerprint, KeyRow, MonthUsage, Principal, RevokeOutcome, TeamQueue, TeamRow};
 
 /// The durable state of the server. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -105,7 +107,7 @@ impl Store {
         &self,
         team: TeamId,
         name: &str,
-        key: impl Into<KeyPrint>,
+        key: impl Into<KeyFingerprint>,
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
         on_engine!(self, engine => engine.add_key(team, name, key.into(), now).await)
@@ -133,7 +135,7 @@ impl Store {
         team: Option<TeamId>,
         key: KeyId,
         now: Timestamp,
-    ) -> Result<Revoked, StoreError> {
+    ) -> Result<RevokeOutcome, StoreError> {
         on_engine!(self, engine => engine.revoke_key(team, key, now).await)
     }
 
@@ -145,7 +147,7 @@ impl Store {
         &self,
         job: &NewJob,
         idempotency: Option<&Idempotency>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<CreateOutcome, StoreError> {
         on_engine!(self, engine => engine.create_job(job, Vec::new(), idempotency).await)
     }
 
@@ -155,7 +157,7 @@ impl Store {
         job: &NewJob,
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<CreateOutcome, StoreError> {
         on_engine!(self, engine => engine.create_job(job, pages, idempotency).await)
     }
 
@@ -169,18 +171,18 @@ impl Store {
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
         now: Timestamp,
-    ) -> Result<Added, StoreError> {
+    ) -> Result<AddPagesOutcome, StoreError> {
         on_engine!(self, engine => engine.add_pages(team, job, pages, idempotency, now).await)
     }
 
-    /// Returns the result of an earlier request with this idempotency key: [`Created::Same`],
-    /// [`Created::Reused`] when its body was different, `None` when there was none.
+    /// Returns the result of an earlier request with this idempotency key: [`CreateOutcome::Repeated`],
+    /// [`CreateOutcome::KeyReused`] when its body was different, `None` when there was none.
     pub async fn earlier_answer(
         &self,
         team: TeamId,
         idempotency: &Idempotency,
         now: Timestamp,
-    ) -> Result<Option<Created>, StoreError> {
+    ) -> Result<Option<CreateOutcome>, StoreError> {
         on_engine!(self, engine => engine.earlier_answer(team, idempotency, now).await)
     }
 
@@ -224,7 +226,12 @@ impl Store {
     }
 
     /// Cancels a running job. Nothing is added to it afterwards.
-    pub async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Cancel, StoreError> {
+    pub async fn cancel(
+        &self,
+        team: TeamId,
+        job: JobId,
+        now: Timestamp,
+    ) -> Result<CancelOutcome, StoreError> {
         on_engine!(self, engine => engine.cancel(team, job, now).await)
     }
 
@@ -258,8 +265,8 @@ impl Store {
 
     /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
     /// caller. With zero data retention they are deleted, except those that a pending webhook event needs.
-    pub async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
-        on_engine!(self, engine => engine.forget_told(job, skip, upto).await)
+    pub async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.delete_delivered(job, skip, upto).await)
     }
 
     /// Returns the errors of a job. The caller has checked with [`Store::job`] that the team owns it.
@@ -298,8 +305,13 @@ impl Store {
 
     /// Adds an event for an action of a run; `told` is its data as JSON text. Returns false as
     /// [`Store::finish_run`] does.
-    pub async fn note_action(&self, lease: &Lease, told: String, now: Timestamp) -> Result<bool, StoreError> {
-        on_engine!(self, engine => engine.note_action(lease, told, now).await)
+    pub async fn add_action_event(
+        &self,
+        lease: &Lease,
+        told: String,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.add_action_event(lease, told, now).await)
     }
 
     /// Returns an extract or agent of the team that has not expired, with its result.
@@ -357,8 +369,8 @@ impl Store {
     }
 
     /// Stores files for callers.
-    pub async fn keep_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
-        on_engine!(self, engine => engine.keep_files(files).await)
+    pub async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.store_files(files).await)
     }
 
     /// Returns the file with this token, until it expires.
@@ -409,11 +421,11 @@ impl Store {
     }
 
     /// Returns the cached response of a search result.
-    pub async fn found_page(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
-        on_engine!(self, engine => engine.found_page(team, id).await)
+    pub async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
+        on_engine!(self, engine => engine.cached_page_by_id(team, id).await)
     }
 
-    // Calls without a job
+    // Requests without a job
 
     /// Records a request that is answered at once: its activity entry and, unless it is free, its ledger
     /// entry. `end` is the price in credits, or the error. Only the fields of `call` that these entries need
@@ -488,35 +500,35 @@ impl Store {
     }
 
     /// Saves the state of a browser profile, replacing the older one.
-    pub async fn keep_profile(
+    pub async fn save_profile(
         &self,
         team: TeamId,
         name: String,
         state: String,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        on_engine!(self, engine => engine.keep_profile(team, name, state, now).await)
+        on_engine!(self, engine => engine.save_profile(team, name, state, now).await)
     }
 
     // Webhook events
 
     /// Leases up to `limit` jobs with a due event for `lease_ms`. No other call gets them in that time, so
     /// that the events of a job are attempted one at a time.
-    pub async fn take_receivers(
+    pub async fn lease_receivers(
         &self,
         now: Timestamp,
         lease_ms: u64,
         limit: u32,
     ) -> Result<Vec<JobId>, StoreError> {
-        on_engine!(self, engine => engine.take_receivers(now, lease_ms, limit).await)
+        on_engine!(self, engine => engine.lease_receivers(now, lease_ms, limit).await)
     }
 
     /// Releases a leased job early.
-    pub async fn give_back_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
-        on_engine!(self, engine => engine.give_back_receiver(job, now).await)
+    pub async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+        on_engine!(self, engine => engine.release_receiver(job, now).await)
     }
 
-    /// Returns when [`Store::take_receivers`] will next have a job to lease, unless an attempt ends or an
+    /// Returns when [`Store::lease_receivers`] will next have a job to lease, unless an attempt ends or an
     /// event happens earlier.
     pub async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         on_engine!(self, engine => engine.next_event_at(now).await)
@@ -586,12 +598,12 @@ impl Store {
     }
 
     /// Lists the activity of a team with keys and outcomes, optionally filtered by them.
-    pub async fn calls(&self, team: TeamId, query: &CallQuery) -> Result<Calls, StoreError> {
+    pub async fn calls(&self, team: TeamId, query: &CallQuery) -> Result<CallList, StoreError> {
         on_engine!(self, engine => engine.calls(team, query).await)
     }
 
     /// Returns the pending pages of a team, and its last success.
-    pub async fn queue(&self, team: TeamId) -> Result<Queue, StoreError> {
+    pub async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
         on_engine!(self, engine => engine.queue(team).await)
     }
 

@@ -19,14 +19,14 @@ pub struct Principal {
 
 /// What is stored of a key instead of the key itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeyPrint {
+pub struct KeyFingerprint {
     /// Its SHA-256.
     pub hash: [u8; 32],
     /// Its last characters, so that its owner can recognise it; may be empty.
     pub hint: String,
 }
 
-impl From<[u8; 32]> for KeyPrint {
+impl From<[u8; 32]> for KeyFingerprint {
     fn from(hash: [u8; 32]) -> Self {
         let hint = String::new();
         Self { hash, hint }
@@ -35,11 +35,11 @@ impl From<[u8; 32]> for KeyPrint {
 
 /// Result of revoking a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Revoked {
+pub enum RevokeOutcome {
     /// The key is revoked.
     Revoked,
     /// Refused: it is the last key of its team.
-    Last,
+    LastKey,
     /// No such key, or it is already revoked.
     NotFound,
 }
@@ -95,9 +95,9 @@ pub struct MonthUsage {
 
 /// Pending pages of a team, and its last success.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Queue {
+pub struct TeamQueue {
     /// Pages of running jobs that have no outcome yet, whether in flight or waiting.
-    pub unsettled: u64,
+    pub pending_pages: u64,
     /// End of the latest completed job; `None` when no such job is still stored.
     pub last_success: Option<Timestamp>,
 }

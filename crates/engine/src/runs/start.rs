@@ -7,7 +7,7 @@ use harvestman_core::api::problem;
 use harvestman_core::ids::JobId;
 use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
-use harvestman_store::{Created, Idempotency, JobKind, NewJob, Principal};
+use harvestman_store::{CreateOutcome, Idempotency, JobKind, NewJob, Principal};
 use url::Url;
 
 use crate::engine::{Engine, key_reused, subscribed, unavailable};
@@ -107,14 +107,14 @@ impl Engine {
         }
         let created = self.inner.store.create_crawl(&job, idempotency.as_ref()).await;
         match created.map_err(|error| unavailable(&error))? {
-            Created::Created => {
+            CreateOutcome::Created => {
                 tracing::info!(run.id = %job.id, team.id = %job.team, kind = job.kind.as_str(), "run started");
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 Ok(job.id)
             }
-            Created::Same(id) => Ok(id),
-            Created::Reused => Err(key_reused()),
+            CreateOutcome::Repeated(id) => Ok(id),
+            CreateOutcome::KeyReused => Err(key_reused()),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Engine {
     /// Deletes the result of a run without data retention once it was returned.
     async fn told(&self, run: &RunRow) -> Result<(), ApiError> {
         if run.zero_data_retention && run.result.is_some() {
-            let forgotten = self.inner.store.forget_told(run.id, 0, 1).await;
+            let forgotten = self.inner.store.delete_delivered(run.id, 0, 1).await;
             forgotten.map_err(|error| unavailable(&error))?;
         }
         Ok(())

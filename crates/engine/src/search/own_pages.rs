@@ -95,7 +95,7 @@ impl Searching<'_> {
             return None;
         }
         let inner = self.inner;
-        let kept: CachedPage = inner.store.found_page(self.team, page.id).await.ok()??;
+        let kept: CachedPage = inner.store.cached_page_by_id(self.team, page.id).await.ok()??;
         let url = Url::parse(&kept.url).ok()?;
         let answer = Answer {
             url: url.clone(),

@@ -191,7 +191,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use harvestman_store::fresh_id;
+    use harvestman_store::new_id;
 
     use super::*;
     use crate::plans::Limits;
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_team_has_no_more_browsers_than_its_limit() {
         let registry = with_places(2);
-        let (team, other) = (TeamId(fresh_id()), TeamId(fresh_id()));
+        let (team, other) = (TeamId(new_id()), TeamId(new_id()));
         let first = registry.place(team).ok();
         let _second = registry.place(team).ok();
         assert_eq!(registry.place(team).err(), Some(Refusal::TooMany(2)));
@@ -224,11 +224,11 @@ mod tests {
     #[tokio::test]
     async fn first_calls_of_a_scrape_are_serialized() {
         let registry = with_places(1);
-        let scrape = ScrapeId(fresh_id());
+        let scrape = ScrapeId(new_id());
         let call = registry.first_call(scrape);
         let held = call.lock().await;
         assert!(registry.first_call(scrape).try_lock().is_err());
-        assert!(registry.first_call(ScrapeId(fresh_id())).try_lock().is_ok());
+        assert!(registry.first_call(ScrapeId(new_id())).try_lock().is_ok());
         drop(held);
         drop(call);
         assert!(registry.first_call(scrape).try_lock().is_ok());

@@ -75,13 +75,13 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use harvestman_core::ids::TeamId;
-    use harvestman_store::fresh_id;
+    use harvestman_store::new_id;
 
     use super::*;
 
     fn origin(kind: JobKind, url: &str, request: &str) -> ScrapeOrigin {
         ScrapeOrigin {
-            team: TeamId(fresh_id()),
+            team: TeamId(new_id()),
             kind,
             url: url.to_owned(),
             request: request.to_owned(),

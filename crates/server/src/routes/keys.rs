@@ -8,7 +8,7 @@ use harvestman_core::api::keys::{
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::webhook::Family;
-use harvestman_store::{KeyRow, Principal, Revoked, StoreError};
+use harvestman_store::{KeyRow, Principal, RevokeOutcome, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -68,16 +68,16 @@ pub(crate) async fn revoke(State(app): State<App>, Caller(who): Caller, PathId(i
         .revoke_key(Some(who.team), key, harvestman_engine::now())
         .await?
     {
-        Revoked::Revoked => {
+        RevokeOutcome::Revoked => {
             app.principals().forget(key);
             tracing::info!(team.id = %who.team, key.id = %key, "API key revoked");
             json(&serde_json::json!({ "success": true }))
         }
-        Revoked::Last => Err(Failure::new(
+        RevokeOutcome::LastKey => Err(Failure::new(
             ErrorCode::Conflict,
             "this is the last key of the team, which is needed to create others; create a new key first",
         )),
-        Revoked::NotFound => Err(Failure::new(
+        RevokeOutcome::NotFound => Err(Failure::new(
             ErrorCode::NotFound,
             "no such key, or it is already revoked",
         )),

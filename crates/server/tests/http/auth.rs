@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Method;
-use harvestman_store::Revoked;
+use harvestman_store::RevokeOutcome;
 
 use crate::app::TestApp;
 
@@ -57,8 +57,8 @@ async fn a_revoked_key_is_refused() {
             .await
             .unwrap()
     };
-    assert_eq!(revoke().await, Revoked::Revoked);
-    assert_eq!(revoke().await, Revoked::NotFound);
+    assert_eq!(revoke().await, RevokeOutcome::Revoked);
+    assert_eq!(revoke().await, RevokeOutcome::NotFound);
     with_header(&app, &format!("Bearer {}", app.key))
         .await
         .is_error(401, "UNAUTHORIZED");

@@ -5,13 +5,13 @@ use sqlx::sqlite::SqliteRow;
 
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 
-use crate::activity::{Activity, ActivityQuery, Call, CallQuery, Calls};
+use crate::activity::{Activity, ActivityQuery, Call, CallList, CallQuery};
 use crate::error::StoreError;
 use crate::job::JobStatus;
 use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, wrong};
-use crate::team::Queue;
+use crate::team::TeamQueue;
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {
@@ -76,7 +76,7 @@ impl Sqlite {
 
     /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_LOOKED_AT`]
     /// rows, so that no page takes longer than another.
-    pub(crate) async fn calls(&self, team: TeamId, wanted: &CallQuery) -> Result<Calls, StoreError> {
+    pub(crate) async fn calls(&self, team: TeamId, wanted: &CallQuery) -> Result<CallList, StoreError> {
         let statement = match wanted.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
             Some(_) => CALLS_OF_ONE_KIND,
@@ -98,7 +98,7 @@ impl Sqlite {
                 let is_wanted = wanted.key.is_none_or(|key| Some(key) == call.key)
                     && wanted.status.is_none_or(|status| Some(status) == call.status);
                 if is_wanted && calls.len() == limit {
-                    return Ok(Calls {
+                    return Ok(CallList {
                         calls,
                         next: part.before,
                     });
@@ -110,10 +110,10 @@ impl Sqlite {
             }
             looked_at += rows.len();
             if rows.len() < part.limit as usize {
-                return Ok(Calls { calls, next: None });
+                return Ok(CallList { calls, next: None });
             }
             if looked_at >= limits::CALLS_LOOKED_AT {
-                return Ok(Calls {
+                return Ok(CallList {
                     calls,
                     next: part.before,
                 });
@@ -144,10 +144,10 @@ impl Sqlite {
         Ok(asked.fetch_all(&self.readers).await?)
     }
 
-    pub(crate) async fn queue(&self, team: TeamId) -> Result<Queue, StoreError> {
+    pub(crate) async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
         let row = query(QUEUE).bind(blob(team.0)).fetch_one(&self.readers).await?;
-        Ok(Queue {
-            unsettled: row.count("unsettled")?,
+        Ok(TeamQueue {
+            pending_pages: row.count("unsettled")?,
             last_success: row.maybe_time("last_success")?,
         })
     }

@@ -18,7 +18,7 @@ use harvestman_core::crawl::{Admitted, Batch, Committed, JobEnd, JobState};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
-use crate::error::{CommitError, Repeated, StoreError};
+use crate::error::{CommitError, RepeatedCommit, StoreError};
 use crate::job::{JobStatus, Lease, WebhookEvents};
 use crate::limits;
 use crate::prepared::{PreparedBatch, json_text};
@@ -74,7 +74,10 @@ impl Sqlite {
             Applied::LeaseLost => Err(CommitError::LeaseLost),
             Applied::Repeated => {
                 let (snapshot, state) = self.load_with_state(lease).await?;
-                Err(CommitError::Repeated(Box::new(Repeated { state, snapshot })))
+                Err(CommitError::Repeated(Box::new(RepeatedCommit {
+                    state,
+                    snapshot,
+                })))
             }
         }
     }

@@ -8,7 +8,7 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::{JobKind, NewJob, WebhookEvents};
-use crate::new_id::fresh_id;
+use crate::new_id::new_id;
 use crate::sqlite::outbox::make_due;
 use crate::sqlite::rows::{blob, int};
 
@@ -98,7 +98,7 @@ impl EventLog {
         )
         .bind(blob(job.0))
         .bind(int(self.count))
-        .bind(blob(fresh_id()))
+        .bind(blob(new_id()))
         .bind(format!("{}.{}", kind.as_str(), event.word()))
         .bind(seq)
         .bind(error_no)

@@ -13,7 +13,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::rows::int;
 
 impl Sqlite {
-    pub(crate) async fn keep_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
+    pub(crate) async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {

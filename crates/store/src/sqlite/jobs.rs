@@ -8,7 +8,7 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{Cancel, Created, Idempotency, JobKind, JobStatus, NewJob};
+use crate::job::{CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob};
 use crate::limits;
 use crate::prepared::{json_text, page_lists};
 use crate::sqlite::commit::insert_given;
@@ -25,7 +25,7 @@ pub(crate) enum Earlier {
     Reused,
 }
 
-impl From<Earlier> for Created {
+impl From<Earlier> for CreateOutcome {
     fn from(earlier: Earlier) -> Self {
         match earlier {
             Earlier::Same(id) => Self::Same(id),
@@ -50,7 +50,7 @@ impl Sqlite {
         job: &NewJob,
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<CreateOutcome, StoreError> {
         let lists = page_lists(pages).await?;
         let job = job.clone();
         let asked = Asked {
@@ -83,7 +83,7 @@ impl Sqlite {
                     if !lists.is_empty() {
                         insert_given(connection, job.id, &lists, job.created_at).await?;
                     }
-                    Ok(Created::Created)
+                    Ok(CreateOutcome::Created)
                 })
             })
             .await
@@ -94,10 +94,10 @@ impl Sqlite {
         team: TeamId,
         idempotency: &Idempotency,
         now: Timestamp,
-    ) -> Result<Option<Created>, StoreError> {
+    ) -> Result<Option<CreateOutcome>, StoreError> {
         let mut connection = self.readers.acquire().await?;
         let earlier = earlier_answer(&mut connection, team, now, Some(idempotency)).await?;
-        Ok(earlier.map(Created::from))
+        Ok(earlier.map(CreateOutcome::from))
     }
 
     pub(crate) async fn cancel(
@@ -105,7 +105,7 @@ impl Sqlite {
         team: TeamId,
         job: JobId,
         now: Timestamp,
-    ) -> Result<Cancel, StoreError> {
+    ) -> Result<CancelOutcome, StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -119,12 +119,12 @@ impl Sqlite {
                     .fetch_optional(&mut *connection)
                     .await?;
                     let Some(row) = row else {
-                        return Ok(Cancel::NotFound);
+                        return Ok(CancelOutcome::NotFound);
                     };
                     let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?;
                     match status {
-                        JobStatus::Completed | JobStatus::Failed => Ok(Cancel::AlreadyEnded(status)),
-                        JobStatus::Cancelled => Ok(Cancel::Cancelled),
+                        JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
+                        JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
                         JobStatus::Scraping => {
                             mark_cancelled(connection, job, now).await?;
                             let kind = parse_kind(&row.text("kind")?)?;
@@ -132,7 +132,7 @@ impl Sqlite {
                                 let told = Some(r#"{"creditsUsed":0}"#.to_owned());
                                 tell(connection, (job, kind), &row, Event::Cancelled, told, now).await?;
                             }
-                            Ok(Cancel::Cancelled)
+                            Ok(CancelOutcome::Cancelled)
                         }
                     }
                 })

@@ -8,7 +8,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
-use crate::team::{KeyRow, Revoked};
+use crate::team::{KeyRow, RevokeOutcome};
 
 impl Sqlite {
     pub(crate) async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
@@ -42,7 +42,7 @@ impl Sqlite {
         team: Option<TeamId>,
         key: KeyId,
         now: Timestamp,
-    ) -> Result<Revoked, StoreError> {
+    ) -> Result<RevokeOutcome, StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -57,8 +57,8 @@ impl Sqlite {
                     .fetch_optional(&mut *connection)
                     .await?;
                     match others {
-                        None => return Ok(Revoked::NotFound),
-                        Some(0) if team.is_some() => return Ok(Revoked::Last),
+                        None => return Ok(RevokeOutcome::NotFound),
+                        Some(0) if team.is_some() => return Ok(RevokeOutcome::LastKey),
                         Some(_) => {}
                     }
                     query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1")
@@ -66,7 +66,7 @@ impl Sqlite {
                         .bind(int(now.0))
                         .execute(connection)
                         .await?;
-                    Ok(Revoked::Revoked)
+                    Ok(RevokeOutcome::Revoked)
                 })
             })
             .await

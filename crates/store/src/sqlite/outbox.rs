@@ -16,7 +16,7 @@ use crate::sqlite::status::{entry, texts};
 use crate::sqlite::zero_retention::forget_delivered;
 
 impl Sqlite {
-    pub(crate) async fn take_receivers(
+    pub(crate) async fn lease_receivers(
         &self,
         now: Timestamp,
         lease_ms: u64,
@@ -48,7 +48,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn give_back_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+    pub(crate) async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -92,7 +92,7 @@ impl Sqlite {
         let Some(row) = row else { return Ok(None) };
         let subject = match subject(&mut transaction, job, &row).await {
             Ok(subject) => subject,
-            Err(error) if error.passing() => return Err(error),
+            Err(error) if error.is_transient() => return Err(error),
             Err(error) => EventSubject::Unreadable(error.to_string()),
         };
         Ok(Some(DueEvent {

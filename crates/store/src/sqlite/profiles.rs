@@ -25,7 +25,7 @@ impl Sqlite {
         }
     }
 
-    pub(crate) async fn keep_profile(
+    pub(crate) async fn save_profile(
         &self,
         team: TeamId,
         name: String,

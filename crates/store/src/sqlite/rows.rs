@@ -27,13 +27,13 @@ impl From<sqlx::Error> for StoreError {
                 let code: Option<i32> = database.code().and_then(|code| code.parse().ok());
                 match code.map(|code| code & 0xff) {
                     Some(BUSY | LOCKED | NO_MEMORY | READ_ONLY | IO_ERROR | FULL | CANNOT_OPEN) => {
-                        Self::Passing(error.to_string())
+                        Self::Transient(error.to_string())
                     }
                     Some(CORRUPT | NOT_A_DATABASE) => Self::Damaged(error.to_string()),
                     _ => Self::Database(error.to_string()),
                 }
             }
-            sqlx::Error::PoolTimedOut | sqlx::Error::Io(_) => Self::Passing(error.to_string()),
+            sqlx::Error::PoolTimedOut | sqlx::Error::Io(_) => Self::Transient(error.to_string()),
             sqlx::Error::PoolClosed => Self::Closed,
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => Self::Unreadable(error.to_string()),
             _ => Self::Database(error.to_string()),

@@ -97,7 +97,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn note_action(
+    pub(crate) async fn add_action_event(
         &self,
         lease: &Lease,
         told: String,

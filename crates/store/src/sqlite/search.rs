@@ -79,7 +79,11 @@ impl Sqlite {
         Ok(found)
     }
 
-    pub(crate) async fn found_page(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
+    pub(crate) async fn cached_page_by_id(
+        &self,
+        team: TeamId,
+        id: i64,
+    ) -> Result<Option<CachedPage>, StoreError> {
         let row = query(
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
              WHERE id = ?1 AND team_id = ?2",

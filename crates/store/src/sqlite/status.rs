@@ -11,7 +11,7 @@ use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{JobEntry, JobErrors, JobRow, JobStatus};
+use crate::job::{JobError, JobErrors, JobRow, JobStatus};
 use crate::page::DocumentChunk;
 use crate::prepared::decompress;
 use crate::sqlite::Sqlite;
@@ -184,8 +184,8 @@ impl Sqlite {
 }
 
 /// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
-pub(crate) fn entry(row: &SqliteRow) -> Result<JobEntry, StoreError> {
-    Ok(JobEntry {
+pub(crate) fn entry(row: &SqliteRow) -> Result<JobError, StoreError> {
+    Ok(JobError {
         id: ScrapeId(row.id("scrape_id")?),
         at: row.time("at")?,
         url: row.text("url")?,

@@ -9,10 +9,10 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::new_id::fresh_id;
+use crate::new_id::new_id;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::team::{KeyPrint, Principal, TeamRow};
+use crate::team::{KeyFingerprint, Principal, TeamRow};
 
 /// Returns the wall clock time, for timestamps on which no decision depends.
 pub(crate) fn clock() -> Timestamp {
@@ -26,7 +26,7 @@ impl Sqlite {
     pub(crate) async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
         let name = name.to_owned();
         let now = clock();
-        let id = fresh_id();
+        let id = new_id();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -111,11 +111,11 @@ impl Sqlite {
         &self,
         team: TeamId,
         name: &str,
-        key: KeyPrint,
+        key: KeyFingerprint,
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
         let name = name.to_owned();
-        let id = fresh_id();
+        let id = new_id();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {

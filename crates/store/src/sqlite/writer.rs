@@ -32,13 +32,13 @@ pub(crate) struct Writer {
     pub(crate) fold: Arc<AtomicBool>,
 }
 
-/// Whether the last write failed for a passing reason (disk full, I/O error).
+/// Whether the last write failed for a transient reason (disk full, I/O error).
 #[derive(Debug, Default)]
 struct Trouble(AtomicBool);
 
 impl Trouble {
     fn note(&self, met: &Result<(), StoreError>) {
-        let now = matches!(met, Err(error) if error.passing());
+        let now = matches!(met, Err(error) if error.is_transient());
         let before = self.0.swap(now, Ordering::Relaxed);
         match met {
             Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
@@ -69,7 +69,7 @@ impl Writer {
         }
     }
 
-    /// Whether the last write failed for a passing reason.
+    /// Whether the last write failed for a transient reason.
     pub(crate) fn in_trouble(&self) -> bool {
         self.trouble.0.load(Ordering::Relaxed)
     }
@@ -196,7 +196,7 @@ async fn fold_log(connection: &mut SqliteConnection) -> Result<bool, StoreError>
     Ok(busy == 0)
 }
 
-/// Runs a group in one transaction. Returns the passing error that occurred, if any.
+/// Runs a group in one transaction. Returns the transient error that occurred, if any.
 async fn write_group(
     connection: &mut SqliteConnection,
     group: Vec<Box<dyn Piece>>,
@@ -214,7 +214,7 @@ async fn write_group(
         match run_piece(connection, piece.as_mut()).await {
             PieceEnd::Done => done.push(piece),
             PieceEnd::Refused(error) => {
-                if error.passing() {
+                if error.is_transient() {
                     met = Err(error.clone());
                 }
                 piece.answer(Err(error));
@@ -370,13 +370,13 @@ mod tests {
         assert!(
             write_group(&mut connection, pieces)
                 .await
-                .is_err_and(|error| error.passing())
+                .is_err_and(|error| error.is_transient())
         );
         let mut stored = Vec::new();
         for answer in answers {
             match answer.await.unwrap() {
                 Ok(number) => stored.push(number),
-                Err(error) => assert!(error.passing(), "{error}"),
+                Err(error) => assert!(error.is_transient(), "{error}"),
             }
         }
         assert!(!stored.contains(&2));
@@ -402,7 +402,7 @@ mod tests {
         let (breaking, breaking_answer) = piece(|connection| {
             Box::pin(async move {
                 query("ROLLBACK").execute(connection).await?;
-                Err(StoreError::Passing("disk".into()))
+                Err(StoreError::Transient("disk".into()))
             })
         });
         let (last, last_answer) = row(3, 10);
@@ -412,7 +412,7 @@ mod tests {
                 .is_err()
         );
         for answer in [first_answer, breaking_answer, last_answer] {
-            assert_eq!(answer.await.unwrap(), Err(StoreError::Passing("disk".into())));
+            assert_eq!(answer.await.unwrap(), Err(StoreError::Transient("disk".into())));
         }
         assert_eq!(numbers(&mut connection).await, [0_i64; 0]);
         let (again, answer) = row(1, 10);

@@ -32,7 +32,7 @@ macro_rules! documents {
 }
 
 impl Sqlite {
-    pub(crate) async fn forget_told(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+    pub(crate) async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         self.writer.fold.store(true, Ordering::Relaxed);
         self.writer
             .run(move |connection| Box::pin(forget(connection, job, skip, upto, false)))

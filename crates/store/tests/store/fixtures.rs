@@ -11,7 +11,7 @@ use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{JobKind, NewJob, Store, StoreConfig, StoreError, WebhookEvents, fresh_id};
+use harvestman_store::{JobKind, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id};
 use url::Url;
 
 pub(crate) const LEASE_MS: u64 = 15_000;
@@ -109,7 +109,7 @@ pub(crate) fn offers(paths: &[&str]) -> Vec<Offer> {
 }
 
 pub(crate) fn scrape_id() -> ScrapeId {
-    ScrapeId(fresh_id())
+    ScrapeId(new_id())
 }
 
 pub(crate) fn document(path: &str, markdown: &str) -> Document {
@@ -172,7 +172,7 @@ pub(crate) fn batch(number: u64) -> Batch {
 
 pub(crate) fn new_job(team: TeamId, kind: JobKind, page_limit: u64) -> NewJob {
     NewJob {
-        id: JobId(fresh_id()),
+        id: JobId(new_id()),
         team,
         key: None,
         kind,

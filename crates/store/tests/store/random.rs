@@ -11,7 +11,7 @@ use harvestman_core::crawl::{
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{Cancel, CommitError, DeliveryQuery, JobStatus, Lease, NewJob, Store};
+use harvestman_store::{CancelOutcome, CommitError, DeliveryQuery, JobStatus, Lease, NewJob, Store};
 use tokio::runtime::Runtime;
 
 use crate::fixtures::{
@@ -324,8 +324,8 @@ impl World {
             .block_on(self.store.cancel(self.team, self.jobs[at].id, self.now))
             .unwrap();
         match before {
-            JobStatus::Scraping | JobStatus::Cancelled => assert_eq!(answer, Cancel::Cancelled),
-            ended => assert_eq!(answer, Cancel::AlreadyEnded(ended)),
+            JobStatus::Scraping | JobStatus::Cancelled => assert_eq!(answer, CancelOutcome::Cancelled),
+            ended => assert_eq!(answer, CancelOutcome::AlreadyEnded(ended)),
         }
         // The owner learns of it at its next commit.
         if let Some(owner) = self

@@ -9,7 +9,7 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{Added, Idempotency, JobKind, JobStatus};
+use crate::job::{AddPagesOutcome, Idempotency, JobKind, JobStatus};
 use crate::limits;
 use crate::prepared::{UrlList, page_lists};
 use crate::sqlite::Sqlite;
@@ -29,7 +29,7 @@ impl Sqlite {
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
         now: Timestamp,
-    ) -> Result<Added, StoreError> {
+    ) -> Result<AddPagesOutcome, StoreError> {
         let lists = page_lists(pages).await?;
         let asked = Asked {
             team,
@@ -47,11 +47,11 @@ async fn add(
     connection: &mut SqliteConnection,
     asked: Asked,
     lists: Vec<UrlList>,
-) -> Result<Added, StoreError> {
+) -> Result<AddPagesOutcome, StoreError> {
     if let Some(earlier) = asked.earlier_answer(connection).await? {
         return Ok(match earlier {
-            Earlier::Same(id) => Added::Same(id),
-            Earlier::Reused => Added::Reused,
+            Earlier::Same(id) => AddPagesOutcome::Repeated(id),
+            Earlier::Reused => AddPagesOutcome::KeyReused,
         });
     }
     let there = query(
@@ -68,14 +68,14 @@ async fn add(
         .await?
         .filter(|_| there.is_some())
     else {
-        return Ok(Added::NotFound);
+        return Ok(AddPagesOutcome::NotFound);
     };
     if status == JobStatus::Cancelled {
-        return Ok(Added::Cancelled);
+        return Ok(AddPagesOutcome::Cancelled);
     }
     let more: u64 = lists.iter().map(|list| list.len).sum();
     if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
-        return Ok(Added::Full);
+        return Ok(AddPagesOutcome::Full);
     }
     let new = job.take_pages(connection, &lists).await?;
     if new > 0 {
@@ -86,7 +86,7 @@ async fn add(
         job.write(connection, asked.at).await?;
     }
     remember(connection, &asked).await?;
-    Ok(Added::Pages(new))
+    Ok(AddPagesOutcome::Added(new))
 }
 
 /// Stores the pages of a batch scrape that was just inserted.

@@ -2,8 +2,8 @@
 
 use harvestman_core::crawl::{Batch, JobEnd, JobState, Offer, Source};
 use harvestman_store::{
-    ActivityQuery, Added, Attempt, AttemptEnd, Cancel, Created, Idempotency, JobKind, JobStatus, NewJob,
-    Store, WebhookEvents,
+    ActivityQuery, AddPagesOutcome, Attempt, AttemptEnd, CancelOutcome, CreateOutcome, Idempotency, JobKind,
+    JobStatus, NewJob, Store, WebhookEvents,
 };
 
 use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, batch, later, new_job, offers, page};
@@ -30,7 +30,7 @@ fn last(number: u64, paths: &[&str]) -> Batch {
     }
 }
 
-async fn add(store: &Store, job: &NewJob, paths: &[&str]) -> Added {
+async fn add(store: &Store, job: &NewJob, paths: &[&str]) -> AddPagesOutcome {
     store
         .add_pages(job.team, job.id, given(paths), None, NOW)
         .await
@@ -65,11 +65,11 @@ pub(crate) async fn given_pages_are_stored_with_their_batch(store: &Store) {
     let made = store
         .create_batch(&job, given(&["/1", "/2", "/3"]), Some(&entry))
         .await;
-    assert_eq!(made.unwrap(), Created::Created);
+    assert_eq!(made.unwrap(), CreateOutcome::Created);
     let again = store
         .create_batch(&self::job(team, 1), given(&["/1"]), Some(&entry))
         .await;
-    assert_eq!(again.unwrap(), Created::Same(job.id));
+    assert_eq!(again.unwrap(), CreateOutcome::Repeated(job.id));
     assert_eq!(
         (row(store, &job).await.total(), row(store, &job).await.kind),
         (3, JobKind::BatchScrape)
@@ -107,8 +107,11 @@ pub(crate) async fn pages_are_added_to_a_running_batch(store: &Store) {
     store.create_batch(&job, given(&["/1"]), None).await.unwrap();
     let lease = take(store, &job, 0).await;
     commit(store, &lease, &batch(1)).await;
-    assert_eq!(add(store, &job, &["/1", "/2", "/3"]).await, Added::Pages(2));
-    assert_eq!(add(store, &job, &["/3", "/1"]).await, Added::Pages(0));
+    assert_eq!(
+        add(store, &job, &["/1", "/2", "/3"]).await,
+        AddPagesOutcome::Added(2)
+    );
+    assert_eq!(add(store, &job, &["/3", "/1"]).await, AddPagesOutcome::Added(0));
     assert_eq!(row(store, &job).await.total(), 3);
     // The owner does not know of them and believes that everything is done.
     let answer = commit(store, &lease, &last(2, &["/1"])).await;
@@ -129,14 +132,14 @@ pub(crate) async fn an_ended_batch_that_gets_pages_runs_again(store: &Store) {
     let lease = take(store, &job, 0).await;
     commit(store, &lease, &batch(1)).await;
     commit(store, &lease, &last(2, &["/1"])).await;
-    assert_eq!(add(store, &job, &["/1"]).await, Added::Pages(0));
+    assert_eq!(add(store, &job, &["/1"]).await, AddPagesOutcome::Added(0));
     assert_eq!(
         row(store, &job).await.status,
         JobStatus::Completed,
         "nothing was new"
     );
 
-    assert_eq!(add(store, &job, &["/1", "/2"]).await, Added::Pages(1));
+    assert_eq!(add(store, &job, &["/1", "/2"]).await, AddPagesOutcome::Added(1));
     let running = row(store, &job).await;
     assert_eq!(
         (
@@ -179,15 +182,18 @@ pub(crate) async fn only_a_batch_that_lives_takes_pages(store: &Store) {
     store.create_batch(&job, given(&["/1"]), None).await.unwrap();
     let stranger = store.ensure_team("stranger").await.unwrap();
     let theirs = store.add_pages(stranger, job.id, given(&["/2"]), None, NOW).await;
-    assert_eq!(theirs.unwrap(), Added::NotFound);
+    assert_eq!(theirs.unwrap(), AddPagesOutcome::NotFound);
     let crawl = new_job(team, JobKind::Crawl, 5);
     store.create_crawl(&crawl, None).await.unwrap();
-    assert_eq!(add(store, &crawl, &["/2"]).await, Added::NotFound);
+    assert_eq!(add(store, &crawl, &["/2"]).await, AddPagesOutcome::NotFound);
     assert_eq!(
         store.cancel(team, crawl.id, NOW).await.unwrap(),
-        Cancel::Cancelled
+        CancelOutcome::Cancelled
     );
-    assert_eq!(store.cancel(team, job.id, NOW).await.unwrap(), Cancel::Cancelled);
+    assert_eq!(
+        store.cancel(team, job.id, NOW).await.unwrap(),
+        CancelOutcome::Cancelled
+    );
     assert_eq!(
         row(store, &job).await.total(),
         1,
@@ -203,12 +209,12 @@ pub(crate) async fn only_a_batch_that_lives_takes_pages(store: &Store) {
             .await;
         assert_eq!(
             late.unwrap(),
-            Added::Cancelled,
+            AddPagesOutcome::Cancelled,
             "a refusal does not use up the idempotency key"
         );
     }
     let expired = store
         .add_pages(team, job.id, given(&["/2"]), None, later(RETENTION_MS))
         .await;
-    assert_eq!(expired.unwrap(), Added::NotFound);
+    assert_eq!(expired.unwrap(), AddPagesOutcome::NotFound);
 }

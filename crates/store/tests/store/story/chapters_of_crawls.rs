@@ -2,7 +2,7 @@
 
 use harvestman_core::crawl::{Batch, Committed, JobEnd, JobState};
 use harvestman_core::ids::TeamId;
-use harvestman_store::{Cancel, Created, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
+use harvestman_store::{CancelOutcome, CreateOutcome, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, offer, offers, page, page_with,
@@ -15,7 +15,10 @@ pub(crate) async fn team(store: &Store) -> TeamId {
 
 /// Creates the job and leases its only shard.
 pub(crate) async fn start(store: &Store, job: &NewJob) -> Lease {
-    assert_eq!(store.create_crawl(job, None).await.unwrap(), Created::Created);
+    assert_eq!(
+        store.create_crawl(job, None).await.unwrap(),
+        CreateOutcome::Created
+    );
     take(store, job, 0).await
 }
 
@@ -57,12 +60,12 @@ pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
     let first = crawl(team, 10);
     assert_eq!(
         store.create_crawl(&first, Some(&entry)).await.unwrap(),
-        Created::Created
+        CreateOutcome::Created
     );
     let second = crawl(team, 10);
     assert_eq!(
         store.create_crawl(&second, Some(&entry)).await.unwrap(),
-        Created::Same(first.id)
+        CreateOutcome::Repeated(first.id)
     );
     assert_eq!(store.job(team, second.id, NOW).await.unwrap(), None);
     let changed = Idempotency {
@@ -71,13 +74,13 @@ pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
     };
     assert_eq!(
         store.create_crawl(&second, Some(&changed)).await.unwrap(),
-        Created::Reused
+        CreateOutcome::KeyReused
     );
     let other_team = store.ensure_team("other").await.unwrap();
     let others = crawl(other_team, 10);
     assert_eq!(
         store.create_crawl(&others, Some(&entry)).await.unwrap(),
-        Created::Created
+        CreateOutcome::Created
     );
     let next_day = NewJob {
         created_at: later(24 * 3_600_000),
@@ -85,12 +88,12 @@ pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
     };
     assert_eq!(
         store.create_crawl(&next_day, Some(&changed)).await.unwrap(),
-        Created::Created
+        CreateOutcome::Created
     );
     for job in [&first, &others, &next_day] {
         assert_eq!(
             store.cancel(job.team, job.id, NOW).await.unwrap(),
-            Cancel::Cancelled
+            CancelOutcome::Cancelled
         );
     }
 }
@@ -98,7 +101,10 @@ pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
 pub(crate) async fn a_refused_job_leaves_nothing(store: &Store) {
     let team = team(store).await;
     let first = crawl(team, 10);
-    assert_eq!(store.create_crawl(&first, None).await.unwrap(), Created::Created);
+    assert_eq!(
+        store.create_crawl(&first, None).await.unwrap(),
+        CreateOutcome::Created
+    );
     let entry = Idempotency {
         key: "of a refused job".into(),
         body_hash: [1; 32],
@@ -108,10 +114,13 @@ pub(crate) async fn a_refused_job_leaves_nothing(store: &Store) {
     let second = crawl(team, 10);
     assert_eq!(
         store.create_crawl(&second, Some(&entry)).await.unwrap(),
-        Created::Created
+        CreateOutcome::Created
     );
     for job in [&first, &second] {
-        assert_eq!(store.cancel(team, job.id, NOW).await.unwrap(), Cancel::Cancelled);
+        assert_eq!(
+            store.cancel(team, job.id, NOW).await.unwrap(),
+            CancelOutcome::Cancelled
+        );
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
 }
 
 pub(crate) async fn take(store: &Store, at: Timestamp) -> Vec<JobId> {
-    store.take_receivers(at, HOLD_MS, 10).await.unwrap()
+    store.lease_receivers(at, HOLD_MS, 10).await.unwrap()
 }
 
 async fn finish(
@@ -120,7 +120,7 @@ pub(crate) async fn events_are_owed_in_order(store: &Store) {
     );
     let ids: std::collections::BTreeSet<_> = events.iter().map(|event| event.webhook_id).collect();
     assert_eq!(ids.len(), 4);
-    store.give_back_receiver(job.id, NOW).await.unwrap();
+    store.release_receiver(job.id, NOW).await.unwrap();
     assert_eq!(store.next_event_at(NOW).await.unwrap(), None);
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn an_attempt_is_retried_or_given_up(store: &Store) {
         }
     );
     assert_eq!(store.due_event(job.id, later(59_999)).await.unwrap(), None);
-    store.give_back_receiver(job.id, NOW).await.unwrap();
+    store.release_receiver(job.id, NOW).await.unwrap();
     assert!(take(store, later(59_999)).await.is_empty());
     let waiting = log(store, &job, 0, Some(DeliveryState::Pending), 10).await;
     assert_eq!(waiting.deliveries.len(), 1);
@@ -260,11 +260,11 @@ pub(crate) async fn receivers_take_turns(store: &Store) {
     let mut turns: Vec<JobId> = Vec::new();
     for minute in 0..6_u64 {
         let at = later(minute * 60_000);
-        let taken = store.take_receivers(at, HOLD_MS, 1).await.unwrap();
+        let taken = store.lease_receivers(at, HOLD_MS, 1).await.unwrap();
         turns.extend(&taken);
         // Its event stays pending.
         store
-            .give_back_receiver(taken[0], later(minute * 60_000 + 1))
+            .release_receiver(taken[0], later(minute * 60_000 + 1))
             .await
             .unwrap();
     }

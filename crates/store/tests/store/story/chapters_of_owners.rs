@@ -1,7 +1,7 @@
 //! Repeated batches, former owners, new owners, cancellation.
 
 use harvestman_core::crawl::{Batch, JobEnd, JobState, PaceCounts, Progress};
-use harvestman_store::{Cancel, CommitError, JobStatus, Store};
+use harvestman_store::{CancelOutcome, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, row, start, take, team};
 use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, url};
@@ -196,15 +196,15 @@ pub(crate) async fn a_cancelled_job_takes_nothing_more(store: &Store) {
     let stranger = store.ensure_team("stranger").await.unwrap();
     assert_eq!(
         store.cancel(stranger, job.id, NOW).await.unwrap(),
-        Cancel::NotFound
+        CancelOutcome::NotFound
     );
     assert_eq!(
         store.cancel(job.team, job.id, later(5)).await.unwrap(),
-        Cancel::Cancelled
+        CancelOutcome::Cancelled
     );
     assert_eq!(
         store.cancel(job.team, job.id, later(9)).await.unwrap(),
-        Cancel::Cancelled
+        CancelOutcome::Cancelled
     );
     let cancelled = row(store, &job).await;
     assert_eq!(
@@ -243,5 +243,5 @@ pub(crate) async fn a_cancelled_job_takes_nothing_more(store: &Store) {
     )
     .await;
     let answer = store.cancel(done.team, done.id, NOW).await.unwrap();
-    assert_eq!(answer, Cancel::AlreadyEnded(JobStatus::Completed));
+    assert_eq!(answer, CancelOutcome::AlreadyEnded(JobStatus::Completed));
 }

@@ -4,7 +4,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{Batch, JobEnd, SettledOutcome};
 use harvestman_core::ids::{JobId, ScrapeId};
-use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape, fresh_id};
+use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape, new_id};
 
 use super::chapters_of_crawls::{commit, row, start, team};
 use crate::fixtures::{
@@ -207,7 +207,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
     let team = store.ensure_team("recent").await.unwrap();
     let mut jobs = Vec::new();
     for ms in [0, 10, 20] {
-        let id = JobId(fresh_id());
+        let id = JobId(new_id());
         let job = NewJob {
             id,
             created_at: later(ms),

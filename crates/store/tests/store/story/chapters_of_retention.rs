@@ -50,7 +50,7 @@ pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
     );
     assert!(store.found_on(job.id, 9).await.unwrap().is_empty());
     for told in [&kept, &job] {
-        store.forget_told(told.id, 0, 2).await.unwrap();
+        store.delete_delivered(told.id, 0, 2).await.unwrap();
     }
     assert_eq!(
         left(store, job.id, 0).await,
@@ -91,7 +91,7 @@ pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
         ..crawl_with_events(team, 3)
     };
     ended(store, &job).await;
-    store.forget_told(job.id, 0, 3).await.unwrap();
+    store.delete_delivered(job.id, 0, 3).await.unwrap();
     assert_eq!(
         left(store, job.id, 0).await.0,
         3,
@@ -142,7 +142,7 @@ pub(crate) async fn addresses_and_errors_go_with_the_last_document(store: &Store
     let kept = crawl(team, 3);
     for job in [&discreet, &kept] {
         ended(store, job).await;
-        store.forget_told(job.id, 0, 3).await.unwrap();
+        store.delete_delivered(job.id, 0, 3).await.unwrap();
     }
     let lease = start(store, &troubled).await;
     let first = Batch {
@@ -157,7 +157,7 @@ pub(crate) async fn addresses_and_errors_go_with_the_last_document(store: &Store
         ..batch(2)
     };
     commit(store, &lease, &second).await;
-    store.forget_told(troubled.id, 0, 2).await.unwrap();
+    store.delete_delivered(troubled.id, 0, 2).await.unwrap();
 
     // Everything of the first job was delivered; the errors of the second may still be read.
     store.expire(later(1)).await.unwrap();

@@ -3,10 +3,10 @@
 use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{Cancel, EventSubject, JobKind, JobStatus, NewJob, RunEnd, Store, fresh_id};
+use harvestman_store::{CancelOutcome, EventSubject, JobKind, JobStatus, NewJob, RunEnd, Store, new_id};
 
 use super::chapters_of_crawls::{start, take, team};
-use super::chapters_of_events::{deliver, take as take_receivers};
+use super::chapters_of_events::{deliver, take as lease_receivers};
 use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, crawl_with_events, later, new_job};
 
 fn completed(result: &str, credits: u32) -> RunEnd {
@@ -29,7 +29,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     // The former owner cannot change anything.
     let before = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert!(!store.finish_run(&lost, completed("{}", 3), NOW).await.unwrap());
-    assert!(!store.note_action(&lost, "{}".to_owned(), NOW).await.unwrap());
+    assert!(!store.add_action_event(&lost, "{}".to_owned(), NOW).await.unwrap());
     let running = store.run(owner, job.id, NOW).await.unwrap().unwrap();
     assert_eq!((running.status, running.result), (JobStatus::Scraping, None));
     assert!(
@@ -50,7 +50,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     assert_eq!(store.run(stranger, job.id, NOW).await.unwrap(), None);
 
     let owed = later(LEASE_MS + 2);
-    take_receivers(store, owed).await;
+    lease_receivers(store, owed).await;
     let first = deliver(store, job.id, owed).await.unwrap();
     assert_eq!(first.event, "extract.started");
     let last = deliver(store, job.id, owed).await.unwrap();
@@ -66,7 +66,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
 pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
     let owner = store.ensure_team("agents").await.unwrap();
     let agent = |ms: u64| NewJob {
-        id: JobId(fresh_id()),
+        id: JobId(new_id()),
         kind: JobKind::Agent,
         created_at: later(ms),
         ..crawl_with_events(owner, 1)
@@ -85,17 +85,17 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
 
     assert!(
         store
-            .note_action(&lease, r#"{"action":"scrape"}"#.to_owned(), NOW)
+            .add_action_event(&lease, r#"{"action":"scrape"}"#.to_owned(), NOW)
             .await
             .unwrap()
     );
     assert_eq!(
         store.cancel(owner, first.id, NOW).await.unwrap(),
-        Cancel::Cancelled
+        CancelOutcome::Cancelled
     );
     assert!(!store.finish_run(&lease, completed("{}", 5), NOW).await.unwrap());
     let owed = later(LEASE_MS + 3);
-    take_receivers(store, owed).await;
+    lease_receivers(store, owed).await;
     for expected in ["agent.started", "agent.action", "agent.cancelled"] {
         assert_eq!(deliver(store, first.id, owed).await.unwrap().event, expected);
     }

@@ -85,9 +85,9 @@ pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
     let herons = pages.iter().find(|page| page.url.path() == "/herons").unwrap();
     let ducks = pages.iter().find(|page| page.url.path() == "/ducks").unwrap();
     assert!(herons.has_all && !ducks.has_all);
-    let kept = store.found_page(team, herons.id).await.unwrap().unwrap();
+    let kept = store.cached_page_by_id(team, herons.id).await.unwrap().unwrap();
     assert!(kept.body.starts_with(b"# Herons"));
-    assert_eq!(store.found_page(stranger, herons.id).await.unwrap(), None);
+    assert_eq!(store.cached_page_by_id(stranger, herons.id).await.unwrap(), None);
 
     // A newer response is found only by its own words; one without text keeps the indexed text.
     keep(store, team, "/ducks", "Geese now.", later(60)).await;

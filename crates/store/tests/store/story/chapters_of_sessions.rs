@@ -181,7 +181,7 @@ pub(crate) async fn a_profile_is_the_last_that_was_kept(store: &Store) {
     assert_eq!(store.profile(team, "shop").await.unwrap(), None);
     for state in ["first", "second"] {
         store
-            .keep_profile(team, "shop".to_owned(), state.to_owned(), NOW)
+            .save_profile(team, "shop".to_owned(), state.to_owned(), NOW)
             .await
             .unwrap();
     }

@@ -5,8 +5,8 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    Activity, ActivityQuery, CallQuery, JobKind, JobStatus, KeyPrint, NewJob, Queue, Revoked, ScrapeResult,
-    Store,
+    Activity, ActivityQuery, CallQuery, JobKind, JobStatus, KeyFingerprint, NewJob, RevokeOutcome,
+    ScrapeResult, Store, TeamQueue,
 };
 
 use crate::fixtures::{NOW, document, later, new_job, offer};
@@ -33,7 +33,7 @@ pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
 
 pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     let team = store.ensure_team("keys").await.unwrap();
-    let print = KeyPrint {
+    let print = KeyFingerprint {
         hash: [4; 32],
         hint: "beef".to_owned(),
     };
@@ -69,11 +69,11 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
 
     let revoke = async |team, key| store.revoke_key(team, key, NOW).await.unwrap();
     let stranger = store.ensure_team("strangers").await.unwrap();
-    assert_eq!(revoke(Some(stranger), key).await, Revoked::NotFound);
-    assert_eq!(revoke(Some(team), key).await, Revoked::Last);
+    assert_eq!(revoke(Some(stranger), key).await, RevokeOutcome::NotFound);
+    assert_eq!(revoke(Some(team), key).await, RevokeOutcome::LastKey);
     let second = store.add_key(team, "second", [5; 32], NOW).await.unwrap();
-    assert_eq!(revoke(Some(team), key).await, Revoked::Revoked);
-    assert_eq!(revoke(None, key).await, Revoked::NotFound);
+    assert_eq!(revoke(Some(team), key).await, RevokeOutcome::Revoked);
+    assert_eq!(revoke(None, key).await, RevokeOutcome::NotFound);
     assert_eq!(store.principal([4; 32]).await.unwrap(), None);
     assert_eq!(listed().await.unwrap().revoked_at, Some(NOW));
     assert_eq!(store.add_key(team, "found", [4; 32], NOW).await.unwrap(), key);
@@ -82,8 +82,8 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
         None,
         "a revoked key stays revoked"
     );
-    assert_eq!(revoke(Some(team), second).await, Revoked::Last);
-    assert_eq!(revoke(None, second).await, Revoked::Revoked);
+    assert_eq!(revoke(Some(team), second).await, RevokeOutcome::LastKey);
+    assert_eq!(revoke(None, second).await, RevokeOutcome::Revoked);
 }
 
 pub(crate) async fn a_team_has_a_plan_and_a_secret_of_its_own(store: &Store) {
@@ -153,7 +153,7 @@ pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
     }
     charge(store, other, None, 100, "2028-02-01T00:00:00.000Z").await;
     let revoked = store.revoke_key(Some(team), lost.unwrap(), NOW).await.unwrap();
-    assert_eq!(revoked, Revoked::Revoked);
+    assert_eq!(revoked, RevokeOutcome::Revoked);
 
     let usage = store.month_usage(team).await.unwrap();
     let lines: Vec<String> = usage
@@ -292,8 +292,8 @@ pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: 
 
 pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
     let team = store.ensure_team("queue").await.unwrap();
-    let empty = Queue {
-        unsettled: 0,
+    let empty = TeamQueue {
+        pending_pages: 0,
         last_success: None,
     };
     assert_eq!(store.queue(team).await.unwrap(), empty);
@@ -306,9 +306,9 @@ pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
     store.create_batch(&batch, pages, None).await.unwrap();
     let crawl = new_job(team, JobKind::Crawl, 100);
     store.create_crawl(&crawl, None).await.unwrap();
-    let unsettled = async || store.queue(team).await.unwrap().unsettled;
+    let pending = async || store.queue(team).await.unwrap().pending_pages;
     assert_eq!(
-        unsettled().await,
+        pending().await,
         3 + 4 + 1,
         "a crawl that has not begun counts as one page"
     );
@@ -325,13 +325,13 @@ pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
         .await
         .unwrap();
     store.cancel(team, crawl.id, later(99)).await.unwrap();
-    let queue = Queue {
-        unsettled: 4,
+    let queue = TeamQueue {
+        pending_pages: 4,
         last_success: Some(later(90)),
     };
     assert_eq!(store.queue(team).await.unwrap(), queue);
     store.cancel(team, batch.id, later(99)).await.unwrap();
-    assert_eq!(unsettled().await, 0);
+    assert_eq!(pending().await, 0);
 }
 
 pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &Store) {

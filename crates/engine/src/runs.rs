@@ -100,7 +100,7 @@ impl Found {
             error: self.error,
             result: result.map(|result| result.to_string()),
             credits,
-            told: told.map(|told| told.to_string()),
+            event_data: told.map(|told| told.to_string()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,7 +25,7 @@ macro_rules! words {
     };
 }
 
-words! {
+string_enum! {
     /// Kind of a job; also its `endpoint` in activity and ledger.
     JobKind {
         /// One page.
@@ -49,7 +49,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Status of a job. All but `Scraping` are final.
     JobStatus {
         /// Running.

@@ -14,9 +14,9 @@ pub(crate) const PAGES_PER_STATEMENT: usize = 10_000;
 /// Warnings stored per job.
 pub(crate) const WARNINGS_PER_JOB: usize = 50;
 /// Write tasks that share one transaction.
-pub(crate) const GROUP_WORKS: usize = 64;
+pub(crate) const GROUP_TASKS: usize = 64;
 /// Capacity of the writer's queue; further callers wait until there is space.
-pub(crate) const QUEUED_WORKS: usize = 1024;
+pub(crate) const QUEUED_TASKS: usize = 1024;
 /// Default number of reader connections.
 pub(crate) const DEFAULT_READERS: u32 = 4;
 /// How long a statement waits for a lock before it fails.
@@ -36,17 +36,17 @@ pub(crate) const ZSTD_LEVEL: i32 = 1;
 /// Maximum uncompressed size of a stored document; a larger one is refused on read.
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
 /// Minimum interval between two writes of a key's `last_used_at`, in ms.
-pub(crate) const KEY_TOUCH_MS: u64 = 60_000;
+pub(crate) const KEY_USE_INTERVAL_MS: u64 = 60_000;
 /// How long an idempotency key is valid, in ms (contract section 1).
 pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
 /// How long activity is listed and stored, in ms (contract section 6.9).
 pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
 /// Activity rows examined for one page of a filtered list, in total and per query.
-pub(crate) const CALLS_LOOKED_AT: usize = 5_000;
-pub(crate) const CALLS_AT_ONCE: u32 = 500;
+pub(crate) const CALLS_EXAMINED: usize = 5_000;
+pub(crate) const CALLS_PER_QUERY: u32 = 500;
 /// Delay after the end of a job with zero data retention until its documents are deleted, in ms. Together
 /// with the pause between two runs of expiry that is within 10 minutes (contract section 6.1).
-pub(crate) const FORGET_AFTER_MS: u64 = 8 * 60_000;
+pub(crate) const ZERO_RETENTION_DELAY_MS: u64 = 8 * 60_000;
 /// Default size of the page cache on disk.
 pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 /// Maximum uncompressed size of a cached response; a larger one is not cached.
@@ -59,7 +59,7 @@ pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
 /// Bytes of responses waiting to be written to the cache; further ones are dropped.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 /// Cached responses evicted per statement.
-pub(crate) const EVICTED_AT_ONCE: u32 = 16;
+pub(crate) const EVICTED_PER_STATEMENT: u32 = 16;
 /// Sessions returned by one list.
 pub(crate) const SESSIONS_LISTED: u32 = 1_000;
 /// Browser profiles per team; the least recently saved are deleted first.

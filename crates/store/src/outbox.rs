@@ -40,9 +40,9 @@ pub enum EventSubject {
         error: Option<String>,
     },
     /// Data of a run as JSON text, with the job's error if it failed.
-    Told {
+    Run {
         /// JSON text.
-        told: String,
+        data: String,
         /// Why the job failed.
         error: Option<String>,
     },

@@ -44,5 +44,5 @@ pub struct RunEnd {
     /// Credits, charged in the same transaction.
     pub credits: u32,
     /// `data` of the final webhook event, as JSON text.
-    pub told: Option<String>,
+    pub event_data: Option<String>,
 }

@@ -64,7 +64,7 @@ impl Sqlite {
     /// that there is disk space again.
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
-        let must_write = self.writer.in_trouble();
+        let must_write = self.writer.is_failing();
         self.writer
             .run(move |connection| {
                 Box::pin(async move {

@@ -177,13 +177,13 @@ impl Store {
 
     /// Returns the result of an earlier request with this idempotency key: [`CreateOutcome::Repeated`],
     /// [`CreateOutcome::KeyReused`] when its body was different, `None` when there was none.
-    pub async fn earlier_answer(
+    pub async fn find_earlier_request(
         &self,
         team: TeamId,
         idempotency: &Idempotency,
         now: Timestamp,
     ) -> Result<Option<CreateOutcome>, StoreError> {
-        on_engine!(self, engine => engine.earlier_answer(team, idempotency, now).await)
+        on_engine!(self, engine => engine.find_earlier_request(team, idempotency, now).await)
     }
 
     /// Leases up to `limit` free shards of running jobs for `lease_ms`, oldest jobs first.
@@ -303,15 +303,15 @@ impl Store {
         on_engine!(self, engine => engine.finish_run(lease, end, now).await)
     }
 
-    /// Adds an event for an action of a run; `told` is its data as JSON text. Returns false as
+    /// Adds an event for an action of a run; `data` is its data as JSON text. Returns false as
     /// [`Store::finish_run`] does.
     pub async fn add_action_event(
         &self,
         lease: &Lease,
-        told: String,
+        data: String,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        on_engine!(self, engine => engine.add_action_event(lease, told, now).await)
+        on_engine!(self, engine => engine.add_action_event(lease, data, now).await)
     }
 
     /// Returns an extract or agent of the team that has not expired, with its result.

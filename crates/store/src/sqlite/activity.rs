@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::job::JobStatus;
 use crate::limits;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 use crate::team::TeamQueue;
 
 macro_rules! select_activity {
@@ -64,55 +64,55 @@ impl Sqlite {
     pub(crate) async fn activity(
         &self,
         team: TeamId,
-        wanted: &ActivityQuery,
+        filter: &ActivityQuery,
     ) -> Result<Vec<Activity>, StoreError> {
-        let statement = match wanted.endpoint {
+        let statement = match filter.endpoint {
             None => OF_ANY_KIND,
             Some(_) => OF_ONE_KIND,
         };
-        let rows = self.activity_rows(statement, team, wanted).await?;
+        let rows = self.activity_rows(statement, team, filter).await?;
         rows.iter().map(activity).collect()
     }
 
-    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_LOOKED_AT`]
+    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_EXAMINED`]
     /// rows, so that no page takes longer than another.
-    pub(crate) async fn calls(&self, team: TeamId, wanted: &CallQuery) -> Result<CallList, StoreError> {
-        let statement = match wanted.activity.endpoint {
+    pub(crate) async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
+        let statement = match filter.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
             Some(_) => CALLS_OF_ONE_KIND,
         };
-        let limit = wanted.activity.limit as usize;
-        let is_filtered = wanted.key.is_some() || wanted.status.is_some();
-        let mut part = wanted.activity.clone();
+        let limit = filter.activity.limit as usize;
+        let is_filtered = filter.key.is_some() || filter.status.is_some();
+        let mut part = filter.activity.clone();
         part.limit = match is_filtered {
-            true => limits::CALLS_AT_ONCE,
+            true => limits::CALLS_PER_QUERY,
             // The extra row shows whether there are more.
-            false => wanted.activity.limit + 1,
+            false => filter.activity.limit + 1,
         };
-        let (mut calls, mut looked_at) = (Vec::new(), 0);
+        let (mut calls, mut examined) = (Vec::new(), 0);
         loop {
             let rows = self.activity_rows(statement, team, &part).await?;
             for row in &rows {
                 let call = call(row)?;
-                let place = (call.activity.created_at, call.activity.id);
-                let is_wanted = wanted.key.is_none_or(|key| Some(key) == call.key)
-                    && wanted.status.is_none_or(|status| Some(status) == call.status);
-                if is_wanted && calls.len() == limit {
+                let position = (call.activity.created_at, call.activity.id);
+                let is_match = filter.key.is_none_or(|key| Some(key) == call.key)
+                    && filter.status.is_none_or(|status| Some(status) == call.status);
+                if is_match && calls.len() == limit {
                     return Ok(CallList {
                         calls,
                         next: part.before,
                     });
                 }
-                if is_wanted {
+                if is_match {
                     calls.push(call);
                 }
-                part.before = Some(place);
+                part.before = Some(position);
             }
-            looked_at += rows.len();
+            examined += rows.len();
             if rows.len() < part.limit as usize {
                 return Ok(CallList { calls, next: None });
             }
-            if looked_at >= limits::CALLS_LOOKED_AT {
+            if examined >= limits::CALLS_EXAMINED {
                 return Ok(CallList {
                     calls,
                     next: part.before,
@@ -125,23 +125,23 @@ impl Sqlite {
         &self,
         statement: &'static str,
         team: TeamId,
-        wanted: &ActivityQuery,
+        filter: &ActivityQuery,
     ) -> Result<Vec<SqliteRow>, StoreError> {
-        let since = wanted.now.0.saturating_sub(limits::ACTIVITY_MS);
-        let (before_time, before_id) = match wanted.before {
+        let since = filter.now.0.saturating_sub(limits::ACTIVITY_MS);
+        let (before_time, before_id) = match filter.before {
             Some((time, id)) => (int(time.0), blob(id.0)),
             None => (i64::MAX, Vec::new()),
         };
-        let mut asked = query(statement)
+        let mut bound = query(statement)
             .bind(blob(team.0))
             .bind(int(since))
             .bind(before_time)
             .bind(before_id)
-            .bind(wanted.limit);
-        if let Some(endpoint) = &wanted.endpoint {
-            asked = asked.bind(endpoint.clone());
+            .bind(filter.limit);
+        if let Some(endpoint) = &filter.endpoint {
+            bound = bound.bind(endpoint.clone());
         }
-        Ok(asked.fetch_all(&self.readers).await?)
+        Ok(bound.fetch_all(&self.readers).await?)
     }
 
     pub(crate) async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
@@ -171,7 +171,7 @@ fn call(row: &SqliteRow) -> Result<Call, StoreError> {
         key: row.maybe_id("key_id")?.map(KeyId),
         key_name: row.maybe_text("key_name")?,
         status: status
-            .map(|word| JobStatus::parse(&word).ok_or_else(|| wrong("status")))
+            .map(|word| JobStatus::parse(&word).ok_or_else(|| bad_column("status")))
             .transpose()?,
         error: row.maybe_text("error")?,
     })

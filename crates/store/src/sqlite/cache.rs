@@ -19,7 +19,7 @@ use harvestman_core::time::Timestamp;
 use crate::cache::{CachedPage, KnownPage, NewCachedPage};
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 use crate::sqlite::{Sqlite, search};
 
 /// Size limit, and responses waiting to be written.
@@ -27,19 +27,19 @@ use crate::sqlite::{Sqlite, search};
 pub(crate) struct Cache {
     /// Maximum bytes on disk; 0 disables the cache.
     max_bytes: u64,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<WriteQueue>>,
 }
 
 /// Responses for the next write. A write is queued exactly while this is not empty.
 #[derive(Debug, Default)]
-struct Waiting {
-    answers: Vec<Packed>,
+struct WriteQueue {
+    pages: Vec<CompressedPage>,
     bytes: u64,
 }
 
 /// A compressed response, ready to be stored.
 #[derive(Debug)]
-struct Packed {
+struct CompressedPage {
     page: NewCachedPage,
     zstd: Vec<u8>,
     /// Size of the body before compression.
@@ -50,24 +50,24 @@ struct Packed {
 
 /// The right to write the waiting responses. When dropped unused it discards them, so that the next response
 /// queues a new write.
-struct Handover(Option<Arc<Mutex<Waiting>>>);
+struct PendingWrite(Option<Arc<Mutex<WriteQueue>>>);
 
-impl Handover {
-    fn take(&mut self) -> Vec<Packed> {
+impl PendingWrite {
+    fn take(&mut self) -> Vec<CompressedPage> {
         let waiting = self.0.take();
         let taken = waiting
             .map(|waiting| std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner)));
-        taken.unwrap_or_default().answers
+        taken.unwrap_or_default().pages
     }
 }
 
-impl Drop for Handover {
+impl Drop for PendingWrite {
     fn drop(&mut self) {
         self.take();
     }
 }
 
-impl Packed {
+impl CompressedPage {
     fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
         let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
         let texts = [&page.site, &page.title, &page.description, &page.content_type];
@@ -90,17 +90,17 @@ impl Cache {
         }
     }
 
-    /// Queues a response if there is space. Returns the handover for the first one, which must queue a write.
-    fn wait(&self, answer: Packed) -> Option<Handover> {
-        let bytes = answer.stored_bytes;
+    /// Queues a response if there is space. Returns a [`PendingWrite`] for the first one, whose caller must queue the write.
+    fn enqueue(&self, cached: CompressedPage) -> Option<PendingWrite> {
+        let bytes = cached.stored_bytes;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > self.max_bytes || waiting.bytes + bytes > limits::CACHE_WAITING_BYTES {
             tracing::debug!(bytes, "cache write queue is full: response not cached");
             return None;
         }
         waiting.bytes += bytes;
-        waiting.answers.push(answer);
-        (waiting.answers.len() == 1).then(|| Handover(Some(self.waiting.clone())))
+        waiting.pages.push(cached);
+        (waiting.pages.len() == 1).then(|| PendingWrite(Some(self.waiting.clone())))
     }
 }
 
@@ -110,16 +110,16 @@ impl Sqlite {
         if max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
             return;
         }
-        let pack = move || Packed::new(page, body.as_ref());
-        let Ok(Ok(answer)) = tokio::task::spawn_blocking(pack).await else {
+        let compress = move || CompressedPage::new(page, body.as_ref());
+        let Ok(Ok(cached)) = tokio::task::spawn_blocking(compress).await else {
             return;
         };
-        let Some(mut handover) = self.cache.wait(answer) else {
+        let Some(mut pending_write) = self.cache.enqueue(cached) else {
             return;
         };
         self.writer.post(move |connection| {
             Box::pin(async move {
-                keep(connection, handover.take()).await?;
+                upsert(connection, pending_write.take()).await?;
                 make_room(connection, max_bytes).await
             })
         });
@@ -142,7 +142,7 @@ impl Sqlite {
         .fetch_optional(&self.readers)
         .await?;
         match row {
-            Some(row) if ages.allow(row.time("fetched_at")?, now) => unpacked(&row).await.map(Some),
+            Some(row) if ages.allow(row.time("fetched_at")?, now) => decompress_page(&row).await.map(Some),
             Some(_) | None => Ok(None),
         }
     }
@@ -175,17 +175,17 @@ impl Sqlite {
 
 /// Builds the response from a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and
 /// `zstd`.
-pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> {
-    let (packed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
-    let size = usize::try_from(size).map_err(|_| wrong("size_bytes"))?;
-    let unpack = move || zstd::bulk::decompress(&packed, size.min(limits::CACHED_BODY_BYTES));
-    let body = tokio::task::spawn_blocking(unpack)
+pub(super) async fn decompress_page(row: &SqliteRow) -> Result<CachedPage, StoreError> {
+    let (compressed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
+    let size = usize::try_from(size).map_err(|_| bad_column("size_bytes"))?;
+    let decompress = move || zstd::bulk::decompress(&compressed, size.min(limits::CACHED_BODY_BYTES));
+    let body = tokio::task::spawn_blocking(decompress)
         .await
         .map_err(|_| StoreError::Closed)?
         .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
     Ok(CachedPage {
         url: row.text("url")?,
-        status: u16::try_from(row.count("status_code")?).map_err(|_| wrong("status_code"))?,
+        status: u16::try_from(row.count("status_code")?).map_err(|_| bad_column("status_code"))?,
         content_type: row.maybe_text("content_type")?,
         fetched_at: row.time("fetched_at")?,
         body,
@@ -193,22 +193,22 @@ pub(super) async fn unpacked(row: &SqliteRow) -> Result<CachedPage, StoreError> 
 }
 
 /// Stores responses, replacing older ones; a response that was fetched later stays.
-async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Result<(), StoreError> {
-    while !answers.is_empty() {
-        let rest = answers.split_off(answers.len().min(limits::BODIES_PER_STATEMENT));
-        let mut now = std::mem::replace(&mut answers, rest);
+async fn upsert(connection: &mut SqliteConnection, mut pages: Vec<CompressedPage>) -> Result<(), StoreError> {
+    while !pages.is_empty() {
+        let rest = pages.split_off(pages.len().min(limits::BODIES_PER_STATEMENT));
+        let mut now = std::mem::replace(&mut pages, rest);
         let mut texts: HashMap<_, PageText> = HashMap::new();
-        for answer in &mut now {
-            if let Some(text) = answer.page.text.take() {
-                texts.insert((answer.page.team, answer.page.key), text);
+        for cached in &mut now {
+            if let Some(text) = cached.page.text.take() {
+                texts.insert((cached.page.team, cached.page.key), text);
             }
         }
         let kept = QueryBuilder::new(
             "INSERT INTO cached_page (team_id, cache_key, site, url, title, description, status_code,
                 content_type, fetched_at, size_bytes, stored_bytes, zstd) ",
         )
-        .push_values(now, |mut row, answer| {
-            let page = answer.page;
+        .push_values(now, |mut row, cached| {
+            let page = cached.page;
             row.push_bind(blob(page.team.0))
                 .push_bind(page.key.0.to_vec())
                 .push_bind(page.site)
@@ -218,9 +218,9 @@ async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Re
                 .push_bind(page.status)
                 .push_bind(page.content_type)
                 .push_bind(int(page.fetched_at.0))
-                .push_bind(int(answer.size_bytes as u64))
-                .push_bind(int(answer.stored_bytes))
-                .push_bind(answer.zstd);
+                .push_bind(int(cached.size_bytes as u64))
+                .push_bind(int(cached.stored_bytes))
+                .push_bind(cached.zstd);
         })
         .push(
             " ON CONFLICT (team_id, cache_key) DO UPDATE SET site = excluded.site, url = excluded.url,
@@ -239,7 +239,7 @@ async fn keep(connection: &mut SqliteConnection, mut answers: Vec<Packed>) -> Re
             let key: [u8; 16] = row
                 .try_get::<Vec<u8>, _>("cache_key")?
                 .try_into()
-                .map_err(|_| wrong("cache_key"))?;
+                .map_err(|_| bad_column("cache_key"))?;
             if let Some(text) = texts.remove(&(TeamId(row.id("team_id")?), CacheKey(key))) {
                 found.push((row.try_get("id")?, TeamId(row.id("team_id")?), text));
             }
@@ -261,7 +261,7 @@ async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<
         let evicted = query(
             "DELETE FROM cached_page WHERE id IN (SELECT id FROM cached_page ORDER BY fetched_at LIMIT ?1)",
         )
-        .bind(limits::EVICTED_AT_ONCE)
+        .bind(limits::EVICTED_PER_STATEMENT)
         .execute(&mut *connection)
         .await?;
         if evicted.rows_affected() == 0 {
@@ -271,7 +271,7 @@ async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<
 }
 
 /// Deletes some responses that are too old for any request. Returns how many.
-pub(super) async fn forget_aged(
+pub(super) async fn delete_aged(
     connection: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<u64, StoreError> {

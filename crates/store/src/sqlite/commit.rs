@@ -8,7 +8,7 @@ mod batch_pages;
 mod outcomes;
 mod urls;
 
-pub(crate) use batch_pages::insert_given;
+pub(crate) use batch_pages::insert_batch_pages;
 pub(crate) use outcomes::{NewPage, insert_pages};
 
 use sqlx::query;
@@ -26,7 +26,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::{parse_kind, stop_shards};
-use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 const FRONTIER_FULL: &str = "The crawl found more links than it can store, and dropped some. Raise `limit`, or \
     narrow the crawl with `includePaths` or `excludePaths`.";
@@ -100,8 +100,9 @@ async fn apply(
         _ => return Ok(Applied::Committed(Vec::new(), JobState::Ended)),
     };
     job.settle(connection, batch.settled, now).await?;
-    job.know_aliases(connection, &batch.aliases).await?;
-    job.know_robots_blocked(connection, &batch.robots_blocked).await?;
+    job.record_aliases(connection, &batch.aliases).await?;
+    job.record_robots_blocked(connection, &batch.robots_blocked)
+        .await?;
     job.offer(connection, &batch.offers).await?;
     let mut admitted = job.admit(connection).await?;
     job.warn(batch.warnings);
@@ -196,8 +197,9 @@ impl JobInCommit {
         .fetch_optional(connection)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let webhook = i64::try_from(row.count("webhook_events")?).map_err(|_| wrong("webhook_events"))?;
-        let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?;
+        let webhook =
+            i64::try_from(row.count("webhook_events")?).map_err(|_| bad_column("webhook_events"))?;
+        let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
         let job = Self {
             account: Account {
                 job,
@@ -219,7 +221,7 @@ impl JobInCommit {
                 last_at: row.count("last_event_at")?,
             },
             webhook: WebhookEvents::from_bits(webhook),
-            warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| wrong("warnings"))?,
+            warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
             charged: 0,
             ended: None,
         };

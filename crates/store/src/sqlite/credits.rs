@@ -15,7 +15,7 @@ use crate::job::{JobKind, JobStatus, NewJob};
 use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
 use crate::team::MonthUsage;
 
 /// Whom to charge, and for what.
@@ -172,7 +172,7 @@ impl Sqlite {
             .map(|row| {
                 let key: Option<Uuid> = row.maybe_id("key_id")?;
                 Ok(MonthUsage {
-                    month: Month::parse(&row.text("month")?).ok_or_else(|| wrong("month"))?,
+                    month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
                     key: key.map(KeyId),
                     key_name: row.maybe_text("key_name")?,
                     credits: row.count("credits")?,

@@ -69,17 +69,17 @@ impl EventLog {
         event: Event,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.add_told(connection, job, kind, event, None, now).await
+        self.add_with_data(connection, job, kind, event, None, now).await
     }
 
     /// Adds an event with its own data, as JSON text.
-    pub(crate) async fn add_told(
+    pub(crate) async fn add_with_data(
         &mut self,
         connection: &mut SqliteConnection,
         job: JobId,
         kind: JobKind,
         event: Event,
-        told: Option<String>,
+        data: Option<String>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.count += 1;
@@ -103,7 +103,7 @@ impl EventLog {
         .bind(seq)
         .bind(error_no)
         .bind(int(self.last_at))
-        .bind(told)
+        .bind(data)
         .execute(&mut *connection)
         .await?;
         make_due(connection, job, Timestamp(self.last_at)).await

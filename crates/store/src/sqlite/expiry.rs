@@ -10,9 +10,9 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::cache::forget_aged;
+use crate::sqlite::cache::delete_aged;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::zero_retention::forget_ended;
+use crate::sqlite::zero_retention::erase_ended;
 use crate::sqlite::{Sqlite, files, sessions};
 
 const EVENTS: &[&str] = &[
@@ -29,7 +29,7 @@ const CONTENT: &[&str] = &[
 ];
 
 /// URLs that a job knows, and errors of those that failed.
-pub(crate) const ADDRESSES: &[&str] = &[
+pub(crate) const URLS: &[&str] = &[
     "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
         (SELECT url_key FROM job_url WHERE job_id = ?1 LIMIT ?2)",
     "DELETE FROM job_error WHERE job_id = ?1 AND no IN
@@ -41,16 +41,16 @@ enum Step {
     /// Nothing to delete.
     Idle,
     /// Deleted rows.
-    Worked,
+    Deleted,
     /// Deleted content that must not stay in the log.
-    Forgot,
+    Erased,
     /// Deleted the last row of a job.
-    JobGone,
+    JobDeleted,
 }
 
 impl Sqlite {
     pub(crate) async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let mut gone = 0;
+        let mut deleted_jobs = 0;
         for _ in 0..limits::EXPIRY_STEPS {
             match self
                 .writer
@@ -58,12 +58,12 @@ impl Sqlite {
                 .await?
             {
                 Step::Idle => break,
-                Step::Worked => {}
-                Step::Forgot => self.writer.fold.store(true, Ordering::Relaxed),
-                Step::JobGone => gone += 1,
+                Step::Deleted => {}
+                Step::Erased => self.writer.checkpoint.store(true, Ordering::Relaxed),
+                Step::JobDeleted => deleted_jobs += 1,
             }
         }
-        Ok(gone)
+        Ok(deleted_jobs)
     }
 }
 
@@ -82,24 +82,24 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
         return sweep(connection, JobId(row.id("id")?)).await;
     }
     if files::expire(connection, now).await? > 0 {
-        return Ok(Step::Worked);
+        return Ok(Step::Deleted);
     }
-    if forget_ended(connection, now).await? {
-        return Ok(Step::Forgot);
+    if erase_ended(connection, now).await? {
+        return Ok(Step::Erased);
     }
-    forget(connection, now).await
+    delete_old(connection, now).await
 }
 
 /// Deletes a bounded part of an expired job, the job row last. Its ledger entries stay.
 async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
     // Events first, so that no event is handed out whose page is gone.
-    for statements in [EVENTS, CONTENT, ADDRESSES] {
+    for statements in [EVENTS, CONTENT, URLS] {
         let mut deleted = 0;
         for statement in statements {
             deleted += delete(connection, statement, job).await?;
         }
         if deleted > 0 {
-            return Ok(Step::Worked);
+            return Ok(Step::Deleted);
         }
     }
     for statement in [
@@ -112,7 +112,7 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
             .execute(&mut *connection)
             .await?;
     }
-    Ok(Step::JobGone)
+    Ok(Step::JobDeleted)
 }
 
 /// Deletes spare URLs of a job that has ended: they can no longer be admitted.
@@ -130,11 +130,11 @@ async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, St
             .execute(connection)
             .await?;
     }
-    Ok(Step::Worked)
+    Ok(Step::Deleted)
 }
 
 /// Deletes idempotency keys, activity, ended sessions and cached responses that are too old to be used.
-async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
+async fn delete_old(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
     let idempotency = query(
         "DELETE FROM idempotency WHERE (team_id, key) IN
             (SELECT team_id, key FROM idempotency WHERE created_at <= ?1 LIMIT ?2)",
@@ -152,9 +152,9 @@ async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<Ste
     .await?;
     let deleted = idempotency.rows_affected()
         + activity.rows_affected()
-        + sessions::forget(connection, now).await?
-        + forget_aged(connection, now).await?;
-    Ok(if deleted > 0 { Step::Worked } else { Step::Idle })
+        + sessions::delete_old(connection, now).await?
+        + delete_aged(connection, now).await?;
+    Ok(if deleted > 0 { Step::Deleted } else { Step::Idle })
 }
 
 pub(crate) async fn delete(

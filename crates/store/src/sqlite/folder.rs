@@ -63,7 +63,7 @@ impl Folder {
     }
 
     /// Creates the marker of a running server.
-    pub(crate) fn running(&self) -> Result<(), StoreError> {
+    pub(crate) fn mark_running(&self) -> Result<(), StoreError> {
         let path = self.path.join(RUNNING);
         File::create(&path)
             .and_then(|file| file.sync_all())
@@ -71,7 +71,7 @@ impl Folder {
     }
 
     /// Removes the marker of a running server, and unlocks the folder.
-    pub(crate) fn stopped_cleanly(self) -> Result<(), StoreError> {
+    pub(crate) fn mark_stopped(self) -> Result<(), StoreError> {
         let path = self.path.join(RUNNING);
         std::fs::remove_file(&path)
             .map_err(|error| StoreError::io(&format!("cannot remove {}", path.display()), &error))

@@ -17,17 +17,20 @@ pub(crate) async fn inspect(path: &Path, thorough: bool) -> Result<u32, StoreErr
         .filename(path)
         .read_only(true)
         .busy_timeout(limits::BUSY_TIMEOUT);
-    let damaged = |error: StoreError| match error {
-        StoreError::Damaged(detail) => report(path, &detail),
+    let with_advice = |error: StoreError| match error {
+        StoreError::Damaged(detail) => advice(path, &detail),
         other => other,
     };
-    let mut connection = options.connect().await.map_err(|error| damaged(error.into()))?;
-    let result = look(&mut connection, path, thorough).await.map_err(damaged);
+    let mut connection = options
+        .connect()
+        .await
+        .map_err(|error| with_advice(error.into()))?;
+    let result = check(&mut connection, path, thorough).await.map_err(with_advice);
     connection.close().await?;
     result
 }
 
-async fn look(connection: &mut SqliteConnection, path: &Path, thorough: bool) -> Result<u32, StoreError> {
+async fn check(connection: &mut SqliteConnection, path: &Path, thorough: bool) -> Result<u32, StoreError> {
     let version: u32 = query_scalar("PRAGMA user_version")
         .fetch_one(&mut *connection)
         .await?;
@@ -51,7 +54,7 @@ async fn look(connection: &mut SqliteConnection, path: &Path, thorough: bool) ->
     Ok(version)
 }
 
-fn report(path: &Path, detail: &str) -> StoreError {
+fn advice(path: &Path, detail: &str) -> StoreError {
     StoreError::Damaged(format!(
         "{}: {detail}. Restore a copy of this file, or move it (and the files beside it that begin with its \
          name) away to start with an empty database",

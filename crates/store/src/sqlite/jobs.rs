@@ -11,31 +11,31 @@ use crate::error::StoreError;
 use crate::job::{CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob};
 use crate::limits;
 use crate::prepared::{json_text, page_lists};
-use crate::sqlite::commit::insert_given;
+use crate::sqlite::commit::insert_batch_pages;
 use crate::sqlite::events::{Event, EventLog};
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob, wrong};
-use crate::sqlite::runs::tell;
+use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::runs::add_run_event;
 use crate::sqlite::{Sqlite, events};
 
 /// Result of looking up an idempotency key that was used before.
-pub(crate) enum Earlier {
+pub(crate) enum EarlierRequest {
     /// The request was the same; this is its job.
     Same(JobId),
     /// The request had another body.
-    Reused,
+    OtherBody,
 }
 
-impl From<Earlier> for CreateOutcome {
-    fn from(earlier: Earlier) -> Self {
+impl From<EarlierRequest> for CreateOutcome {
+    fn from(earlier: EarlierRequest) -> Self {
         match earlier {
-            Earlier::Same(id) => Self::Same(id),
-            Earlier::Reused => Self::Reused,
+            EarlierRequest::Same(id) => Self::Repeated(id),
+            EarlierRequest::OtherBody => Self::KeyReused,
         }
     }
 }
 
 /// A request that may carry an idempotency key.
-pub(crate) struct Asked {
+pub(crate) struct IdempotentRequest {
     pub(crate) team: TeamId,
     /// The job it creates or adds to.
     pub(crate) job: JobId,
@@ -53,7 +53,7 @@ impl Sqlite {
     ) -> Result<CreateOutcome, StoreError> {
         let lists = page_lists(pages).await?;
         let job = job.clone();
-        let asked = Asked {
+        let request = IdempotentRequest {
             team: job.team,
             job: job.id,
             at: job.created_at,
@@ -63,10 +63,10 @@ impl Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if let Some(earlier) = asked.earlier_answer(connection).await? {
+                    if let Some(earlier) = request.find_earlier_request(connection).await? {
                         return Ok(earlier.into());
                     }
-                    remember(connection, &asked).await?;
+                    store_idempotency_key(connection, &request).await?;
                     insert_job(connection, &job, 0).await?;
                     query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
                         .bind(blob(job.id.0))
@@ -81,7 +81,7 @@ impl Sqlite {
                         events::save_log(connection, job.id, log).await?;
                     }
                     if !lists.is_empty() {
-                        insert_given(connection, job.id, &lists, job.created_at).await?;
+                        insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
                     }
                     Ok(CreateOutcome::Created)
                 })
@@ -89,14 +89,14 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn earlier_answer(
+    pub(crate) async fn find_earlier_request(
         &self,
         team: TeamId,
         idempotency: &Idempotency,
         now: Timestamp,
     ) -> Result<Option<CreateOutcome>, StoreError> {
         let mut connection = self.readers.acquire().await?;
-        let earlier = earlier_answer(&mut connection, team, now, Some(idempotency)).await?;
+        let earlier = find_earlier_request(&mut connection, team, now, Some(idempotency)).await?;
         Ok(earlier.map(CreateOutcome::from))
     }
 
@@ -121,7 +121,8 @@ impl Sqlite {
                     let Some(row) = row else {
                         return Ok(CancelOutcome::NotFound);
                     };
-                    let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?;
+                    let status =
+                        JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
                     match status {
                         JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
                         JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
@@ -129,8 +130,9 @@ impl Sqlite {
                             mark_cancelled(connection, job, now).await?;
                             let kind = parse_kind(&row.text("kind")?)?;
                             if kind == JobKind::Agent {
-                                let told = Some(r#"{"creditsUsed":0}"#.to_owned());
-                                tell(connection, (job, kind), &row, Event::Cancelled, told, now).await?;
+                                let data = Some(r#"{"creditsUsed":0}"#.to_owned());
+                                add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
+                                    .await?;
                             }
                             Ok(CancelOutcome::Cancelled)
                         }
@@ -141,22 +143,22 @@ impl Sqlite {
     }
 }
 
-impl Asked {
+impl IdempotentRequest {
     /// Returns the earlier use of this request's idempotency key.
-    pub(crate) async fn earlier_answer(
+    pub(crate) async fn find_earlier_request(
         &self,
         connection: &mut SqliteConnection,
-    ) -> Result<Option<Earlier>, StoreError> {
-        earlier_answer(connection, self.team, self.at, self.idempotency.as_ref()).await
+    ) -> Result<Option<EarlierRequest>, StoreError> {
+        find_earlier_request(connection, self.team, self.at, self.idempotency.as_ref()).await
     }
 }
 
-async fn earlier_answer(
+async fn find_earlier_request(
     connection: &mut SqliteConnection,
     team: TeamId,
     now: Timestamp,
     idempotency: Option<&Idempotency>,
-) -> Result<Option<Earlier>, StoreError> {
+) -> Result<Option<EarlierRequest>, StoreError> {
     let Some(entry) = idempotency else {
         return Ok(None);
     };
@@ -172,15 +174,18 @@ async fn earlier_answer(
     .await?;
     let Some(row) = row else { return Ok(None) };
     Ok(Some(if row.count("same")? == 1 {
-        Earlier::Same(JobId(row.id("job_id")?))
+        EarlierRequest::Same(JobId(row.id("job_id")?))
     } else {
-        Earlier::Reused
+        EarlierRequest::OtherBody
     }))
 }
 
 /// Stores the idempotency key of a request.
-pub(crate) async fn remember(connection: &mut SqliteConnection, asked: &Asked) -> Result<(), StoreError> {
-    let Some(entry) = &asked.idempotency else {
+pub(crate) async fn store_idempotency_key(
+    connection: &mut SqliteConnection,
+    request: &IdempotentRequest,
+) -> Result<(), StoreError> {
+    let Some(entry) = &request.idempotency else {
         return Ok(());
     };
     query(
@@ -188,11 +193,11 @@ pub(crate) async fn remember(connection: &mut SqliteConnection, asked: &Asked) -
          ON CONFLICT (team_id, key) DO UPDATE SET body_hash = excluded.body_hash, job_id = excluded.job_id,
             created_at = excluded.created_at",
     )
-    .bind(blob(asked.team.0))
+    .bind(blob(request.team.0))
     .bind(entry.key.clone())
     .bind(entry.body_hash.to_vec())
-    .bind(blob(asked.job.0))
-    .bind(int(asked.at.0))
+    .bind(blob(request.job.0))
+    .bind(int(request.at.0))
     .execute(connection)
     .await?;
     Ok(())
@@ -299,10 +304,10 @@ pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -
 
 /// Parses the progress of a shard, from a row with `progress`.
 pub(crate) fn parse_progress(row: &SqliteRow) -> Result<Progress, StoreError> {
-    serde_json::from_str(&row.text("progress")?).map_err(|_| wrong("progress"))
+    serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
 }
 
 /// Parses the stored kind of a job.
 pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
-    JobKind::parse(word).ok_or_else(|| wrong("kind"))
+    JobKind::parse(word).ok_or_else(|| bad_column("kind"))
 }

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::job::Lease;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
-use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 impl Sqlite {
     pub(crate) async fn lease(
@@ -42,7 +42,7 @@ impl Sqlite {
                     let mut leases = Vec::with_capacity(taken.len());
                     for row in taken {
                         let job = JobId(row.id("job_id")?);
-                        let shard = u32::try_from(row.count("no")?).map_err(|_| wrong("no"))?;
+                        let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
                         leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
                     }
                     leases.sort_by_key(|lease| (lease.job, lease.shard));

@@ -31,15 +31,15 @@ impl Sqlite {
             let version = inspect::inspect(&path, folder.after_crash()).await?;
             migrate::check_version(&path, version, MIGRATIONS)?;
         }
-        folder.running()?;
-        let mut connection = writing(&path).connect().await?;
+        folder.mark_running()?;
+        let mut connection = writer_options(&path).connect().await?;
         migrate::migrate(&mut connection, &path, MIGRATIONS).await?;
         recover(&mut connection).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(config.readers.max(1))
             .acquire_timeout(limits::READER_TIMEOUT)
             .test_before_acquire(false)
-            .connect_with(reading(&path))
+            .connect_with(reader_options(&path))
             .await?;
         Ok(Self {
             writer: Writer::start(connection, folder),
@@ -50,7 +50,7 @@ impl Sqlite {
     }
 }
 
-fn writing(path: &Path) -> SqliteConnectOptions {
+fn writer_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -64,7 +64,7 @@ fn writing(path: &Path) -> SqliteConnectOptions {
         .pragma("cache_size", format!("-{}", limits::WRITER_CACHE_KIB))
 }
 
-fn reading(path: &Path) -> SqliteConnectOptions {
+fn reader_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .read_only(true)
@@ -95,5 +95,5 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     .bind(int(now.0))
     .execute(&mut *connection)
     .await?;
-    sessions::end_lost(connection).await
+    sessions::end_all_live(connection).await
 }

@@ -10,8 +10,8 @@ use crate::error::StoreError;
 use crate::session::{OriginState, ScrapeOrigin};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
-use crate::sqlite::rows::{Columns, blob, wrong};
-use crate::sqlite::status::texts;
+use crate::sqlite::rows::{Columns, bad_column, blob};
+use crate::sqlite::status::decompress_texts;
 
 impl Sqlite {
     pub(crate) async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
@@ -37,8 +37,9 @@ impl Sqlite {
             let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
             // A page deleted for zero data retention cannot be repeated, whatever its URL.
             if !found.zero_data_retention {
-                let document = texts(vec![row]).await?.pop().unwrap_or_default();
-                let document: Document = serde_json::from_str(&document).map_err(|_| wrong("a document"))?;
+                let document = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
+                let document: Document =
+                    serde_json::from_str(&document).map_err(|_| bad_column("a document"))?;
                 found.url = document.metadata.source_url.unwrap_or(found.url);
             }
             return Ok(Some(found));

@@ -11,9 +11,9 @@ use crate::error::StoreError;
 use crate::outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
-use crate::sqlite::rows::{Columns, blob, int, wrong};
-use crate::sqlite::status::{entry, texts};
-use crate::sqlite::zero_retention::forget_delivered;
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::status::{decompress_texts, job_error};
+use crate::sqlite::zero_retention::delete_delivered_document;
 
 impl Sqlite {
     pub(crate) async fn lease_receivers(
@@ -71,7 +71,7 @@ impl Sqlite {
         .bind(int(now.0))
         .fetch_one(&self.readers)
         .await?;
-        at.map(|at| u64::try_from(at).map(Timestamp).map_err(|_| wrong("due_at")))
+        at.map(|at| u64::try_from(at).map(Timestamp).map_err(|_| bad_column("due_at")))
             .transpose()
     }
 
@@ -103,7 +103,7 @@ impl Sqlite {
             webhook_id: WebhookId(row.id("webhook_id")?),
             event: row.text("event")?,
             subject,
-            attempts: u32::try_from(row.count("attempts")?).map_err(|_| wrong("attempts"))?,
+            attempts: u32::try_from(row.count("attempts")?).map_err(|_| bad_column("attempts"))?,
             created_at: row.time("created_at")?,
             webhook: row.text("webhook")?,
         }))
@@ -164,7 +164,7 @@ impl Sqlite {
                     .execute(&mut *connection)
                     .await?;
                     if state == DeliveryState::Delivered {
-                        forget_delivered(connection, job, event_no).await?;
+                        delete_delivered_document(connection, job, event_no).await?;
                     }
                     Ok(true)
                 })
@@ -282,8 +282,11 @@ async fn subject(
             .await?;
             // With zero data retention the document may be gone: the event then only reports that there was a
             // page.
-            let gone = EventSubject::Job { error: None };
-            texts(body).await?.pop().map_or(gone, EventSubject::Page)
+            let erased_event = EventSubject::Job { error: None };
+            decompress_texts(body)
+                .await?
+                .pop()
+                .map_or(erased_event, EventSubject::Page)
         }
         (None, Some(no)) => {
             let found = query(
@@ -293,12 +296,12 @@ async fn subject(
             .bind(int(no))
             .fetch_one(connection)
             .await?;
-            EventSubject::PageFailed(entry(&found)?)
+            EventSubject::PageFailed(job_error(&found)?)
         }
         (None, None) => {
             let error = row.maybe_text("error")?;
             match row.maybe_text("data")? {
-                Some(told) => EventSubject::Told { told, error },
+                Some(data) => EventSubject::Run { data, error },
                 None => EventSubject::Job { error },
             }
         }
@@ -306,7 +309,7 @@ async fn subject(
 }
 
 fn delivery(row: &SqliteRow, attempts: &[SqliteRow]) -> Result<Delivery, StoreError> {
-    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| wrong("state"))?;
+    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
     Ok(Delivery {
         event_no: row.count("event_no")?,
         webhook_id: WebhookId(row.id("webhook_id")?),
@@ -329,7 +332,7 @@ fn attempt(row: &SqliteRow) -> Result<Attempt, StoreError> {
         status: status
             .map(u16::try_from)
             .transpose()
-            .map_err(|_| wrong("status_code"))?,
+            .map_err(|_| bad_column("status_code"))?,
         error: row.maybe_text("error")?,
     })
 }

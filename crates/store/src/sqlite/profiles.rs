@@ -10,7 +10,7 @@ use crate::limits;
 use crate::prepared::compress;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{blob, int};
-use crate::sqlite::status::texts;
+use crate::sqlite::status::decompress_texts;
 
 impl Sqlite {
     pub(crate) async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
@@ -20,7 +20,7 @@ impl Sqlite {
             .fetch_optional(&self.readers)
             .await?;
         match row {
-            Some(row) => Ok(texts(vec![row]).await?.pop()),
+            Some(row) => Ok(decompress_texts(vec![row]).await?.pop()),
             None => Ok(None),
         }
     }

@@ -61,12 +61,12 @@ impl Columns for SqliteRow {
         let bytes: Option<&[u8]> = self.try_get(column)?;
         match bytes {
             None | Some([]) => Ok(None),
-            Some(bytes) => Uuid::from_slice(bytes).map(Some).map_err(|_| wrong(column)),
+            Some(bytes) => Uuid::from_slice(bytes).map(Some).map_err(|_| bad_column(column)),
         }
     }
 
     fn id(&self, column: &str) -> Result<Uuid, StoreError> {
-        self.maybe_id(column)?.ok_or_else(|| wrong(column))
+        self.maybe_id(column)?.ok_or_else(|| bad_column(column))
     }
 
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError> {
@@ -74,17 +74,17 @@ impl Columns for SqliteRow {
         bytes
             .try_into()
             .map(UrlKey::from_bytes)
-            .map_err(|_| wrong(column))
+            .map_err(|_| bad_column(column))
     }
 
     fn count(&self, column: &str) -> Result<u64, StoreError> {
-        self.maybe_count(column)?.ok_or_else(|| wrong(column))
+        self.maybe_count(column)?.ok_or_else(|| bad_column(column))
     }
 
     fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError> {
         let number: Option<i64> = self.try_get(column)?;
         number
-            .map(|number| u64::try_from(number).map_err(|_| wrong(column)))
+            .map(|number| u64::try_from(number).map_err(|_| bad_column(column)))
             .transpose()
     }
 
@@ -106,7 +106,7 @@ impl Columns for SqliteRow {
 }
 
 /// Returns the error for a column with an invalid value.
-pub(crate) fn wrong(column: &str) -> StoreError {
+pub(crate) fn bad_column(column: &str) -> StoreError {
     StoreError::Unreadable(format!("column {column}"))
 }
 

@@ -16,8 +16,8 @@ use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::{parse_kind, stop_shards};
-use crate::sqlite::rows::{Columns, blob, int, wrong};
-use crate::sqlite::status::texts;
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::status::decompress_texts;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -89,7 +89,7 @@ impl Sqlite {
                     };
                     insert_pages(connection, &account, vec![page], now).await?;
                     let of = (account.job, account.kind);
-                    tell(connection, of, &row, event, end.told, now).await?;
+                    add_run_event(connection, of, &row, event, end.event_data, now).await?;
                     account.add_to_month(connection, u64::from(end.credits), now).await?;
                     Ok(true)
                 })
@@ -100,7 +100,7 @@ impl Sqlite {
     pub(crate) async fn add_action_event(
         &self,
         lease: &Lease,
-        told: String,
+        data: String,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
@@ -115,7 +115,7 @@ impl Sqlite {
                             .bind(blob(job.0))
                             .fetch_one(&mut *connection)
                             .await?;
-                    tell(connection, (job, kind), &row, Event::Action, Some(told), now).await?;
+                    add_run_event(connection, (job, kind), &row, Event::Action, Some(data), now).await?;
                     Ok(true)
                 })
             })
@@ -147,7 +147,7 @@ impl Sqlite {
         .fetch_all(&mut *transaction)
         .await?;
         let mut run = run_row(&row)?;
-        run.result = texts(body).await?.pop();
+        run.result = decompress_texts(body).await?.pop();
         Ok(Some(run))
     }
 
@@ -191,12 +191,12 @@ async fn owns(
 
 /// Adds an event of a run if its receiver subscribed to it. `row` has the subscriptions and the event log of
 /// the job.
-pub(crate) async fn tell(
+pub(crate) async fn add_run_event(
     connection: &mut SqliteConnection,
     (job, kind): (JobId, JobKind),
     row: &SqliteRow,
     event: Event,
-    told: Option<String>,
+    data: Option<String>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if !event.is_among(WebhookEvents::from_bits(int(row.count("webhook_events")?))) {
@@ -206,7 +206,7 @@ pub(crate) async fn tell(
         count: row.count("event_count")?,
         last_at: row.count("last_event_at")?,
     };
-    log.add_told(connection, job, kind, event, told, now).await?;
+    log.add_with_data(connection, job, kind, event, data, now).await?;
     save_log(connection, job, log).await
 }
 
@@ -214,7 +214,7 @@ fn run_row(row: &SqliteRow) -> Result<RunRow, StoreError> {
     Ok(RunRow {
         id: JobId(row.id("id")?),
         kind: parse_kind(&row.text("kind")?)?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?,
+        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
         request: row.text("request")?,
         error: row.maybe_text("error")?,
         credits: row.count("credits")?,

@@ -16,7 +16,7 @@ use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::status::texts;
+use crate::sqlite::status::decompress_texts;
 
 /// Stored instead of a request with zero data retention.
 const NO_REQUEST: &str = "{}";
@@ -117,7 +117,10 @@ impl Sqlite {
         .fetch_optional(&self.readers)
         .await?;
         if let Some(page) = page {
-            return Ok(texts(vec![page]).await?.pop().map(StoredScrape::Document));
+            return Ok(decompress_texts(vec![page])
+                .await?
+                .pop()
+                .map(StoredScrape::Document));
         }
         let job = query(
             "SELECT status, answer_status, answer_body FROM job

@@ -14,7 +14,7 @@ use harvestman_core::search::{Candidate, PageText, Query, Window};
 use crate::cache::CachedPage;
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
-use crate::sqlite::cache::unpacked;
+use crate::sqlite::cache::decompress_page;
 use crate::sqlite::rows::{Columns, blob, int};
 
 /// Weights of the columns team, host, path, title, description, headings and body.
@@ -93,7 +93,7 @@ impl Sqlite {
         .fetch_optional(&self.readers)
         .await?;
         match row {
-            Some(row) => unpacked(&row).await.map(Some),
+            Some(row) => decompress_page(&row).await.map(Some),
             None => Ok(None),
         }
     }

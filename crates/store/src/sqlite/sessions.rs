@@ -169,11 +169,11 @@ async fn end(
 }
 
 /// Ends the sessions that a killed server left live, each at its last use.
-pub(super) async fn end_lost(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let lost = query("SELECT id FROM session WHERE ended_at IS NULL")
+pub(super) async fn end_all_live(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let live = query("SELECT id FROM session WHERE ended_at IS NULL")
         .fetch_all(&mut *connection)
         .await?;
-    for row in lost {
+    for row in live {
         let mut transaction = connection.begin().await?;
         end(&mut transaction, SessionId(row.id("id")?), None).await?;
         transaction.commit().await?;
@@ -182,7 +182,7 @@ pub(super) async fn end_lost(connection: &mut SqliteConnection) -> Result<(), St
 }
 
 /// Deletes some sessions that ended too long ago to be listed. Returns how many.
-pub(super) async fn forget(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
+pub(super) async fn delete_old(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
     let deleted =
         query("DELETE FROM session WHERE id IN (SELECT id FROM session WHERE ended_at <= ?1 LIMIT ?2)")
             .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))

@@ -14,7 +14,7 @@ use crate::limits;
 use crate::prepared::parse_source;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_progress;
-use crate::sqlite::rows::{Columns, blob, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob};
 
 impl Sqlite {
     pub(crate) async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
@@ -53,7 +53,7 @@ async fn read_counts(
     match JobStatus::parse(&row.text("status")?) {
         Some(JobStatus::Scraping) => Ok(JobState::Running),
         Some(JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled) => Ok(JobState::Ended),
-        None => Err(wrong("status")),
+        None => Err(bad_column("status")),
     }
 }
 
@@ -81,7 +81,9 @@ async fn read_urls(
             let key = std::str::from_utf8(key)
                 .ok()
                 .and_then(|key| u128::from_str_radix(key, 16).ok());
-            snapshot.seen.push(UrlKey(key.ok_or_else(|| wrong("url_key"))?));
+            snapshot
+                .seen
+                .push(UrlKey(key.ok_or_else(|| bad_column("url_key"))?));
         }
         after = row.url_key("last")?.to_bytes().to_vec();
     }
@@ -104,9 +106,9 @@ async fn read_urls(
 pub(crate) fn admitted(row: &sqlx::sqlite::SqliteRow) -> Result<Admitted, StoreError> {
     Ok(Admitted {
         key: row.url_key("url_key")?,
-        url: Url::parse(&row.text("url")?).map_err(|_| wrong("url"))?,
-        depth: u32::try_from(row.count("depth")?).map_err(|_| wrong("depth"))?,
-        source: parse_source(&row.text("source")?).ok_or_else(|| wrong("source"))?,
+        url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
+        depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
+        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
         attempts: 0,
     })
 }

@@ -16,7 +16,7 @@ use crate::page::DocumentChunk;
 use crate::prepared::decompress;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::{parse_kind, parse_progress};
-use crate::sqlite::rows::{Columns, blob, int, wrong};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 /// A stored url_key, if there is one.
 type MaybeKey = Option<Vec<u8>>;
@@ -122,7 +122,7 @@ impl Sqlite {
             .await?;
         transaction.commit().await?;
         Ok(DocumentChunk {
-            documents: texts(bodies).await?,
+            documents: decompress_texts(bodies).await?,
             next_skip: last,
             more,
         })
@@ -138,13 +138,13 @@ impl Sqlite {
         .bind(int(limit))
         .fetch_all(&self.readers)
         .await?;
-        let places: HashMap<_, _> = pages
+        let indexes: HashMap<_, _> = pages
             .iter()
             .zip(0..)
-            .filter_map(|((key, _), place)| Some((key.as_ref()?, place)))
+            .filter_map(|((key, _), index)| Some((key.as_ref()?, index)))
             .collect();
-        let place = |page: &MaybeKey| places.get(page.as_ref()?).copied();
-        Ok(pages.iter().map(|(_, page)| place(page)).collect())
+        let index = |page: &MaybeKey| indexes.get(page.as_ref()?).copied();
+        Ok(pages.iter().map(|(_, page)| index(page)).collect())
     }
 
     pub(crate) async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
@@ -177,14 +177,14 @@ impl Sqlite {
         .await?;
         transaction.commit().await?;
         Ok(JobErrors {
-            errors: entries.iter().map(entry).collect::<Result<_, _>>()?,
+            errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
             robots_blocked,
         })
     }
 }
 
 /// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
-pub(crate) fn entry(row: &SqliteRow) -> Result<JobError, StoreError> {
+pub(crate) fn job_error(row: &SqliteRow) -> Result<JobError, StoreError> {
     Ok(JobError {
         id: ScrapeId(row.id("scrape_id")?),
         at: row.time("at")?,
@@ -195,7 +195,7 @@ pub(crate) fn entry(row: &SqliteRow) -> Result<JobError, StoreError> {
 }
 
 /// Decompresses the JSON texts of rows with `size_bytes` and `zstd`.
-pub(crate) async fn texts(rows: Vec<SqliteRow>) -> Result<Vec<String>, StoreError> {
+pub(crate) async fn decompress_texts(rows: Vec<SqliteRow>) -> Result<Vec<String>, StoreError> {
     let work = move || {
         rows.iter()
             .map(|row| decompress(row.try_get("zstd")?, row.count("size_bytes")?))
@@ -214,7 +214,7 @@ fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
         kind: parse_kind(&row.text("kind")?)?,
         url: row.text("url")?,
         request: row.text("request")?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| wrong("status"))?,
+        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
         page_limit: row.count("page_limit")?,
         admitted: row.count("admitted")?,
         completed: row.count("completed")?,
@@ -224,7 +224,7 @@ fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
         completed_at: row.maybe_time("completed_at")?,
         expires_at: row.maybe_time("expires_at")?,
         retention_ms: row.count("retention_ms")?,
-        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| wrong("warnings"))?,
+        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
         error: row.maybe_text("error")?,
         zero_data_retention: row.count("zero_data_retention")? > 0,
     })

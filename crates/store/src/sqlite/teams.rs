@@ -159,7 +159,7 @@ impl Sqlite {
         }))
     }
 
-    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_TOUCH_MS`]. The write is not awaited,
+    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
     /// and its failure does not fail the request.
     fn note_use(&self, key: KeyId, now: Timestamp) {
         {
@@ -168,7 +168,7 @@ impl Sqlite {
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             match uses.get(&key) {
-                Some(last) if now.millis_since(*last) < limits::KEY_TOUCH_MS => return,
+                Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => return,
                 _ => uses.insert(key, now),
             };
         }

@@ -11,8 +11,8 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::prepared::PreparedVersion;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int, wrong};
-use crate::sqlite::status::texts;
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::status::decompress_texts;
 
 impl Sqlite {
     pub(crate) async fn page_version(
@@ -33,9 +33,9 @@ impl Sqlite {
         let (at, status_code) = (row.time("at")?, row.count("status_code")?);
         let data = row.maybe_text("data")?;
         let data = data
-            .map(|text| serde_json::from_str(&text).map_err(|_| wrong("data")))
+            .map(|text| serde_json::from_str(&text).map_err(|_| bad_column("data")))
             .transpose()?;
-        let markdown = texts(vec![row]).await?.pop();
+        let markdown = decompress_texts(vec![row]).await?.pop();
         Ok(markdown.map(|markdown| PageVersion {
             at,
             status_code: u16::try_from(status_code).unwrap_or(0),
@@ -46,7 +46,7 @@ impl Sqlite {
 }
 
 /// Stores this as the last version of its page.
-pub(super) async fn keep(
+pub(super) async fn upsert(
     connection: &mut SqliteConnection,
     job: JobId,
     version: PreparedVersion,

@@ -1,5 +1,5 @@
 //! The writer task, the only one that writes to the database. Work that arrives while a transaction is being
-//! written shares the next one. Each piece of work has its own savepoint, so that one that fails does not
+//! written shares the next one. Each write task has its own savepoint, so that one that fails does not
 //! affect the others. Results are returned only after the transaction is on disk.
 
 use std::pin::Pin;
@@ -15,32 +15,32 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::folder::Folder;
 
-/// The future of a piece of work.
+/// The future of the work of a [`WriteTask`].
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
 /// Writes the write-ahead log into the database file and truncates it.
-const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Sends work to the writer task.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    queue: Mutex<Option<mpsc::Sender<Box<dyn Piece>>>>,
+    queue: Mutex<Option<mpsc::Sender<Box<dyn WriteTask>>>>,
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
-    trouble: Arc<Trouble>,
+    health: Arc<WriteHealth>,
     /// Set when deleted content must not stay in the log: the log is checkpointed when the queue is next
     /// empty.
-    pub(crate) fold: Arc<AtomicBool>,
+    pub(crate) checkpoint: Arc<AtomicBool>,
 }
 
 /// Whether the last write failed for a transient reason (disk full, I/O error).
 #[derive(Debug, Default)]
-struct Trouble(AtomicBool);
+struct WriteHealth(AtomicBool);
 
-impl Trouble {
-    fn note(&self, met: &Result<(), StoreError>) {
-        let now = matches!(met, Err(error) if error.is_transient());
+impl WriteHealth {
+    fn note(&self, result: &Result<(), StoreError>) {
+        let now = matches!(result, Err(error) if error.is_transient());
         let before = self.0.swap(now, Ordering::Relaxed);
-        match met {
+        match result {
             Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
             _ if before && !now => tracing::info!("the database can be written again"),
             _ => {}
@@ -51,27 +51,27 @@ impl Trouble {
 impl Writer {
     /// Starts the writer task. It holds the folder's lock until it ends.
     pub(crate) fn start(connection: SqliteConnection, folder: Folder) -> Self {
-        let (sender, receiver) = mpsc::channel(limits::QUEUED_WORKS);
-        let trouble = Arc::new(Trouble::default());
-        let fold = Arc::new(AtomicBool::new(false));
+        let (sender, receiver) = mpsc::channel(limits::QUEUED_TASKS);
+        let health = Arc::new(WriteHealth::default());
+        let checkpoint = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(write_all(
             connection,
             receiver,
             folder,
-            Arc::clone(&trouble),
-            Arc::clone(&fold),
+            Arc::clone(&health),
+            Arc::clone(&checkpoint),
         ));
         Self {
             queue: Mutex::new(Some(sender)),
             task: Mutex::new(Some(task)),
-            trouble,
-            fold,
+            health,
+            checkpoint,
         }
     }
 
     /// Whether the last write failed for a transient reason.
-    pub(crate) fn in_trouble(&self) -> bool {
-        self.trouble.0.load(Ordering::Relaxed)
+    pub(crate) fn is_failing(&self) -> bool {
+        self.health.0.load(Ordering::Relaxed)
     }
 
     /// Queues `work` without waiting for it. Drops it when the queue is full.
@@ -80,13 +80,13 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, ()> + Send + 'static,
     {
         let (reply, _) = oneshot::channel();
-        let queue = held(&self.queue).clone();
-        let piece = Box::new(PieceOf {
+        let queue = lock(&self.queue).clone();
+        let task = Box::new(TypedWriteTask {
             work: Some(work),
             result: None,
             reply,
         });
-        if queue.is_none_or(|queue| queue.try_send(piece).is_err()) {
+        if queue.is_none_or(|queue| queue.try_send(task).is_err()) {
             tracing::debug!("write queue is full: optional write dropped");
         }
     }
@@ -99,24 +99,21 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let queue = held(&self.queue).clone().ok_or(StoreError::Closed)?;
-        let piece = PieceOf {
+        let queue = lock(&self.queue).clone().ok_or(StoreError::Closed)?;
+        let task = TypedWriteTask {
             work: Some(work),
             result: None,
             reply,
         };
-        queue
-            .send(Box::new(piece))
-            .await
-            .map_err(|_| StoreError::Closed)?;
+        queue.send(Box::new(task)).await.map_err(|_| StoreError::Closed)?;
         drop(queue);
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Finishes queued work, checkpoints the log and records a clean stop.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
-        drop(held(&self.queue).take());
-        let task = held(&self.task).take();
+        drop(lock(&self.queue).take());
+        let task = lock(&self.task).take();
         match task {
             None => Ok(()),
             Some(task) => task.await.map_err(|_| StoreError::Closed)?,
@@ -128,20 +125,20 @@ fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A piece of work, independent of its result type.
-trait Piece: Send {
+/// A write task, independent of its result type.
+trait WriteTask: Send {
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> Work<'c, ()>;
     /// Sends the result, if the transaction was committed.
-    fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
+    fn reply(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
-struct PieceOf<T, F> {
+struct TypedWriteTask<T, F> {
     work: Option<F>,
     result: Option<T>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Piece for PieceOf<T, F>
+impl<T, F> WriteTask for TypedWriteTask<T, F>
 where
     T: Send,
     F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send,
@@ -154,7 +151,7 @@ where
         })
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
+    fn reply(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self { result, reply, .. } = *self;
         // The caller may have gone away.
         let _ = reply.send(outcome.and_then(|()| result.ok_or(StoreError::Closed)));
@@ -163,68 +160,68 @@ where
 
 async fn write_all(
     mut connection: SqliteConnection,
-    mut queue: mpsc::Receiver<Box<dyn Piece>>,
+    mut queue: mpsc::Receiver<Box<dyn WriteTask>>,
     folder: Folder,
-    trouble: Arc<Trouble>,
-    fold: Arc<AtomicBool>,
+    health: Arc<WriteHealth>,
+    checkpoint: Arc<AtomicBool>,
 ) -> Result<(), StoreError> {
     while let Some(first) = queue.recv().await {
         let mut group = vec![first];
-        while group.len() < limits::GROUP_WORKS
-            && let Ok(piece) = queue.try_recv()
+        while group.len() < limits::GROUP_TASKS
+            && let Ok(task) = queue.try_recv()
         {
-            group.push(piece);
+            group.push(task);
         }
-        trouble.note(&write_group(&mut connection, group).await);
-        if queue.is_empty() && fold.swap(false, Ordering::Relaxed) {
-            let folded = fold_log(&mut connection).await;
+        health.note(&write_group(&mut connection, group).await);
+        if queue.is_empty() && checkpoint.swap(false, Ordering::Relaxed) {
+            let checkpointed = checkpoint_log(&mut connection).await;
             // The log cannot be truncated while a reader uses it.
-            if !matches!(folded, Ok(true)) {
-                fold.store(true, Ordering::Relaxed);
+            if !matches!(checkpointed, Ok(true)) {
+                checkpoint.store(true, Ordering::Relaxed);
             }
-            trouble.note(&folded.map(|_| ()));
+            health.note(&checkpointed.map(|_| ()));
         }
     }
-    execute(&mut connection, FOLD).await?;
+    execute(&mut connection, CHECKPOINT).await?;
     connection.close().await?;
-    folder.stopped_cleanly()
+    folder.mark_stopped()
 }
 
 /// Returns false when a reader prevented it.
-async fn fold_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
-    let busy: i64 = query_scalar(FOLD).fetch_one(connection).await?;
+async fn checkpoint_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let busy: i64 = query_scalar(CHECKPOINT).fetch_one(connection).await?;
     Ok(busy == 0)
 }
 
 /// Runs a group in one transaction. Returns the transient error that occurred, if any.
 async fn write_group(
     connection: &mut SqliteConnection,
-    group: Vec<Box<dyn Piece>>,
+    group: Vec<Box<dyn WriteTask>>,
 ) -> Result<(), StoreError> {
-    let mut met = Ok(());
+    let mut result = Ok(());
     if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
         roll_back(connection).await;
-        tracing::warn!(%error, works = group.len(), "cannot begin a transaction");
-        answer_all(group, &Err(error.clone()));
+        tracing::warn!(%error, tasks = group.len(), "cannot begin a transaction");
+        reply_all(group, &Err(error.clone()));
         return Err(error);
     }
     let mut done = Vec::with_capacity(group.len());
     let mut rest = group.into_iter();
-    while let Some(mut piece) = rest.next() {
-        match run_piece(connection, piece.as_mut()).await {
-            PieceEnd::Done => done.push(piece),
-            PieceEnd::Refused(error) => {
+    while let Some(mut task) = rest.next() {
+        match run_task(connection, task.as_mut()).await {
+            TaskEnd::Done => done.push(task),
+            TaskEnd::Refused(error) => {
                 if error.is_transient() {
-                    met = Err(error.clone());
+                    result = Err(error.clone());
                 }
-                piece.answer(Err(error));
+                task.reply(Err(error));
             }
-            PieceEnd::TransactionLost(error) => {
+            TaskEnd::TransactionLost(error) => {
                 roll_back(connection).await;
                 tracing::warn!(%error, "transaction lost: the whole group was rolled back");
-                done.push(piece);
+                done.push(task);
                 done.extend(rest);
-                answer_all(done, &Err(error.clone()));
+                reply_all(done, &Err(error.clone()));
                 return Err(error);
             }
         }
@@ -232,13 +229,13 @@ async fn write_group(
     let outcome = execute(connection, "COMMIT").await;
     if let Err(error) = &outcome {
         roll_back(connection).await;
-        tracing::warn!(%error, works = done.len(), "cannot commit a transaction");
+        tracing::warn!(%error, tasks = done.len(), "cannot commit a transaction");
     }
-    answer_all(done, &outcome);
-    outcome.and(met)
+    reply_all(done, &outcome);
+    outcome.and(result)
 }
 
-enum PieceEnd {
+enum TaskEnd {
     Done,
     /// Rolled back to its savepoint; the transaction continues.
     Refused(StoreError),
@@ -246,19 +243,19 @@ enum PieceEnd {
     TransactionLost(StoreError),
 }
 
-async fn run_piece(connection: &mut SqliteConnection, piece: &mut dyn Piece) -> PieceEnd {
-    if let Err(error) = execute(connection, "SAVEPOINT piece").await {
-        return PieceEnd::TransactionLost(error);
+async fn run_task(connection: &mut SqliteConnection, task: &mut dyn WriteTask) -> TaskEnd {
+    if let Err(error) = execute(connection, "SAVEPOINT task").await {
+        return TaskEnd::TransactionLost(error);
     }
-    let outcome = piece.run(connection).await;
+    let outcome = task.run(connection).await;
     let undo = outcome.is_err();
-    if undo && execute(connection, "ROLLBACK TO piece").await.is_err() {
-        return PieceEnd::TransactionLost(outcome.err().unwrap_or(StoreError::Closed));
+    if undo && execute(connection, "ROLLBACK TO task").await.is_err() {
+        return TaskEnd::TransactionLost(outcome.err().unwrap_or(StoreError::Closed));
     }
-    match (execute(connection, "RELEASE piece").await, outcome) {
-        (Err(error), _) => PieceEnd::TransactionLost(error),
-        (Ok(()), Ok(())) => PieceEnd::Done,
-        (Ok(()), Err(error)) => PieceEnd::Refused(error),
+    match (execute(connection, "RELEASE task").await, outcome) {
+        (Err(error), _) => TaskEnd::TransactionLost(error),
+        (Ok(()), Ok(())) => TaskEnd::Done,
+        (Ok(()), Err(error)) => TaskEnd::Refused(error),
     }
 }
 
@@ -272,9 +269,9 @@ async fn roll_back(connection: &mut SqliteConnection) {
     let _ = query("ROLLBACK").execute(connection).await;
 }
 
-fn answer_all(pieces: Vec<Box<dyn Piece>>, outcome: &Result<(), StoreError>) {
-    for piece in pieces {
-        piece.answer(outcome.clone());
+fn reply_all(tasks: Vec<Box<dyn WriteTask>>, outcome: &Result<(), StoreError>) {
+    for task in tasks {
+        task.reply(outcome.clone());
     }
 }
 
@@ -284,13 +281,13 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<i64, StoreError>>;
 
-    fn piece<F>(work: F) -> (Box<dyn Piece>, Answer)
+    fn task<F>(work: F) -> (Box<dyn WriteTask>, Answer)
     where
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, i64> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         (
-            Box::new(PieceOf {
+            Box::new(TypedWriteTask {
                 work: Some(work),
                 result: None,
                 reply,
@@ -300,8 +297,8 @@ mod tests {
     }
 
     /// Inserts a row of `bytes` bytes and returns its number.
-    fn row(number: i64, bytes: i64) -> (Box<dyn Piece>, Answer) {
-        piece(move |connection| {
+    fn row(number: i64, bytes: i64) -> (Box<dyn WriteTask>, Answer) {
+        task(move |connection| {
             Box::pin(async move {
                 query("INSERT INTO t VALUES (?1, zeroblob(?2))")
                     .bind(number)
@@ -330,10 +327,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_piece_is_undone_alone() {
+    async fn a_failed_task_is_rolled_back_alone() {
         let mut connection = database().await;
-        let (first, first_answer) = row(1, 10);
-        let (refused, refused_answer) = piece(|connection| {
+        let (first, first_reply) = row(1, 10);
+        let (refused, refused_reply) = task(|connection| {
             Box::pin(async move {
                 query("INSERT INTO t VALUES (2, NULL)")
                     .execute(&mut *connection)
@@ -344,31 +341,31 @@ mod tests {
                 Ok(2)
             })
         });
-        let (last, last_answer) = row(3, 10);
+        let (last, last_reply) = row(3, 10);
         assert_eq!(
             write_group(&mut connection, vec![first, refused, last]).await,
             Ok(())
         );
-        assert_eq!(first_answer.await.unwrap(), Ok(1));
+        assert_eq!(first_reply.await.unwrap(), Ok(1));
         assert!(matches!(
-            refused_answer.await.unwrap(),
+            refused_reply.await.unwrap(),
             Err(StoreError::Database(_))
         ));
-        assert_eq!(last_answer.await.unwrap(), Ok(3));
+        assert_eq!(last_reply.await.unwrap(), Ok(3));
         assert_eq!(numbers(&mut connection).await, [1, 3]);
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_answered_truly_and_passes() {
+    async fn a_full_disk_is_a_transient_error_and_loses_nothing_acknowledged() {
         let mut connection = database().await;
         query("PRAGMA max_page_count = 20")
             .execute(&mut connection)
             .await
             .unwrap();
-        let (pieces, answers): (Vec<_>, Vec<_>) =
+        let (tasks, answers): (Vec<_>, Vec<_>) =
             [row(1, 10), row(2, 1 << 20), row(3, 10)].into_iter().unzip();
         assert!(
-            write_group(&mut connection, pieces)
+            write_group(&mut connection, tasks)
                 .await
                 .is_err_and(|error| error.is_transient())
         );
@@ -395,23 +392,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lost_transaction_is_lost_for_all_of_its_group() {
+    async fn a_lost_transaction_fails_its_whole_group() {
         let mut connection = database().await;
-        let (first, first_answer) = row(1, 10);
+        let (first, first_reply) = row(1, 10);
         // SQLite may do this itself on an I/O error.
-        let (breaking, breaking_answer) = piece(|connection| {
+        let (breaking, breaking_reply) = task(|connection| {
             Box::pin(async move {
                 query("ROLLBACK").execute(connection).await?;
                 Err(StoreError::Transient("disk".into()))
             })
         });
-        let (last, last_answer) = row(3, 10);
+        let (last, last_reply) = row(3, 10);
         assert!(
             write_group(&mut connection, vec![first, breaking, last])
                 .await
                 .is_err()
         );
-        for answer in [first_answer, breaking_answer, last_answer] {
+        for answer in [first_reply, breaking_reply, last_reply] {
             assert_eq!(answer.await.unwrap(), Err(StoreError::Transient("disk".into())));
         }
         assert_eq!(numbers(&mut connection).await, [0_i64; 0]);

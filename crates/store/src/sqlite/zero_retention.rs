@@ -15,7 +15,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::Sqlite;
-use crate::sqlite::expiry::{ADDRESSES, delete};
+use crate::sqlite::expiry::{URLS, delete};
 use crate::sqlite::rows::{Columns, blob, int};
 
 /// Selects documents of pages after `?2` up to `?3`; with `?4` also those that a pending webhook event needs.
@@ -33,15 +33,15 @@ macro_rules! documents {
 
 impl Sqlite {
     pub(crate) async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
-        self.writer.fold.store(true, Ordering::Relaxed);
+        self.writer.checkpoint.store(true, Ordering::Relaxed);
         self.writer
-            .run(move |connection| Box::pin(forget(connection, job, skip, upto, false)))
+            .run(move |connection| Box::pin(delete_documents(connection, job, skip, upto, false)))
             .await
     }
 }
 
 /// Deletes the document of a delivered webhook event, which is no longer pending.
-pub(crate) async fn forget_delivered(
+pub(crate) async fn delete_delivered_document(
     connection: &mut SqliteConnection,
     job: JobId,
     event_no: u64,
@@ -57,31 +57,31 @@ pub(crate) async fn forget_delivered(
     match row {
         Some(row) => {
             let seq = row.count("seq")?;
-            forget(connection, job, seq.saturating_sub(1), seq, false).await
+            delete_documents(connection, job, seq.saturating_sub(1), seq, false).await
         }
         None => Ok(()),
     }
 }
 
 /// Deletes some data of a job that has ended. Returns false when there is no such job.
-pub(crate) async fn forget_ended(
+pub(crate) async fn erase_ended(
     connection: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    Ok(blank_some(connection).await?
-        || forget_overdue(connection, now).await?
-        || note_told(connection).await?)
+    Ok(erase_urls(connection).await?
+        || delete_overdue(connection, now).await?
+        || mark_delivered(connection).await?)
 }
 
 /// Deletes some URLs and errors of a job whose documents are gone; its row is cleared last.
-async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+async fn erase_urls(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let row = query("SELECT id FROM job WHERE zero_data_retention = 3 LIMIT 1")
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(false) };
     let job = JobId(row.id("id")?);
     let mut deleted = 0;
-    for statement in ADDRESSES {
+    for statement in URLS {
         deleted += delete(connection, statement, job).await?;
     }
     if deleted > 0 {
@@ -104,7 +104,7 @@ async fn blank_some(connection: &mut SqliteConnection) -> Result<bool, StoreErro
 
 /// Marks a job of which everything was delivered, so that its URLs are deleted without delay. Returns false
 /// when there is none.
-async fn note_told(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+async fn mark_delivered(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let done = query(
         "UPDATE job SET zero_data_retention = 3 WHERE id IN (
             SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at IS NOT NULL AND error_count = 0
@@ -118,14 +118,14 @@ async fn note_told(connection: &mut SqliteConnection) -> Result<bool, StoreError
     Ok(done.rows_affected() > 0)
 }
 
-/// Deletes some documents of a job whose [`limits::FORGET_AFTER_MS`] have passed. Returns false when there is
+/// Deletes some documents of a job whose [`limits::ZERO_RETENTION_DELAY_MS`] have passed. Returns false when there is
 /// no such job.
-async fn forget_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Result<bool, StoreError> {
+async fn delete_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Result<bool, StoreError> {
     let row = query(
         "SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at <= ?1
          ORDER BY completed_at LIMIT 1",
     )
-    .bind(int(now.0.saturating_sub(limits::FORGET_AFTER_MS)))
+    .bind(int(now.0.saturating_sub(limits::ZERO_RETENTION_DELAY_MS)))
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(false) };
@@ -138,7 +138,7 @@ async fn forget_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Re
     match first.and_then(|first| u64::try_from(first).ok()) {
         Some(first) => {
             let skip = first.saturating_sub(1);
-            forget(connection, job, skip, skip + u64::from(limits::EXPIRY_ROWS), true).await?;
+            delete_documents(connection, job, skip, skip + u64::from(limits::EXPIRY_ROWS), true).await?;
         }
         None => {
             query("UPDATE job SET zero_data_retention = 3 WHERE id = ?1")
@@ -150,12 +150,12 @@ async fn forget_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Re
     Ok(true)
 }
 
-async fn forget(
+async fn delete_documents(
     connection: &mut SqliteConnection,
     job: JobId,
     skip: u64,
     upto: u64,
-    owed: bool,
+    with_pending: bool,
 ) -> Result<(), StoreError> {
     // Body ids are reused: no page may refer to a deleted one.
     for statement in [
@@ -166,7 +166,7 @@ async fn forget(
             .bind(blob(job.0))
             .bind(int(skip))
             .bind(int(upto))
-            .bind(owed)
+            .bind(with_pending)
             .execute(&mut *connection)
             .await?;
     }

@@ -3,14 +3,14 @@
 use harvestman_core::cache::Ages;
 use harvestman_store::{Store, StoreConfig};
 
-use crate::fixtures::{Place, later};
-use crate::story::chapters_of_cache::{answer, body};
+use crate::fixtures::{TestFolder, later};
+use crate::story::chapters_of_cache::{body, cached_response};
 
 const ANY: Ages = Ages {
     min_ms: 0,
     max_ms: u64::MAX,
 };
-const ROOM: u64 = 300_000;
+const CACHE_BYTES: u64 = 300_000;
 
 /// Returns incompressible bytes.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
@@ -25,21 +25,21 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn the_oldest_answers_make_room_and_too_large_ones_are_left_out() {
-    let place = Place::new("cache");
+async fn the_oldest_responses_are_evicted_and_too_large_ones_not_cached() {
+    let folder = TestFolder::new("cache");
     let config = StoreConfig {
-        cache_bytes: ROOM,
-        ..StoreConfig::new(place.path())
+        cache_bytes: CACHE_BYTES,
+        ..StoreConfig::new(folder.path())
     };
     let store = Store::open(&config).await.unwrap();
     let team = store.ensure_team("caching").await.unwrap();
     let path = |number: u64| format!("/{number}");
     for number in 0..100 {
-        let page = answer(team, &path(number), later(number));
+        let page = cached_response(team, &path(number), later(number));
         store.cache_page(page, noise(10_000, number)).await;
     }
     store
-        .cache_page(answer(team, "/large", later(200)), noise(400_000, 0))
+        .cache_page(cached_response(team, "/large", later(200)), noise(400_000, 0))
         .await;
     store.ping().await.unwrap();
     let mut kept = Vec::new();
@@ -50,7 +50,7 @@ async fn the_oldest_answers_make_room_and_too_large_ones_are_left_out() {
         }
     }
     let count = kept.len() as u64;
-    assert!(count > 10 && count * 10_000 <= ROOM, "{count}");
+    assert!(count > 10 && count * 10_000 <= CACHE_BYTES, "{count}");
     assert_eq!(
         kept,
         (100 - count..100).collect::<Vec<_>>(),
@@ -60,7 +60,7 @@ async fn the_oldest_answers_make_room_and_too_large_ones_are_left_out() {
 
     // A replaced body counts once.
     for time in 300..400 {
-        let page = answer(team, &path(99), later(time));
+        let page = cached_response(team, &path(99), later(time));
         store.cache_page(page, noise(10_000, time)).await;
     }
     store.ping().await.unwrap();

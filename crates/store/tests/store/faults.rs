@@ -7,12 +7,12 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_store::{JobKind, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::fixtures::{LEASE_MS, NOW, Place, batch, crawl, found, later, new_job, offers, page};
+use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page};
 use crate::story::chapters_of_sessions::session;
 
-async fn tamper(place: &Place, sql: &'static str) {
+async fn tamper(folder: &TestFolder, sql: &'static str) {
     let options = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(place.database())
+        .filename(folder.database())
         .create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
     connection.execute(sql).await.unwrap();
@@ -20,9 +20,9 @@ async fn tamper(place: &Place, sql: &'static str) {
 }
 
 /// Returns names, lengths and hashes of the database's files; an empty log is ignored.
-fn files(place: &Place) -> Vec<(String, usize, u64)> {
+fn files(folder: &TestFolder) -> Vec<(String, usize, u64)> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(place.path()).unwrap() {
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         let bytes = std::fs::read(entry.path()).unwrap();
@@ -37,45 +37,45 @@ fn files(place: &Place) -> Vec<(String, usize, u64)> {
 }
 
 /// Simulates a server crash: its tasks are dropped wherever they are.
-fn crash_after(place: &Place, work: impl AsyncFnOnce(harvestman_store::Store)) {
+fn crash_after(folder: &TestFolder, work: impl AsyncFnOnce(harvestman_store::Store)) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(async { work(place.open().await).await });
+    runtime.block_on(async { work(folder.open().await).await });
     runtime.shutdown_background();
 }
 
 #[tokio::test]
 async fn a_second_server_refuses_to_start() {
-    let place = Place::new("second");
-    let store = place.open().await;
-    let Err(error) = place.try_open().await else {
+    let folder = TestFolder::new("second");
+    let store = folder.open().await;
+    let Err(error) = folder.try_open().await else {
         panic!("the folder must be locked")
     };
     assert!(matches!(error, StoreError::Locked(_)));
     assert!(error.to_string().contains("another server uses the data folder"));
     store.close().await.unwrap();
-    place.try_open().await.unwrap().close().await.unwrap();
+    folder.try_open().await.unwrap().close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_closed_store_answers_so() {
-    let place = Place::new("closed");
-    let store = place.open().await;
+async fn a_closed_store_returns_closed() {
+    let folder = TestFolder::new("closed");
+    let store = folder.open().await;
     store.close().await.unwrap();
     store.close().await.unwrap();
     assert_eq!(store.ensure_team("late").await, Err(StoreError::Closed));
     assert_eq!(store.has_keys().await, Err(StoreError::Closed));
-    assert!(!place.path().join("harvestman.running").exists(), "a clean stop");
+    assert!(!folder.path().join("harvestman.running").exists(), "a clean stop");
 }
 
 #[test]
-fn after_a_crash_everything_acknowledged_is_there() {
-    let place = Place::new("crash");
+fn everything_acknowledged_survives_a_crash() {
+    let folder = TestFolder::new("crash");
     let mut made = None;
-    crash_after(&place, async |store| {
+    crash_after(&folder, async |store| {
         let team = store.ensure_team("team").await.unwrap();
         let (job, scrape) = (crawl(team, 5), new_job(team, JobKind::Scrape, 1));
         store.create_crawl(&job, None).await.unwrap();
@@ -101,10 +101,10 @@ fn after_a_crash_everything_acknowledged_is_there() {
     });
     let (job, scrape, old) = made.unwrap();
     assert!(
-        place.path().join("harvestman.running").exists(),
+        folder.path().join("harvestman.running").exists(),
         "not a clean stop"
     );
-    crash_after(&place, async |store| {
+    crash_after(&folder, async |store| {
         // The shard is free at once, without waiting for the dead server's lease to end.
         let lease = store
             .lease("node", NOW, LEASE_MS, 1)
@@ -148,16 +148,16 @@ fn after_a_crash_everything_acknowledged_is_there() {
 }
 
 #[test]
-fn a_session_that_a_killed_server_left_ends_when_it_was_last_used() {
-    let place = Place::new("lost-session");
-    crash_after(&place, async |store| {
+fn a_session_of_a_killed_server_ends_at_its_last_use() {
+    let folder = TestFolder::new("lost-session");
+    crash_after(&folder, async |store| {
         let team = store.ensure_team("lost").await.unwrap();
         let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
         store.begin_session(&new).await.unwrap();
         store.touch_sessions(&[(id, later(29_000))]).await.unwrap();
     });
     for _ in 0..2 {
-        crash_after(&place, async |store| {
+        crash_after(&folder, async |store| {
             let team = store.ensure_team("lost").await.unwrap();
             let rows = store.sessions(team, Some(false), NOW).await.unwrap();
             let [row] = rows.as_slice() else {
@@ -173,8 +173,8 @@ fn a_session_that_a_killed_server_left_ends_when_it_was_last_used() {
 
 #[tokio::test]
 async fn a_damaged_file_is_reported_and_left_untouched() {
-    let place = Place::new("damaged");
-    let store = place.open().await;
+    let folder = TestFolder::new("damaged");
+    let store = folder.open().await;
     let team = store.ensure_team("team").await.unwrap();
     for _ in 0..200 {
         store
@@ -183,43 +183,43 @@ async fn a_damaged_file_is_reported_and_left_untouched() {
             .unwrap();
     }
     store.close().await.unwrap();
-    let mut bytes = std::fs::read(place.database()).unwrap();
+    let mut bytes = std::fs::read(folder.database()).unwrap();
     let (from, to) = (bytes.len() / 2, bytes.len() / 2 + 8192);
     bytes[from..to].fill(0xA5);
-    std::fs::write(place.database(), &bytes).unwrap();
+    std::fs::write(folder.database(), &bytes).unwrap();
     // State after a crash.
-    std::fs::write(place.path().join("harvestman.running"), b"").unwrap();
-    let before = files(&place);
+    std::fs::write(folder.path().join("harvestman.running"), b"").unwrap();
+    let before = files(&folder);
     for _ in 0..2 {
-        let Err(error) = place.try_open().await else {
+        let Err(error) = folder.try_open().await else {
             panic!("the damage must be detected")
         };
         assert!(matches!(error, StoreError::Damaged(_)), "{error}");
         assert!(error.to_string().contains("harvestman.db"), "{error}");
-        assert_eq!(files(&place), before);
+        assert_eq!(files(&folder), before);
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_left_untouched() {
-    let place = Place::new("garbage");
-    std::fs::create_dir_all(place.path()).unwrap();
-    std::fs::write(place.database(), "not a database at all, ".repeat(500)).unwrap();
-    let before = files(&place);
-    let Err(error) = place.try_open().await else {
+async fn a_file_that_is_not_a_database_is_left_untouched() {
+    let folder = TestFolder::new("garbage");
+    std::fs::create_dir_all(folder.path()).unwrap();
+    std::fs::write(folder.database(), "not a database at all, ".repeat(500)).unwrap();
+    let before = files(&folder);
+    let Err(error) = folder.try_open().await else {
         panic!("the file is not a database")
     };
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
-    assert_eq!(files(&place), before);
+    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]
 async fn a_newer_file_is_refused() {
-    let place = Place::new("newer");
-    place.open().await.close().await.unwrap();
-    tamper(&place, "PRAGMA user_version = 99").await;
-    let before = files(&place);
-    let Err(error) = place.try_open().await else {
+    let folder = TestFolder::new("newer");
+    folder.open().await.close().await.unwrap();
+    tamper(&folder, "PRAGMA user_version = 99").await;
+    let before = files(&folder);
+    let Err(error) = folder.try_open().await else {
         panic!("the schema is too new")
     };
     assert!(
@@ -227,26 +227,26 @@ async fn a_newer_file_is_refused() {
         "{error}"
     );
     assert!(error.to_string().contains("start the newer server"), "{error}");
-    assert_eq!(files(&place), before);
+    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]
 async fn a_file_of_another_program_is_refused() {
-    let place = Place::new("foreign");
-    std::fs::create_dir_all(place.path()).unwrap();
-    tamper(&place, "CREATE TABLE recipes (name TEXT)").await;
-    let before = files(&place);
-    let Err(error) = place.try_open().await else {
+    let folder = TestFolder::new("foreign");
+    std::fs::create_dir_all(folder.path()).unwrap();
+    tamper(&folder, "CREATE TABLE recipes (name TEXT)").await;
+    let before = files(&folder);
+    let Err(error) = folder.try_open().await else {
         panic!("the file is of another program")
     };
     assert!(matches!(error, StoreError::ForeignFile(_)), "{error}");
-    assert_eq!(files(&place), before);
+    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]
-async fn one_refused_piece_of_work_spoils_no_other() {
-    let place = Place::new("refused");
-    let store = place.open().await;
+async fn a_failed_write_does_not_affect_others() {
+    let folder = TestFolder::new("refused");
+    let store = folder.open().await;
     let team = store.ensure_team("team").await.unwrap();
     let first = new_job(team, JobKind::Scrape, 1);
     store.begin_scrape(&first).await.unwrap();

@@ -20,11 +20,11 @@ pub(crate) const RETENTION_MS: u64 = 24 * 3_600_000;
 pub(crate) const NOW: Timestamp = Timestamp(1_769_850_300_000);
 
 /// A data folder that is deleted at the end of the test.
-pub(crate) struct Place {
+pub(crate) struct TestFolder {
     path: PathBuf,
 }
 
-impl Place {
+impl TestFolder {
     pub(crate) fn new(name: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
     }

@@ -15,16 +15,16 @@ use harvestman_store::{CancelOutcome, CommitError, DeliveryQuery, JobStatus, Lea
 use tokio::runtime::Runtime;
 
 use crate::fixtures::{
-    LEASE_MS, NOW, Place, batch, crawl_with_events, document, key, offer, page_error, settled, url,
+    LEASE_MS, NOW, TestFolder, batch, crawl_with_events, document, key, offer, page_error, settled, url,
 };
 
 const URLS: u64 = 90;
 const STEPS: u32 = 60;
 
 /// A small random number generator (splitmix64).
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -71,27 +71,27 @@ impl Owner {
         self.open = snapshot.open.into_iter().map(|open| (open.key, open)).collect();
     }
 
-    fn batch(&self, dice: &mut Dice) -> Batch {
+    fn batch(&self, random: &mut Random) -> Batch {
         let mut batch = batch(self.last_batch + 1);
         for open in self.open.values() {
-            if dice.chance(40) {
-                batch.settled.push(outcome(open, dice));
+            if random.chance(40) {
+                batch.settled.push(outcome(open, random));
             }
         }
-        for _ in 0..dice.below(8) {
-            let path = format!("/{}", dice.below(URLS));
+        for _ in 0..random.below(8) {
+            let path = format!("/{}", random.below(URLS));
             if !self.seen.contains(&key(&path)) && !batch.offers.iter().any(|o| o.key == key(&path)) {
                 batch.offers.push(offer(&path));
             }
         }
-        if dice.chance(20) {
-            batch.aliases.push(key(&format!("/{}", dice.below(URLS))));
+        if random.chance(20) {
+            batch.aliases.push(key(&format!("/{}", random.below(URLS))));
         }
-        if dice.chance(20) {
-            let path = format!("/{}", dice.below(URLS));
+        if random.chance(20) {
+            let path = format!("/{}", random.below(URLS));
             batch.robots_blocked.push((key(&path), url(&path)));
         }
-        if batch.settled.len() == self.open.len() && batch.offers.is_empty() && dice.chance(30) {
+        if batch.settled.len() == self.open.len() && batch.offers.is_empty() && random.chance(30) {
             batch.end = Some(JobEnd::Completed);
         }
         batch
@@ -123,26 +123,26 @@ impl Owner {
     }
 }
 
-fn outcome(open: &Admitted, dice: &mut Dice) -> Settled {
+fn outcome(open: &Admitted, random: &mut Random) -> Settled {
     let path = open.url.path().to_owned();
-    let outcome = match dice.below(10) {
+    let outcome = match random.below(10) {
         0 => SettledOutcome::Failed(page_error(ErrorCode::ScrapeTimeout)),
         1 => SettledOutcome::Dropped(None),
         2 => SettledOutcome::Dropped(Some(page_error(ErrorCode::OutOfScope))),
         _ => SettledOutcome::Page {
-            document: Box::new(document(&path, &"text ".repeat(dice.below(50) as usize))),
-            credits: dice.below(4) as u32,
+            document: Box::new(document(&path, &"text ".repeat(random.below(50) as usize))),
+            credits: random.below(4) as u32,
         },
     };
     settled(&path, outcome)
 }
 
 /// State of the run of one seed.
-struct World {
-    place: Place,
+struct Run {
+    folder: TestFolder,
     runtime: Runtime,
     store: Store,
-    dice: Dice,
+    random: Random,
     now: Timestamp,
     team: TeamId,
     jobs: Vec<NewJob>,
@@ -160,17 +160,17 @@ fn runtime() -> Runtime {
         .unwrap()
 }
 
-impl World {
+impl Run {
     fn new(seed: u64) -> Self {
-        let place = Place::new("random");
+        let folder = TestFolder::new("random");
         let runtime = runtime();
-        let mut dice = Dice(seed);
+        let mut random = Random(seed);
         let (store, team, jobs) = runtime.block_on(async {
-            let store = place.open().await;
+            let store = folder.open().await;
             let team = store.ensure_team("team").await.unwrap();
             let jobs = vec![
-                crawl_with_events(team, 1 + dice.below(30)),
-                crawl_with_events(team, 1 + dice.below(5)),
+                crawl_with_events(team, 1 + random.below(30)),
+                crawl_with_events(team, 1 + random.below(5)),
             ];
             for job in &jobs {
                 store.create_crawl(job, None).await.unwrap();
@@ -178,11 +178,11 @@ impl World {
             (store, team, jobs)
         });
         let documents = vec![Vec::new(); jobs.len()];
-        let mut world = Self {
-            place,
+        let mut run = Self {
+            folder,
             runtime,
             store,
-            dice,
+            random,
             now: NOW,
             team,
             jobs,
@@ -190,8 +190,8 @@ impl World {
             former: Vec::new(),
             documents,
         };
-        world.take_over();
-        world
+        run.take_over();
+        run
     }
 
     /// Creates new owners for every shard that can be leased.
@@ -213,12 +213,12 @@ impl World {
     }
 
     fn step(&mut self) {
-        match self.dice.below(100) {
+        match self.random.below(100) {
             0..70 => self.commit(),
             70..80 => self.crash_in_commit(),
             80..88 => self.lose_leases(),
             88..98 => self.former_owner_commits(),
-            _ if self.dice.chance(20) => self.cancel(),
+            _ if self.random.chance(20) => self.cancel(),
             _ => self.commit(),
         }
         self.check();
@@ -229,7 +229,7 @@ impl World {
         let mut batches = Vec::new();
         for owner in &self.owners {
             if !owner.ended {
-                batches.push((owner.lease.clone(), owner.batch(&mut self.dice)));
+                batches.push((owner.lease.clone(), owner.batch(&mut self.random)));
             }
         }
         let (store, now) = (self.store.clone(), self.now);
@@ -249,13 +249,13 @@ impl World {
             answers
         });
         for (lease, batch, answer) in answers {
-            let lost = self.dice.chance(15);
+            let lost = self.random.chance(15);
             let owner = self.owners.iter_mut().find(|owner| owner.lease == lease).unwrap();
             if lost {
                 // The reply is lost: the same batch is sent again.
                 let again = self
                     .runtime
-                    .block_on(store_again(&self.store, &lease, &batch, now));
+                    .block_on(commit_again(&self.store, &lease, &batch, now));
                 let (state, snapshot) = again;
                 owner.restore(snapshot);
                 owner.ended = state == JobState::Ended;
@@ -267,17 +267,17 @@ impl World {
 
     /// Crashes somewhere during a commit, and restarts.
     fn crash_in_commit(&mut self) {
-        let owner = self.dice.below(self.owners.len() as u64) as usize;
+        let owner = self.random.below(self.owners.len() as u64) as usize;
         let owner = &self.owners[owner];
         if !owner.ended {
             let (store, lease, now) = (self.store.clone(), owner.lease.clone(), self.now);
-            let batch = owner.batch(&mut self.dice);
+            let batch = owner.batch(&mut self.random);
             self.runtime
                 .spawn(async move { store.commit(&lease, &batch, now, LEASE_MS).await.map(|_| ()) });
         }
-        std::thread::sleep(std::time::Duration::from_micros(self.dice.below(3000)));
+        std::thread::sleep(std::time::Duration::from_micros(self.random.below(3000)));
         std::mem::replace(&mut self.runtime, runtime()).shutdown_background();
-        self.store = self.runtime.block_on(self.place.open());
+        self.store = self.runtime.block_on(self.folder.open());
         self.take_over();
         // The snapshot shows whether the commit of the dead process succeeded.
         let ended: Vec<_> = self
@@ -303,12 +303,12 @@ impl World {
         if self.former.is_empty() {
             return;
         }
-        let at = self.dice.below(self.former.len() as u64) as usize;
+        let at = self.random.below(self.former.len() as u64) as usize;
         let (lease, last_batch) = self.former[at].clone();
-        let path = format!("/{}", self.dice.below(URLS));
+        let path = format!("/{}", self.random.below(URLS));
         let late = Batch {
             offers: vec![offer(&path)],
-            ..batch(last_batch + self.dice.below(3))
+            ..batch(last_batch + self.random.below(3))
         };
         let answer = self
             .runtime
@@ -317,7 +317,7 @@ impl World {
     }
 
     fn cancel(&mut self) {
-        let at = self.dice.below(self.jobs.len() as u64) as usize;
+        let at = self.random.below(self.jobs.len() as u64) as usize;
         let before = self.status(&self.jobs[at]);
         let answer = self
             .runtime
@@ -334,7 +334,7 @@ impl World {
             .find(|owner| owner.lease.job == self.jobs[at].id)
             && !owner.ended
         {
-            let batch = owner.batch(&mut self.dice);
+            let batch = owner.batch(&mut self.random);
             let answer = self.store.commit(&owner.lease, &batch, self.now, LEASE_MS);
             let answer = self.runtime.block_on(answer).unwrap();
             assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
@@ -413,7 +413,7 @@ impl World {
                 last.settled = owner
                     .open
                     .values()
-                    .map(|open| outcome(open, &mut self.dice))
+                    .map(|open| outcome(open, &mut self.random))
                     .collect();
                 last.end = Some(JobEnd::Completed);
                 let answer = self.store.commit(&owner.lease, &last, self.now, LEASE_MS);
@@ -463,7 +463,7 @@ impl World {
     }
 }
 
-async fn store_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp) -> (JobState, Snapshot) {
+async fn commit_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp) -> (JobState, Snapshot) {
     match store.commit(lease, batch, now, LEASE_MS).await {
         Err(CommitError::Repeated(repeated)) => (repeated.state, repeated.snapshot),
         other => panic!("expected a repeated batch, got {other:?}"),
@@ -472,11 +472,11 @@ async fn store_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp
 
 fn check(seed: u64) {
     eprintln!("seed {seed}");
-    let mut world = World::new(seed);
+    let mut run = Run::new(seed);
     for _ in 0..STEPS {
-        world.step();
+        run.step();
     }
-    world.finish();
+    run.finish();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::prepared::{UrlList, page_lists};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::events::Event;
-use crate::sqlite::jobs::{Asked, Earlier, remember};
+use crate::sqlite::jobs::{EarlierRequest, IdempotentRequest, store_idempotency_key};
 use crate::sqlite::rows::{blob, int};
 
 /// A batch scrape has one shard.
@@ -31,42 +31,42 @@ impl Sqlite {
         now: Timestamp,
     ) -> Result<AddPagesOutcome, StoreError> {
         let lists = page_lists(pages).await?;
-        let asked = Asked {
+        let request = IdempotentRequest {
             team,
             job,
             at: now,
             idempotency: idempotency.cloned(),
         };
         self.writer
-            .run(move |connection| Box::pin(add(connection, asked, lists)))
+            .run(move |connection| Box::pin(add(connection, request, lists)))
             .await
     }
 }
 
 async fn add(
     connection: &mut SqliteConnection,
-    asked: Asked,
+    request: IdempotentRequest,
     lists: Vec<UrlList>,
 ) -> Result<AddPagesOutcome, StoreError> {
-    if let Some(earlier) = asked.earlier_answer(connection).await? {
+    if let Some(earlier) = request.find_earlier_request(connection).await? {
         return Ok(match earlier {
-            Earlier::Same(id) => AddPagesOutcome::Repeated(id),
-            Earlier::Reused => AddPagesOutcome::KeyReused,
+            EarlierRequest::Same(id) => AddPagesOutcome::Repeated(id),
+            EarlierRequest::OtherBody => AddPagesOutcome::KeyReused,
         });
     }
-    let there = query(
+    let is_batch = query(
         "SELECT 1 AS there FROM job WHERE id = ?1 AND team_id = ?2 AND kind = ?3
             AND (expires_at IS NULL OR expires_at > ?4)",
     )
-    .bind(blob(asked.job.0))
-    .bind(blob(asked.team.0))
+    .bind(blob(request.job.0))
+    .bind(blob(request.team.0))
     .bind(JobKind::BatchScrape.as_str())
-    .bind(int(asked.at.0))
+    .bind(int(request.at.0))
     .fetch_optional(&mut *connection)
     .await?;
-    let Some((mut job, status)) = JobInCommit::read(connection, asked.job, SHARD)
+    let Some((mut job, status)) = JobInCommit::read(connection, request.job, SHARD)
         .await?
-        .filter(|_| there.is_some())
+        .filter(|_| is_batch.is_some())
     else {
         return Ok(AddPagesOutcome::NotFound);
     };
@@ -77,20 +77,20 @@ async fn add(
     if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
         return Ok(AddPagesOutcome::Full);
     }
-    let new = job.take_pages(connection, &lists).await?;
+    let new = job.add_batch_pages(connection, &lists).await?;
     if new > 0 {
         if status != JobStatus::Scraping {
-            reopen(connection, asked.job).await?;
-            job.event(connection, Event::Started, asked.at).await?;
+            reopen(connection, request.job).await?;
+            job.event(connection, Event::Started, request.at).await?;
         }
-        job.write(connection, asked.at).await?;
+        job.write(connection, request.at).await?;
     }
-    remember(connection, &asked).await?;
+    store_idempotency_key(connection, &request).await?;
     Ok(AddPagesOutcome::Added(new))
 }
 
 /// Stores the pages of a batch scrape that was just inserted.
-pub(crate) async fn insert_given(
+pub(crate) async fn insert_batch_pages(
     connection: &mut SqliteConnection,
     job: JobId,
     lists: &[UrlList],
@@ -98,7 +98,7 @@ pub(crate) async fn insert_given(
 ) -> Result<(), StoreError> {
     if let Some((mut job, _)) = JobInCommit::read(connection, job, SHARD).await? {
         job.page_limit = 0;
-        job.take_pages(connection, lists).await?;
+        job.add_batch_pages(connection, lists).await?;
         job.write(connection, now).await?;
     }
     Ok(())
@@ -120,7 +120,7 @@ async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), Sto
 
 impl JobInCommit {
     /// Inserts the pages that are new and raises the page limit by their number. Returns that number.
-    async fn take_pages(
+    async fn add_batch_pages(
         &mut self,
         connection: &mut SqliteConnection,
         lists: &[UrlList],

@@ -165,7 +165,7 @@ pub(crate) async fn insert_pages(
                 let scrape = document.scrape_id.map(hex::encode);
                 let size = document.size_bytes;
                 if let Some(version) = document.version {
-                    versions::keep(connection, account.job, version, now).await?;
+                    versions::upsert(connection, account.job, version, now).await?;
                 }
                 (page.seq, key, scrape, document.status_code, size, Some(last_body))
             }

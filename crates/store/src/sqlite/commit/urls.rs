@@ -21,11 +21,11 @@ pub(super) const BLOCK: &str =
 
 /// State of a URL that is new to the job.
 #[derive(Clone, Copy)]
-enum New {
+enum NewUrl {
     /// It may be admitted.
     Spare,
     /// Blocked by robots.txt.
-    Refused,
+    Blocked,
 }
 
 impl JobInCommit {
@@ -46,7 +46,7 @@ impl JobInCommit {
     }
 
     /// Records redirect targets: a spare one is never admitted, an unknown one becomes known.
-    pub(super) async fn know_aliases(
+    pub(super) async fn record_aliases(
         &mut self,
         connection: &mut SqliteConnection,
         aliases: &UrlList,
@@ -79,7 +79,7 @@ impl JobInCommit {
     }
 
     /// Records URLs blocked by robots.txt: they are listed for the caller and never admitted from now on.
-    pub(super) async fn know_robots_blocked(
+    pub(super) async fn record_robots_blocked(
         &mut self,
         connection: &mut SqliteConnection,
         blocked: &UrlList,
@@ -92,7 +92,7 @@ impl JobInCommit {
             .bind(blocked.json.clone())
             .execute(&mut *connection)
             .await?;
-        self.insert_new(connection, blocked, New::Refused).await
+        self.insert_new(connection, blocked, NewUrl::Blocked).await
     }
 
     /// Stores new URLs as spare, in order, after those that already wait.
@@ -101,7 +101,7 @@ impl JobInCommit {
         connection: &mut SqliteConnection,
         offers: &UrlList,
     ) -> Result<(), StoreError> {
-        self.insert_new(connection, offers, New::Spare).await
+        self.insert_new(connection, offers, NewUrl::Spare).await
     }
 
     /// Inserts URLs that are new to the job, up to [`Self::rows_left`].
@@ -109,15 +109,15 @@ impl JobInCommit {
         &mut self,
         connection: &mut SqliteConnection,
         list: &UrlList,
-        new: New,
+        new: NewUrl,
     ) -> Result<(), StoreError> {
         if list.len == 0 {
             return Ok(());
         }
         let first = self.take_positions(list.len);
         let (state, robots_blocked) = match new {
-            New::Spare => ("spare", false),
-            New::Refused => ("known", true),
+            NewUrl::Spare => ("spare", false),
+            NewUrl::Blocked => ("known", true),
         };
         let added = query(
             "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
@@ -171,8 +171,8 @@ impl JobInCommit {
         &mut self,
         connection: &mut SqliteConnection,
     ) -> Result<Vec<Admitted>, StoreError> {
-        let places = self.page_limit.saturating_sub(self.admitted);
-        if places == 0 {
+        let free = self.page_limit.saturating_sub(self.admitted);
+        if free == 0 {
             return Ok(Vec::new());
         }
         let rows = query(
@@ -181,7 +181,7 @@ impl JobInCommit {
              RETURNING url_key, url, depth, source, position",
         )
         .bind(blob(self.account.job.0))
-        .bind(int(places))
+        .bind(int(free))
         .fetch_all(connection)
         .await?;
         self.admitted += rows.len() as u64;

@@ -55,7 +55,7 @@ async fn deliver_all(store: &Store, job: &NewJob) -> Vec<String> {
     names
 }
 
-pub(crate) async fn given_pages_are_stored_with_their_batch(store: &Store) {
+pub(crate) async fn batch_pages_are_stored_with_their_job(store: &Store) {
     let team = team(store).await;
     let job = job(team, 3);
     let entry = Idempotency {
@@ -122,7 +122,7 @@ pub(crate) async fn pages_are_added_to_a_running_batch(store: &Store) {
     );
 }
 
-pub(crate) async fn an_ended_batch_that_gets_pages_runs_again(store: &Store) {
+pub(crate) async fn adding_pages_restarts_an_ended_batch(store: &Store) {
     let job = NewJob {
         webhook: Some(WebhookEvents::ALL),
         request: r#"{"webhook":"http://receiver.test/"}"#.into(),
@@ -176,7 +176,7 @@ pub(crate) async fn an_ended_batch_that_gets_pages_runs_again(store: &Store) {
     assert_eq!(deliver_all(store, &job).await, [round.clone(), round].concat());
 }
 
-pub(crate) async fn only_a_batch_that_lives_takes_pages(store: &Store) {
+pub(crate) async fn pages_are_added_only_to_a_stored_uncancelled_batch(store: &Store) {
     let team = team(store).await;
     let job = job(team, 1);
     store.create_batch(&job, given(&["/1"]), None).await.unwrap();

@@ -17,7 +17,7 @@ pub(crate) fn cache_key(path: &str) -> CacheKey {
     CacheKey::of_site_file(&url(path))
 }
 
-pub(crate) fn answer(team: TeamId, path: &str, fetched_at: Timestamp) -> NewCachedPage {
+pub(crate) fn cached_response(team: TeamId, path: &str, fetched_at: Timestamp) -> NewCachedPage {
     NewCachedPage {
         team,
         key: cache_key(path),
@@ -44,11 +44,13 @@ pub(crate) async fn body(
     found.map(|page| page.body)
 }
 
-pub(crate) async fn the_newest_answer_is_kept_per_team(store: &Store) {
+pub(crate) async fn the_newest_response_is_cached_per_team(store: &Store) {
     let team = store.ensure_team("caching").await.unwrap();
     let stranger = store.ensure_team("caching elsewhere").await.unwrap();
     assert_eq!(body(store, team, "/a", ANY, NOW).await, None);
-    store.cache_page(answer(team, "/a", NOW), b"first".to_vec()).await;
+    store
+        .cache_page(cached_response(team, "/a", NOW), b"first".to_vec())
+        .await;
     store.ping().await.unwrap();
     let found = store.cached_page(team, cache_key("/a"), ANY, NOW).await.unwrap();
     let kept = CachedPage {
@@ -74,12 +76,14 @@ pub(crate) async fn the_newest_answer_is_kept_per_team(store: &Store) {
     }
 
     store
-        .cache_page(answer(team, "/a", later(5)), b"second".to_vec())
+        .cache_page(cached_response(team, "/a", later(5)), b"second".to_vec())
         .await;
     store
-        .cache_page(answer(team, "/a", later(4)), b"late".to_vec())
+        .cache_page(cached_response(team, "/a", later(4)), b"late".to_vec())
         .await;
-    store.cache_page(answer(team, "/empty", NOW), Vec::new()).await;
+    store
+        .cache_page(cached_response(team, "/empty", NOW), Vec::new())
+        .await;
     store.ping().await.unwrap();
     assert_eq!(
         body(store, team, "/a", ANY, later(9)).await,
@@ -88,17 +92,22 @@ pub(crate) async fn the_newest_answer_is_kept_per_team(store: &Store) {
     assert_eq!(body(store, team, "/empty", ANY, NOW).await, Some(Vec::new()));
 }
 
-pub(crate) async fn pages_are_known_by_their_site(store: &Store) {
+pub(crate) async fn known_pages_are_listed_by_site(store: &Store) {
     let team = store.ensure_team("knowing").await.unwrap();
     let sitemap = NewCachedPage {
         site: None,
-        ..answer(team, "/sitemap.xml", NOW)
+        ..cached_response(team, "/sitemap.xml", NOW)
     };
     let foreign = NewCachedPage {
         site: Some("other.test".to_owned()),
-        ..answer(team, "/c", NOW)
+        ..cached_response(team, "/c", NOW)
     };
-    for page in [answer(team, "/a", NOW), sitemap, foreign, answer(team, "/b", NOW)] {
+    for page in [
+        cached_response(team, "/a", NOW),
+        sitemap,
+        foreign,
+        cached_response(team, "/b", NOW),
+    ] {
         store.cache_page(page, b"body".to_vec()).await;
     }
     store.ping().await.unwrap();
@@ -109,14 +118,16 @@ pub(crate) async fn pages_are_known_by_their_site(store: &Store) {
     assert_eq!(store.known_pages(team, "site.test", 1).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn copies_go_when_nobody_may_get_them(store: &Store) {
+pub(crate) async fn responses_expire_when_too_old_for_any_request(store: &Store) {
     let team = store.ensure_team("forgetting").await.unwrap();
     let sitemap = NewCachedPage {
         site: None,
-        ..answer(team, "/sitemap.xml", NOW)
+        ..cached_response(team, "/sitemap.xml", NOW)
     };
     store.cache_page(sitemap, b"body".to_vec()).await;
-    store.cache_page(answer(team, "/a", NOW), b"body".to_vec()).await;
+    store
+        .cache_page(cached_response(team, "/a", NOW), b"body".to_vec())
+        .await;
     for (now, sitemap, page) in [
         (later(SITEMAP_CACHE_MS), true, true),
         (later(SITEMAP_CACHE_MS + 1), false, true),

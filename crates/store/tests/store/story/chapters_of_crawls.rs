@@ -51,7 +51,7 @@ fn paths(committed: &Committed) -> Vec<&str> {
         .collect()
 }
 
-pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
+pub(crate) async fn an_idempotency_key_creates_one_job(store: &Store) {
     let team = team(store).await;
     let entry = Idempotency {
         key: "once".into(),
@@ -98,7 +98,7 @@ pub(crate) async fn a_job_is_made_once_per_idempotency_key(store: &Store) {
     }
 }
 
-pub(crate) async fn a_refused_job_leaves_nothing(store: &Store) {
+pub(crate) async fn a_job_that_fails_to_insert_stores_nothing(store: &Store) {
     let team = team(store).await;
     let first = crawl(team, 10);
     assert_eq!(
@@ -209,7 +209,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     );
 }
 
-pub(crate) async fn never_more_places_than_the_limit(store: &Store) {
+pub(crate) async fn admission_never_exceeds_the_limit(store: &Store) {
     let job = crawl(team(store).await, 2);
     let lease = start(store, &job).await;
     let answer = commit(
@@ -241,7 +241,7 @@ pub(crate) async fn never_more_places_than_the_limit(store: &Store) {
     assert_eq!(row(store, &job).await.admitted, 2);
 }
 
-pub(crate) async fn a_place_given_back_goes_to_the_next_offer(store: &Store) {
+pub(crate) async fn a_dropped_page_is_replaced_by_the_next_spare(store: &Store) {
     let job = crawl(team(store).await, 2);
     let lease = start(store, &job).await;
     let found = offers(&["/1", "/2", "/3", "/4", "/5"]);
@@ -318,7 +318,7 @@ pub(crate) async fn a_known_url_is_never_admitted(store: &Store) {
     );
 }
 
-pub(crate) async fn an_end_is_refused_while_urls_are_open(store: &Store) {
+pub(crate) async fn a_job_does_not_end_while_urls_are_open(store: &Store) {
     let job = crawl(team(store).await, 1);
     let lease = start(store, &job).await;
     commit(
@@ -435,7 +435,7 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     );
 }
 
-pub(crate) async fn a_failed_crawl_says_why(store: &Store) {
+pub(crate) async fn a_failed_crawl_stores_its_error(store: &Store) {
     let job = crawl(team(store).await, 3);
     let lease = start(store, &job).await;
     commit(

@@ -58,7 +58,7 @@ async fn log(
     store.delivery_log(job.team, job.id, &query).await.unwrap()
 }
 
-pub(crate) async fn events_are_owed_in_order(store: &Store) {
+pub(crate) async fn events_are_delivered_in_order(store: &Store) {
     assert_eq!(store.next_event_at(NOW).await.unwrap(), None);
     let job = crawl_with_events(team(store).await, 5);
     let lease = start(store, &job).await;
@@ -218,7 +218,7 @@ pub(crate) async fn an_attempt_is_retried_or_given_up(store: &Store) {
     assert_eq!((strange.deliveries.len(), strange.delivered), (0, 0));
 }
 
-pub(crate) async fn only_subscribed_events_are_owed(store: &Store) {
+pub(crate) async fn only_subscribed_events_are_stored(store: &Store) {
     let wanted = WebhookEvents {
         completed: true,
         ..WebhookEvents::default()

@@ -168,7 +168,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
     store.cancel(job.team, job.id, NOW).await.unwrap();
 }
 
-pub(crate) async fn a_cancelled_job_takes_nothing_more(store: &Store) {
+pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
     let job = crawl(team(store).await, 3);
     let lease = start(store, &job).await;
     commit(

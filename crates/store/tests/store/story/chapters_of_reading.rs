@@ -12,7 +12,7 @@ use crate::fixtures::{
     offers, page, page_error, page_with, settled, url,
 };
 
-pub(crate) async fn documents_are_cut_by_bytes(store: &Store) {
+pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
     let job = crawl(team(store).await, 10);
     let lease = start(store, &job).await;
     commit(
@@ -74,7 +74,7 @@ pub(crate) async fn documents_are_cut_by_bytes(store: &Store) {
     store.cancel(job.team, job.id, NOW).await.unwrap();
 }
 
-pub(crate) async fn a_page_is_found_where_it_was_offered_first(store: &Store) {
+pub(crate) async fn found_on_is_the_page_of_the_first_offer(store: &Store) {
     let job = crawl(team(store).await, 10);
     let lease = start(store, &job).await;
     let first = Batch {
@@ -229,7 +229,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
     assert_eq!(recent(9, later(20 + RETENTION_MS)).await, [jobs[1], jobs[0]]);
 }
 
-pub(crate) async fn a_job_is_its_teams_alone(store: &Store) {
+pub(crate) async fn a_job_is_visible_only_to_its_team(store: &Store) {
     let job = crawl(team(store).await, 1);
     store.create_crawl(&job, None).await.unwrap();
     let stranger = store.ensure_team("stranger").await.unwrap();
@@ -333,7 +333,7 @@ pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
     store.cancel(job.team, job.id, NOW).await.unwrap();
 }
 
-pub(crate) async fn without_retention_nothing_is_kept(store: &Store) {
+pub(crate) async fn zero_retention_scrapes_store_no_document(store: &Store) {
     let team = store.ensure_team("discreet").await.unwrap();
     let job = NewJob {
         zero_data_retention: true,
@@ -367,7 +367,7 @@ pub(crate) async fn without_retention_nothing_is_kept(store: &Store) {
     assert_eq!(store.activity(team, &query).await.unwrap()[0].target, None);
 }
 
-pub(crate) async fn expired_jobs_go_and_their_ledger_stays(store: &Store) {
+pub(crate) async fn expired_jobs_are_deleted_but_not_their_ledger(store: &Store) {
     let team = store.ensure_team("expiry").await.unwrap();
     let job = crawl_with_events(team, 1000);
     let lease = start(store, &job).await;

@@ -34,7 +34,7 @@ async fn left(store: &Store, job: JobId, skip: u64) -> (usize, u64) {
     (chunk.documents.len(), chunk.next_skip)
 }
 
-pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
+pub(crate) async fn documents_are_deleted_once_delivered(store: &Store) {
     let team = store.ensure_team("discreet crawls").await.unwrap();
     let kept = crawl(team, 3);
     let job = NewJob {
@@ -49,8 +49,8 @@ pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
         [None, Some(0), Some(1)]
     );
     assert!(store.found_on(job.id, 9).await.unwrap().is_empty());
-    for told in [&kept, &job] {
-        store.delete_delivered(told.id, 0, 2).await.unwrap();
+    for job in [&kept, &job] {
+        store.delete_delivered(job.id, 0, 2).await.unwrap();
     }
     assert_eq!(
         left(store, job.id, 0).await,
@@ -84,7 +84,7 @@ pub(crate) async fn documents_go_once_they_are_told(store: &Store) {
     assert_eq!(store.ledger_total(team).await.unwrap(), 6);
 }
 
-pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
+pub(crate) async fn a_document_is_kept_until_its_webhook_is_delivered(store: &Store) {
     let team = store.ensure_team("discreet receivers").await.unwrap();
     let job = NewJob {
         zero_data_retention: true,
@@ -129,7 +129,7 @@ pub(crate) async fn a_receiver_gets_what_a_reader_had_before(store: &Store) {
     );
 }
 
-pub(crate) async fn addresses_and_errors_go_with_the_last_document(store: &Store) {
+pub(crate) async fn urls_and_errors_are_deleted_after_the_last_document(store: &Store) {
     let team = store.ensure_team("discreet addresses").await.unwrap();
     let discreet = NewJob {
         zero_data_retention: true,

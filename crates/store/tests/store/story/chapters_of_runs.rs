@@ -14,7 +14,7 @@ fn completed(result: &str, credits: u32) -> RunEnd {
         error: None,
         result: Some(result.to_owned()),
         credits,
-        told: Some(r#"{"told":1}"#.to_owned()),
+        event_data: Some(r#"{"answer":1}"#.to_owned()),
     }
 }
 
@@ -55,11 +55,11 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     assert_eq!(first.event, "extract.started");
     let last = deliver(store, job.id, owed).await.unwrap();
     assert_eq!(last.event, "extract.completed");
-    let told = EventSubject::Told {
-        told: r#"{"told":1}"#.to_owned(),
+    let expected = EventSubject::Run {
+        data: r#"{"answer":1}"#.to_owned(),
         error: None,
     };
-    assert_eq!(last.subject, told);
+    assert_eq!(last.subject, expected);
     assert_eq!(deliver(store, job.id, owed).await, None);
 }
 

@@ -6,11 +6,11 @@ use harvestman_core::search::{PageText, Query, Window};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{NewCachedPage, Store};
 
-use super::chapters_of_cache::answer;
+use super::chapters_of_cache::cached_response;
 use crate::fixtures::{NOW, later, url};
 
 /// Caches a page with this Markdown.
-async fn keep(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_at: Timestamp) {
+async fn cache_page(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_at: Timestamp) {
     let page = NewCachedPage {
         text: Some(PageText::of(
             &url(path),
@@ -18,7 +18,7 @@ async fn keep(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_a
             None,
             markdown,
         )),
-        ..answer(team, path, fetched_at)
+        ..cached_response(team, path, fetched_at)
     };
     store.cache_page(page, markdown.as_bytes().to_vec()).await;
     store.ping().await.unwrap();
@@ -34,11 +34,11 @@ async fn found(store: &Store, team: TeamId, query: &str, hosts: &[&str], window:
     found.iter().map(|page| page.url.path().to_owned()).collect()
 }
 
-pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
+pub(crate) async fn cached_pages_are_searched_by_their_team_only(store: &Store) {
     let team = store.ensure_team("searching").await.unwrap();
     let stranger = store.ensure_team("searching elsewhere").await.unwrap();
     let any = Window::default();
-    keep(
+    cache_page(
         store,
         team,
         "/herons",
@@ -46,7 +46,7 @@ pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
         NOW,
     )
     .await;
-    keep(
+    cache_page(
         store,
         team,
         "/ducks",
@@ -54,7 +54,7 @@ pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
         later(50),
     )
     .await;
-    keep(store, stranger, "/secret", "A heron of another team.", NOW).await;
+    cache_page(store, stranger, "/secret", "A heron of another team.", NOW).await;
 
     assert_eq!(
         found(store, team, "standing herons", &[], &any).await,
@@ -90,16 +90,16 @@ pub(crate) async fn kept_pages_are_found_by_their_team(store: &Store) {
     assert_eq!(store.cached_page_by_id(stranger, herons.id).await.unwrap(), None);
 
     // A newer response is found only by its own words; one without text keeps the indexed text.
-    keep(store, team, "/ducks", "Geese now.", later(60)).await;
+    cache_page(store, team, "/ducks", "Geese now.", later(60)).await;
     store
-        .cache_page(answer(team, "/ducks", later(70)), b"?".to_vec())
+        .cache_page(cached_response(team, "/ducks", later(70)), b"?".to_vec())
         .await;
     store.ping().await.unwrap();
     assert_eq!(found(store, team, "dive", &[], &any).await, [""; 0]);
     assert_eq!(found(store, team, "geese", &[], &any).await, ["/ducks"]);
 }
 
-pub(crate) async fn what_is_asked_is_never_an_operator(store: &Store) {
+pub(crate) async fn query_text_is_never_an_operator(store: &Store) {
     let team = store.ensure_team("searching").await.unwrap();
     for query in [
         "\"",
@@ -121,18 +121,18 @@ pub(crate) async fn what_is_asked_is_never_an_operator(store: &Store) {
         "a\"b\"c",
     ] {
         let query = Query::of(query);
-        let asked = store
+        let result = store
             .search_pages(team, &query, &["a\"b", "*"], &Window::default(), 10)
             .await;
-        assert!(asked.is_ok(), "{query:?}: {asked:?}");
-        let asked = store
+        assert!(result.is_ok(), "{query:?}: {result:?}");
+        let result = store
             .search_pages(team, &query, &[], &Window::default(), 10)
             .await;
-        assert!(asked.is_ok(), "{query:?}: {asked:?}");
+        assert!(result.is_ok(), "{query:?}: {result:?}");
     }
 }
 
-pub(crate) async fn found_pages_go_with_their_copies(store: &Store) {
+pub(crate) async fn expired_responses_are_not_found(store: &Store) {
     let team = store.ensure_team("searching").await.unwrap();
     let any = Window::default();
     assert_eq!(found(store, team, "herons", &[], &any).await, ["/herons"]);

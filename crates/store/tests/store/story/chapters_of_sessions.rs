@@ -63,7 +63,7 @@ pub(crate) async fn a_session_ends_once_and_is_charged_once(store: &Store) {
     assert_eq!(activity[0].target.as_deref(), Some("http://site.test/"));
 }
 
-pub(crate) async fn a_session_never_outlives_its_time(store: &Store) {
+pub(crate) async fn a_session_ends_no_later_than_it_expires(store: &Store) {
     let team = store.ensure_team("late").await.unwrap();
     let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
     store.begin_session(&new).await.unwrap();
@@ -76,7 +76,7 @@ pub(crate) async fn a_session_never_outlives_its_time(store: &Store) {
     assert_eq!(row.end, Some(SessionEnd { at, credits: 20 }));
 }
 
-pub(crate) async fn the_use_of_a_session_is_noted(store: &Store) {
+pub(crate) async fn the_last_use_of_a_session_is_updated(store: &Store) {
     let team = store.ensure_team("used").await.unwrap();
     let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
     store.begin_session(&new).await.unwrap();
@@ -133,7 +133,7 @@ pub(crate) async fn sessions_are_listed_newest_first_for_a_day(store: &Store) {
     assert_eq!(store.sessions(team, None, NOW).await.unwrap(), []);
 }
 
-pub(crate) async fn a_session_continues_one_scrape_at_most(store: &Store) {
+pub(crate) async fn a_session_continues_at_most_one_scrape(store: &Store) {
     let team = store.ensure_team("bound").await.unwrap();
     let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
     store.begin_session(&new).await.unwrap();
@@ -151,7 +151,7 @@ pub(crate) async fn a_session_continues_one_scrape_at_most(store: &Store) {
     store.end_session(id, NOW, NOW).await.unwrap();
 }
 
-pub(crate) async fn a_scrape_is_known_by_where_it_came_from(store: &Store) {
+pub(crate) async fn the_origin_of_a_scrape_is_returned(store: &Store) {
     let team = store.ensure_team("origins").await.unwrap();
     let job = new_job(team, JobKind::Scrape, 1);
     store.begin_scrape(&job).await.unwrap();
@@ -175,7 +175,7 @@ pub(crate) async fn a_scrape_is_known_by_where_it_came_from(store: &Store) {
     assert_eq!(of(scrape_id()).await, None);
 }
 
-pub(crate) async fn a_profile_is_the_last_that_was_kept(store: &Store) {
+pub(crate) async fn the_last_saved_profile_is_returned(store: &Store) {
     let team = store.ensure_team("profiles").await.unwrap();
     let other = store.ensure_team("other profiles").await.unwrap();
     assert_eq!(store.profile(team, "shop").await.unwrap(), None);

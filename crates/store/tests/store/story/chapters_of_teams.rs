@@ -11,7 +11,7 @@ use harvestman_store::{
 
 use crate::fixtures::{NOW, document, later, new_job, offer};
 
-pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
+pub(crate) async fn keys_are_looked_up_by_hash(store: &Store) {
     assert!(!store.has_keys().await.unwrap());
     let team = store.ensure_team("first").await.unwrap();
     assert_eq!(store.ensure_team("first").await.unwrap(), team);
@@ -31,7 +31,7 @@ pub(crate) async fn a_key_is_found_by_its_hash(store: &Store) {
     store.ping().await.unwrap();
 }
 
-pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
+pub(crate) async fn a_revoked_key_is_rejected(store: &Store) {
     let team = store.ensure_team("keys").await.unwrap();
     let print = KeyFingerprint {
         hash: [4; 32],
@@ -86,7 +86,7 @@ pub(crate) async fn a_revoked_key_opens_nothing(store: &Store) {
     assert_eq!(revoke(None, second).await, RevokeOutcome::Revoked);
 }
 
-pub(crate) async fn a_team_has_a_plan_and_a_secret_of_its_own(store: &Store) {
+pub(crate) async fn teams_have_their_own_plan_and_webhook_secret(store: &Store) {
     let team = store.ensure_team("planned").await.unwrap();
     store.add_key(team, "one", [41; 32], NOW).await.unwrap();
     let listed = async || {
@@ -130,7 +130,7 @@ async fn charge(store: &Store, team: TeamId, key: Option<KeyId>, credits: u32, a
         .unwrap();
 }
 
-pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
+pub(crate) async fn usage_is_summed_by_month_and_key(store: &Store) {
     let team = store.ensure_team("usage").await.unwrap();
     let desk = store.add_key(team, "desk", [9; 32], NOW).await.unwrap();
     let lost = store.add_key(team, "lost", [10; 32], NOW).await.unwrap();
@@ -193,7 +193,7 @@ pub(crate) async fn usage_is_added_up_by_month_and_key(store: &Store) {
     }
 }
 
-pub(crate) async fn activity_is_read_newest_first_in_pages(store: &Store) {
+pub(crate) async fn activity_is_paged_newest_first(store: &Store) {
     let team = store.ensure_team("activity").await.unwrap();
     let mut made: Vec<JobId> = Vec::new();
     for minute in 0..5 {
@@ -249,7 +249,7 @@ pub(crate) async fn activity_is_read_newest_first_in_pages(store: &Store) {
     );
 }
 
-pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: &Store) {
+pub(crate) async fn activity_pages_have_no_gaps_or_duplicates_while_it_grows(store: &Store) {
     let team = store.ensure_team("busy").await.unwrap();
     let mut made = Vec::new();
     let note = async |made: &mut Vec<(Timestamp, JobId, JobKind)>, created_at| {
@@ -290,7 +290,7 @@ pub(crate) async fn activity_has_neither_gap_nor_repeat_while_more_comes(store: 
     assert!(made.len() > 180, "entries were added while the list was read");
 }
 
-pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
+pub(crate) async fn the_queue_counts_pages_without_an_outcome(store: &Store) {
     let team = store.ensure_team("queue").await.unwrap();
     let empty = TeamQueue {
         pending_pages: 0,
@@ -334,7 +334,7 @@ pub(crate) async fn a_queue_is_what_is_not_settled(store: &Store) {
     assert_eq!(pending().await, 0);
 }
 
-pub(crate) async fn a_call_without_a_job_leaves_its_price_and_activity(store: &Store) {
+pub(crate) async fn a_request_without_a_job_is_charged_and_listed(store: &Store) {
     let team = store.ensure_team("calls").await.unwrap();
     let [dear, free, lost, hidden] = [(); 4].map(|()| new_job(team, JobKind::Map, 0));
     let hidden = NewJob {

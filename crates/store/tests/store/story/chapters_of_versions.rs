@@ -34,7 +34,7 @@ async fn last(store: &Store, team: TeamId, tag: &str) -> Option<PageVersion> {
     store.page_version(team, &version_key(tag)).await.unwrap()
 }
 
-pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &Store) {
+pub(crate) async fn the_last_version_of_a_page_is_stored_per_team_and_tag(store: &Store) {
     let team = store.ensure_team("tracking").await.unwrap();
     let stranger = store.ensure_team("stranger").await.unwrap();
     assert_eq!(last(store, team, "").await, None);
@@ -79,7 +79,7 @@ pub(crate) async fn the_last_version_of_a_page_is_kept_per_team_and_tag(store: &
     store.cancel(team, job.id, NOW).await.unwrap();
 }
 
-pub(crate) async fn versions_outlive_their_jobs_but_not_without_retention(store: &Store) {
+pub(crate) async fn versions_outlive_their_jobs_except_with_zero_retention(store: &Store) {
     let team = store.ensure_team("tracking for long").await.unwrap();
     scrape(store, new_job(team, JobKind::Scrape, 1), &tracked("kept", "")).await;
     let discreet = NewJob {

@@ -4,8 +4,8 @@
 #![no_main]
 
 #[allow(dead_code)]
-#[path = "../../crates/content/tests/files/made.rs"]
-mod made;
+#[path = "../../crates/content/tests/files/fixtures.rs"]
+mod fixtures;
 
 use std::panic;
 use std::process;
@@ -28,13 +28,13 @@ fuzz_target!(
         };
         let text = || String::from_utf8_lossy(content);
         let (file_type, body) = match choice % 14 {
-            0 => (FileType::Docx, made::docx(&text())),
-            1 => (FileType::Xlsx, made::xlsx(&[("a", "visible", &text())])),
-            2 => (FileType::Pptx, made::pptx(&[("a", &[&text()])])),
-            3 => (FileType::Odt, made::open_document("text", &text())),
-            4 => (FileType::Ods, made::open_document("spreadsheet", &text())),
-            5 => (FileType::Odp, made::open_document("presentation", &text())),
-            6 => (FileType::Epub, made::epub(&[&text()])),
+            0 => (FileType::Docx, fixtures::docx(&text())),
+            1 => (FileType::Xlsx, fixtures::xlsx(&[("a", "visible", &text())])),
+            2 => (FileType::Pptx, fixtures::pptx(&[("a", &[&text()])])),
+            3 => (FileType::Odt, fixtures::open_document("text", &text())),
+            4 => (FileType::Ods, fixtures::open_document("spreadsheet", &text())),
+            5 => (FileType::Odp, fixtures::open_document("presentation", &text())),
+            6 => (FileType::Epub, fixtures::epub(&[&text()])),
             7 => (FileType::Rtf, [br"{\rtf1 ", content].concat()),
             8 => (FileType::Csv, content.to_vec()),
             9 => (FileType::Doc, content.to_vec()),

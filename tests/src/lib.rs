@@ -9,7 +9,7 @@
 mod client;
 pub mod crawled;
 pub mod docs_site;
-#[path = "../../crates/content/tests/files/made.rs"]
+#[path = "../../crates/content/tests/files/fixtures.rs"]
 pub mod files;
 pub mod hostile;
 pub mod json_service;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Trains the decision trees with which crates/content/src/main_content/judge.rs scores blocks of text.
+"""Trains the decision trees with which crates/content/src/main_content/classifier.rs scores blocks of text.
 
   cargo build --release -p harvestman-content --example samples
   for suite in article typed traps; do zcat CORPUS/pages-$suite.jsonl.gz | target/release/examples/samples; done > samples.jsonl
-  train.py CORPUS samples.jsonl crates/content/src/main_content/judge.trees
+  train.py CORPUS samples.jsonl crates/content/src/main_content/classifier.trees
 
 Prints the F1 of the pages in each third of the corpus with trees trained on the other two thirds (the F1 to expect on
 unseen pages; `cargo xtask score` only uses pages that the trees were trained on), then trains the trees on all pages.
@@ -85,7 +85,7 @@ def grow(chosen):
 
 
 def f1(page, chances):
-    """Returns the F1 of a page with the cut of best expected F1, as in judge.rs."""
+    """Returns the F1 of a page with the cut of best expected F1, as in classifier.rs."""
     sizes = np.maximum(page["features"][:, WORDS], 1)
     order = np.argsort(-chances, kind="stable")
     right, taken = np.cumsum((chances * sizes)[order]), np.cumsum(sizes[order])

@@ -1,17 +1,16 @@
 //! The data that a page states: objects of JSON-LD, microdata and RDFa, `meta` values, tables, lists, and
 //! label-value pairs. Their meaning to the caller is not decided here, and nothing is guessed from prose.
 
-mod items;
-mod linked;
+mod json_ld;
+mod lists;
+mod microdata;
 mod pairs;
-mod sections;
 mod table;
 
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::html::dom::{Dom, NodeId, attr, collapse};
-use crate::html::json_ld;
 use crate::html::tag::Tag;
 use crate::limits;
 
@@ -56,8 +55,8 @@ pub struct FactCell {
 
 /// Collects the facts of a page.
 pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
-    let mut objects = linked::objects(dom);
-    objects.extend(items::objects(dom, base));
+    let mut objects = self::json_ld::objects(dom);
+    objects.extend(microdata::objects(dom, base));
     objects.truncate(limits::FACT_OBJECTS);
     let (tables, mut pairs) = table::tables(dom, base);
     pairs.extend(pairs::pairs(dom));
@@ -67,8 +66,8 @@ pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
         meta: meta(dom),
         tables,
         pairs,
-        lists: sections::lists(dom),
-        title: json_ld::stated(dom).title,
+        lists: lists::lists(dom),
+        title: crate::html::json_ld::stated(dom).title,
     }
 }
 

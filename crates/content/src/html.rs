@@ -1,6 +1,6 @@
 //! HTML: parsing into one arena (`parse`, `dom`), and everything that is read from it without converting it.
 
-pub(crate) mod attribute_storm;
+pub(crate) mod attribute_limit;
 mod build;
 pub(crate) mod dom;
 pub(crate) mod frames;

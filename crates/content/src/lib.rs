@@ -15,7 +15,7 @@ mod limits;
 mod main_content;
 mod markdown;
 mod page;
-mod signs;
+mod render_signals;
 
 pub use decode::{Decoded, decode, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
@@ -24,4 +24,4 @@ pub use html::json_ld::day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, Page, Selection};
-pub use signs::{Mount, Scripts, Signs};
+pub use render_signals::{Mount, RenderSignals, Scripts};

@@ -4,25 +4,25 @@
 //! First, rules choose a part: elements with boilerplate names are dropped unless they hold much of the
 //! page's text; then the search descends from `body` as long as one child holds nearly all of the weight;
 //! then blocks of outgoing links are pruned. The result of these rules is one of the features by which the
-//! model in `judge` then decides on every block. Start with [`choose`].
+//! model in `classifier` then decides on every block. Start with [`choose`].
 
+mod apply;
+mod classifier;
+mod element_names;
 mod features;
 mod hints;
-mod judge;
 mod kind;
-mod mass;
-mod names;
 mod prune;
-mod settle;
 mod title;
+mod weights;
 mod words;
 
 use url::Url;
 
+use self::element_names::NameHints;
 use self::hints::Hint;
 use self::kind::Kind;
-use self::mass::Mass;
-use self::names::Names;
+use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -46,15 +46,15 @@ const LITTLE_WORDS: i64 = 12;
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let names = names::read(dom);
+    let names = element_names::read(dom);
     let (roots, kind) = by_rules(dom, url, &names, dropped);
     let kept = kept(dom, &roots, dropped);
-    let mass = Mass::of(dom, &vec![false; dom.nodes.len()]);
-    let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
-    let mut chances = judge::chances(&blocks);
+    let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
+    let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
+    let mut chances = classifier::chances(&blocks);
     let repeated = roots
         .last()
-        .and_then(|&root| title::repeated(dom, root, kind, &mass));
+        .and_then(|&root| title::repeated(dom, root, kind, &weights));
     let chosen = blocks.iter().find(|block| block.is_chosen_heading());
     let title = chosen
         .map(|block| block.id)
@@ -75,7 +75,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         .zip(&blocks)
         .map(|(&chance, block)| (chance, i64::from(block.size())))
         .collect();
-    let cut = judge::cut(&mut sized);
+    let cut = classifier::cut(&mut sized);
     let words = |least: i32| -> i64 {
         sized
             .iter()
@@ -86,7 +86,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     if words(cut) < LITTLE_WORDS && words(0) > LITTLE_WORDS {
         return roots;
     }
-    match settle::settle(dom, &mass, &blocks, &chances, cut, &kept, dropped) {
+    match apply::apply(dom, &weights, &blocks, &chances, cut, &kept, dropped) {
         true => vec![body],
         false => roots,
     }
@@ -123,13 +123,13 @@ pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
 /// Returns the text and the features of each block, from which the trees of the model are trained.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut dropped = vec![false; dom.nodes.len()];
-    let names = names::read(dom);
+    let names = element_names::read(dom);
     let (roots, kind) = by_rules(dom, url, &names, &mut dropped);
     let kept = kept(dom, &roots, &dropped);
     dropped.fill(false);
-    let mass = Mass::of(dom, &dropped);
+    let weights = TextWeights::of(dom, &dropped);
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let blocks = features::measure(dom, body, kind, &names, &mass, &kept);
+    let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
     let mut texts = vec![String::new(); dom.nodes.len()];
     let mut at = 1;
     while at < dom.len() {
@@ -139,7 +139,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
             continue;
         }
         let text = if tag == Tag::Br { " " } else { dom.text(at) };
-        texts[mass.block(at) as usize].push_str(text);
+        texts[weights.block(at) as usize].push_str(text);
         at += 1;
     }
     blocks
@@ -166,30 +166,38 @@ fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
 }
 
 /// Chooses the content by names and weights alone.
-fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec<NodeId>, Kind) {
+fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> (Vec<NodeId>, Kind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut kind = kind::kind(dom, url);
-    let mut mass = Mass::of(dom, dropped);
-    let whole = mass.weight(body).max(1);
-    if kind == Kind::Other && comments_percent(dom, body, names, &mass, whole) >= TALK_PERCENT {
+    let mut weights = TextWeights::of(dom, dropped);
+    let whole = weights.weight(body).max(1);
+    if kind == Kind::Other && comments_percent(dom, body, names, &weights, whole) >= TALK_PERCENT {
         kind = Kind::Forum;
     }
-    let whole_text = mass.text[body as usize];
-    mark_boilerplate(dom, body, kind, names, &mass, whole, dropped);
-    mass.clear();
-    mass.sum(dom, dropped);
-    let start = believed(dom, body, kind, &mass);
-    if kind == Kind::Other && is_prose(&mass, descend(dom, &mass, start, Kind::Article)) {
+    let whole_text = weights.text[body as usize];
+    mark_boilerplate(dom, body, kind, names, &weights, whole, dropped);
+    weights.clear();
+    weights.sum(dom, dropped);
+    let start = believed(dom, body, kind, &weights);
+    if kind == Kind::Other && is_prose(&weights, descend(dom, &weights, start, Kind::Article)) {
         kind = Kind::Article;
-        mark_boilerplate(dom, body, kind, names, &mass, mass.weight(body).max(1), dropped);
-        mass.clear();
-        mass.sum(dom, dropped);
+        mark_boilerplate(
+            dom,
+            body,
+            kind,
+            names,
+            &weights,
+            weights.weight(body).max(1),
+            dropped,
+        );
+        weights.clear();
+        weights.sum(dom, dropped);
     }
-    let root = descend(dom, &mass, believed(dom, body, kind, &mass), kind);
-    prune::prune(dom, root, kind, &mut mass, dropped);
-    mass.clear();
-    mass.sum(dom, dropped);
-    let chosen = mass.text[root as usize];
+    let root = descend(dom, &weights, believed(dom, body, kind, &weights), kind);
+    prune::prune(dom, root, kind, &mut weights, dropped);
+    weights.clear();
+    weights.sum(dom, dropped);
+    let chosen = weights.text[root as usize];
     if chosen < LITTLE_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
         // Too little text: keep everything that is not clearly boilerplate.
         dropped.fill(false);
@@ -197,16 +205,16 @@ fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec
             dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
                 || matches!(names[id as usize].hint, Hint::Hidden | Hint::Consent);
         }
-        mass.clear();
-        mass.sum(dom, dropped);
-        if mass.text[body as usize] <= chosen.max(20) {
+        weights.clear();
+        weights.sum(dom, dropped);
+        if weights.text[body as usize] <= chosen.max(20) {
             dropped.fill(false);
         }
         return (vec![body], kind);
     }
     let mut roots = vec![root];
     if kind == Kind::Article {
-        title::drop_repeated(dom, root, &mass, dropped);
+        title::drop_repeated(dom, root, &weights, dropped);
     } else if let Some(title) = title::outside(dom, body, root, dropped) {
         roots.insert(0, title);
     }
@@ -214,12 +222,12 @@ fn by_rules(dom: &Dom, url: &Url, names: &[Names], dropped: &mut [bool]) -> (Vec
 }
 
 /// Returns the share of the page's weight in text written by readers, in percent.
-fn comments_percent(dom: &Dom, body: NodeId, names: &[Names], mass: &Mass, whole: u64) -> u64 {
+fn comments_percent(dom: &Dom, body: NodeId, names: &[NameHints], weights: &TextWeights, whole: u64) -> u64 {
     let mut sum = 0;
     let mut at = body + 1;
     while at < dom.end(body) {
         if dom.tag(at) != Tag::Text && names[at as usize].hint == Hint::Comments && !holds_main(dom, at) {
-            sum += mass.weight(at);
+            sum += weights.weight(at);
             at = dom.end(at);
         } else {
             at += 1;
@@ -233,8 +241,8 @@ fn mark_boilerplate(
     dom: &Dom,
     body: NodeId,
     kind: Kind,
-    names: &[Names],
-    mass: &Mass,
+    names: &[NameHints],
+    weights: &TextWeights,
     whole: u64,
     dropped: &mut [bool],
 ) {
@@ -245,8 +253,8 @@ fn mark_boilerplate(
             at = dom.end(at);
             continue;
         }
-        let share = mass.weight(at) * 100 / whole;
-        let short = mass.text[at as usize] < 200;
+        let share = weights.weight(at) * 100 / whole;
+        let short = weights.text[at as usize] < 200;
         let drop = match names[at as usize].hint {
             Hint::None => false,
             Hint::Hidden => share < 60,
@@ -254,7 +262,7 @@ fn mark_boilerplate(
             Hint::Weak => {
                 share < MUCH_PERCENT
                     && !holds_main(dom, at)
-                    && (mass.linked_percent(at) > 40 || (short && is_furniture(dom, at, mass, kind)))
+                    && (weights.linked_percent(at) > 40 || (short && is_furniture(dom, at, weights, kind)))
             }
             Hint::Form => share < 12 && !holds_main(dom, at),
             Hint::Consent => share < 95 && !holds_main(dom, at),
@@ -262,7 +270,7 @@ fn mark_boilerplate(
             Hint::Comments => kind != Kind::Forum && share < 90 && !holds_main(dom, at),
             Hint::Byline => {
                 share < 20
-                    && (kind == Kind::Article && (short || mass.linked_percent(at) > 30)
+                    && (kind == Kind::Article && (short || weights.linked_percent(at) > 30)
                         || kind == Kind::Forum && short)
             }
         };
@@ -276,9 +284,9 @@ fn mark_boilerplate(
 }
 
 /// Returns true for a short block with an ambiguous name in an article, unless it contains a heading.
-fn is_furniture(dom: &Dom, id: NodeId, mass: &Mass, kind: Kind) -> bool {
+fn is_furniture(dom: &Dom, id: NodeId, weights: &TextWeights, kind: Kind) -> bool {
     kind == Kind::Article
-        && mass.prose[id as usize] == 0
+        && weights.prose[id as usize] == 0
         && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
 }
 
@@ -288,14 +296,15 @@ fn holds_main(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Returns where the search starts: `main`, the one large `article`, or `body`.
-fn believed(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass) -> NodeId {
+fn believed(dom: &Dom, body: NodeId, kind: Kind, weights: &TextWeights) -> NodeId {
     let heaviest = |is: &dyn Fn(NodeId) -> bool, within: NodeId| {
         dom.below(within)
             .filter(|&n| is(n))
-            .max_by_key(|&n| (mass.weight(n), std::cmp::Reverse(n)))
+            .max_by_key(|&n| (weights.weight(n), std::cmp::Reverse(n)))
     };
-    let holds =
-        |node: NodeId, within: NodeId, percent: u64| mass.weight(node) * 100 >= mass.weight(within) * percent;
+    let holds = |node: NodeId, within: NodeId, percent: u64| {
+        weights.weight(node) * 100 >= weights.weight(within) * percent
+    };
     let mut root = body;
     let is_main = |n: NodeId| {
         dom.tag(n) == Tag::Main
@@ -318,7 +327,7 @@ fn believed(dom: &Dom, body: NodeId, kind: Kind, mass: &Mass) -> NodeId {
 }
 
 /// Descends as long as one child holds nearly all of the weight.
-fn descend(dom: &Dom, mass: &Mass, from: NodeId, kind: Kind) -> NodeId {
+fn descend(dom: &Dom, weights: &TextWeights, from: NodeId, kind: Kind) -> NodeId {
     let percent = if kind == Kind::Article {
         DESCEND_PERCENT
     } else {
@@ -326,12 +335,14 @@ fn descend(dom: &Dom, mass: &Mass, from: NodeId, kind: Kind) -> NodeId {
     };
     let mut root = from;
     loop {
-        let weight = mass.weight(root);
+        let weight = weights.weight(root);
         let next = dom
             .children(root)
-            .max_by_key(|&child| (mass.weight(child), std::cmp::Reverse(child)));
+            .max_by_key(|&child| (weights.weight(child), std::cmp::Reverse(child)));
         match next {
-            Some(child) if is_container(dom.tag(child)) && mass.weight(child) * 100 >= weight * percent => {
+            Some(child)
+                if is_container(dom.tag(child)) && weights.weight(child) * 100 >= weight * percent =>
+            {
                 root = child
             }
             _ => return root,
@@ -356,9 +367,9 @@ fn is_container(tag: Tag) -> bool {
     ) || matches!(tag, Tag::Table | Tag::Tbody | Tag::Tr | Tag::Td)
 }
 
-fn is_prose(mass: &Mass, root: NodeId) -> bool {
+fn is_prose(weights: &TextWeights, root: NodeId) -> bool {
     let at = root as usize;
-    mass.prose[at] > 1200 && u64::from(mass.prose[at]) * 100 >= u64::from(mass.text[at]) * 65
+    weights.prose[at] > 1200 && u64::from(weights.prose[at]) * 100 >= u64::from(weights.text[at]) * 65
 }
 
 fn is_dropped(dom: &Dom, root: NodeId, id: NodeId, dropped: &[bool]) -> bool {

@@ -8,7 +8,7 @@ use crate::html::metadata::PageMetadata;
 use crate::html::select::{Selector, SelectorError};
 use crate::html::tag::Tag;
 use crate::html::{links, metadata, parse, redirect};
-use crate::signs::{self, Signs};
+use crate::render_signals::{self, RenderSignals};
 use crate::{clean_html, limits, main_content, markdown};
 
 /// A parsed page. Parsing is bounded in time and memory on any input.
@@ -166,8 +166,8 @@ impl Page {
     }
 
     /// Measures what the page shows without its scripts, and the signs that they would show more.
-    pub fn signs(&self) -> Signs {
-        signs::signs(&self.dom, &self.base, &self.url)
+    pub fn render_signals(&self) -> RenderSignals {
+        render_signals::render_signals(&self.dom, &self.base, &self.url)
     }
 
     /// Returns the target of a redirect in the page: an immediate `meta` refresh, or a page that consists of

@@ -29,7 +29,7 @@ fn outputs(html: &str) -> Vec<String> {
     page.links();
     page.metadata();
     page.crawl_links();
-    page.signs();
+    page.render_signals();
     page.redirect();
     outputs
 }

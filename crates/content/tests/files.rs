@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 #[allow(unreachable_pub, reason = "shared with the whole-product tests")]
-#[path = "files/made.rs"]
-mod made;
+#[path = "files/fixtures.rs"]
+mod fixtures;
 
 use expect_test::{Expect, expect};
+use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
 use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, read};
 use harvestman_content::{Page, Selection};
-use made::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
 use url::Url;
 
 fn read_as(file_type: FileType, body: &[u8]) -> Result<FileDocument, FileError> {

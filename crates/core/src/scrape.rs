@@ -39,7 +39,7 @@ pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]
 pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
 #[cfg(feature = "render")]
-pub use harvestman_content::{Signs, undeclared_charset};
+pub use harvestman_content::{RenderSignals, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, prepare, render};
 

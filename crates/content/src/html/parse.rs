@@ -12,7 +12,7 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
-use super::attribute_storm;
+use super::attribute_limit;
 use super::build::{Sink, is_formatting};
 use super::dom::Dom;
 use super::tag::Tag;
@@ -46,7 +46,7 @@ pub(crate) fn parse(html: &str) -> Dom {
         tokenizer,
         queue: BufferQueue::default(),
     };
-    cut |= attribute_storm::feed(html, &mut feeder);
+    cut |= attribute_limit::feed(html, &mut feeder);
     let Feeder { tokenizer, .. } = feeder;
     tokenizer.end();
     if cut {
@@ -82,7 +82,7 @@ struct Feeder {
     queue: BufferQueue,
 }
 
-impl attribute_storm::Feed for Feeder {
+impl attribute_limit::Feed for Feeder {
     fn feed(&mut self, piece: &str) {
         if piece.is_empty() {
             return;

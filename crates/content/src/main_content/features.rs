@@ -1,12 +1,12 @@
-//! Features of each block with text of its own, for the model in `judge`. Integers only, so that every
+//! Features of each block with text of its own, for the model in `classifier`. Integers only, so that every
 //! platform computes the same features and decisions.
 
 use std::collections::HashMap;
 
+use super::element_names::{self, GROUPS, NameHints};
 use super::hints::Hint;
 use super::kind::Kind;
-use super::mass::Mass;
-use super::names::{self, GROUPS, Names};
+use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -72,16 +72,16 @@ pub(crate) fn measure(
     dom: &Dom,
     body: NodeId,
     kind: Kind,
-    names: &[Names],
-    mass: &Mass,
+    names: &[NameHints],
+    weights: &TextWeights,
     kept: &[bool],
 ) -> Vec<Block> {
-    let owns = own(dom, mass, kept);
-    let same = repeats(dom, mass);
+    let owns = own(dom, weights, kept);
+    let same = repeats(dom, weights);
     let total: i64 = owns.iter().map(|o| i64::from(o.bytes)).sum::<i64>().max(1);
     let total_linked: i64 = owns.iter().map(|o| i64::from(o.linked)).sum();
     let kept_total: i64 = owns.iter().filter(|o| o.kept).map(|o| i64::from(o.bytes)).sum();
-    let prose = i64::from(mass.prose[body as usize]);
+    let prose = i64::from(weights.prose[body as usize]);
     let mut times: HashMap<u64, i32> = HashMap::new();
     for o in &owns {
         *times.entry(o.hash).or_default() += 1;
@@ -111,7 +111,7 @@ pub(crate) fn measure(
                 let repeats = i32::from(same[at as usize]);
                 let (mut r, mut rt) = up.map_or((0, 0), |a| (a.repeats, a.repeats_text));
                 if repeats > 2 {
-                    (r, rt) = (repeats, mass.text[at as usize].min(100_000) as i32);
+                    (r, rt) = (repeats, weights.text[at as usize].min(100_000) as i32);
                 }
                 around.push(Around {
                     end: dom.end(at),
@@ -223,7 +223,7 @@ pub(crate) fn measure(
         }
         f.extend([near * 100 / n, near_bytes / n, percent(near_linked, near_bytes)]);
         // Ancestors that contain clearly more text than the one below.
-        let mut text = mass.text[o.id as usize].max(1);
+        let mut text = weights.text[o.id as usize].max(1);
         let mut found = 0;
         let mut last = o.id;
         let steps = [1u32, 2, 4, 4];
@@ -231,9 +231,9 @@ pub(crate) fn measure(
             if found == steps.len() || up <= body {
                 break;
             }
-            let more = mass.text[up as usize];
+            let more = weights.text[up as usize];
             if u64::from(more) > u64::from(text) * u64::from(steps[found]) {
-                f.extend(holder(dom, mass, up, more, total, &kept_bytes));
+                f.extend(holder(dom, weights, up, more, total, &kept_bytes));
                 text = more;
                 found += 1;
                 last = up;
@@ -243,14 +243,14 @@ pub(crate) fn measure(
             f.extend([-1, -1, -1, -1, -1]);
         }
         f.push((o.id - last) as i32);
-        // Names.
+        // NameHints.
         for bit in 0..FLAGS {
             f.push((here.flags >> bit & 1) as i32);
         }
         let (own_words, near_words, all_words) = (
-            names::around(dom, names, o.id, 2),
-            names::around(dom, names, o.id, 5),
-            names::around(dom, names, o.id, 10),
+            element_names::around(dom, names, o.id, 2),
+            element_names::around(dom, names, o.id, 5),
+            element_names::around(dom, names, o.id, 10),
         );
         for bit in 0..GROUPS {
             f.push(
@@ -271,7 +271,7 @@ pub(crate) fn measure(
 
 const FLAGS: u32 = 20;
 
-fn flags(dom: &Dom, names: &[Names], id: NodeId) -> u32 {
+fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
     let tag = match dom.tag(id) {
         Tag::Nav => 1,
         Tag::Footer => 2,
@@ -305,12 +305,12 @@ fn flags(dom: &Dom, names: &[Names], id: NodeId) -> u32 {
     tag | hint | hidden
 }
 
-fn holder(dom: &Dom, mass: &Mass, id: NodeId, text: u32, total: i64, kept: &[u32]) -> [i32; 5] {
+fn holder(dom: &Dom, weights: &TextWeights, id: NodeId, text: u32, total: i64, kept: &[u32]) -> [i32; 5] {
     let at = id as usize;
     [
         text.min(1_000_000) as i32,
-        mass.linked_percent(id) as i32,
-        (u64::from(mass.prose[at]) * 100 / u64::from(text.max(1))) as i32,
+        weights.linked_percent(id) as i32,
+        (u64::from(weights.prose[at]) * 100 / u64::from(text.max(1))) as i32,
         ((i64::from(text) * 100 / total) as i32) * 8 + tag_code(dom.tag(id)) % 8,
         (u64::from(kept[at]) * 100 / u64::from(text.max(1))) as i32,
     ]
@@ -360,7 +360,7 @@ pub(super) fn is_passed(dom: &Dom, tag: Tag) -> bool {
 }
 
 /// Collects the text of each block.
-fn own(dom: &Dom, mass: &Mass, kept: &[bool]) -> Vec<Own> {
+fn own(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<Own> {
     let mut index = vec![u32::MAX; dom.nodes.len()];
     let mut owns: Vec<Own> = Vec::new();
     let mut link_end = 0;
@@ -378,7 +378,7 @@ fn own(dom: &Dom, mass: &Mass, kept: &[bool]) -> Vec<Own> {
         if tag == Tag::Text {
             let text = dom.text(at);
             if !text.trim().is_empty() {
-                let block = mass.block(at);
+                let block = weights.block(at);
                 let slot = &mut index[block as usize];
                 if *slot == u32::MAX {
                     *slot = owns.len() as u32;
@@ -392,7 +392,7 @@ fn own(dom: &Dom, mass: &Mass, kept: &[bool]) -> Vec<Own> {
                 add(&mut owns[*slot as usize], text, at < link_end);
             }
         } else if linked || tag == Tag::Img {
-            let slot = index[mass.block(at) as usize];
+            let slot = index[weights.block(at) as usize];
             if slot != u32::MAX {
                 let own = &mut owns[slot as usize];
                 match linked {
@@ -458,17 +458,18 @@ fn sign(text: &str, byte: u8) -> i32 {
 }
 
 /// Returns by node how many children of its parent have the same tag and first class.
-fn repeats(dom: &Dom, mass: &Mass) -> Vec<u16> {
+fn repeats(dom: &Dom, weights: &TextWeights) -> Vec<u16> {
     let mut out = vec![0u16; dom.nodes.len()];
     let mut counts: HashMap<(Tag, &str), u16> = HashMap::new();
     for parent in 0..dom.len() {
-        if dom.tag(parent) == Tag::Text || dom.end(parent) - parent < 4 || mass.text[parent as usize] == 0 {
+        if dom.tag(parent) == Tag::Text || dom.end(parent) - parent < 4 || weights.text[parent as usize] == 0
+        {
             continue;
         }
         counts.clear();
         let look = |n: NodeId| (dom.tag(n), dom.classes(n).next().unwrap_or(""));
         for child in dom.children(parent) {
-            if dom.tag(child) != Tag::Text && mass.text[child as usize] > 0 {
+            if dom.tag(child) != Tag::Text && weights.text[child as usize] > 0 {
                 let count = counts.entry(look(child)).or_default();
                 *count = count.saturating_add(1);
             }

@@ -1,5 +1,5 @@
 //! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
-//! Names only hint; how much text an element holds decides whether a hint is followed.
+//! NameHints only hint; how much text an element holds decides whether a hint is followed.
 
 use super::words::{AWAY, BOILERPLATE, BYLINE, CALLOUT, COMMENTS, CONSENT, FOLDED, SCRAPS, WEAK};
 use crate::html::dom::{Dom, NodeId, attr};
@@ -141,7 +141,7 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.
-/// Names without separators stay whole.
+/// NameHints without separators stay whole.
 pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
     words.clear();
     if dom.attributes(id).is_empty() {

@@ -3,19 +3,19 @@
 
 use super::hints;
 use super::kind::Kind;
-use super::mass::Mass;
+use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, collapse};
 use crate::html::tag::Tag;
 
 /// Marks what is dropped.
-pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, dropped: &mut [bool]) {
-    let total = mass.text[root as usize].max(1);
+pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, weights: &mut TextWeights, dropped: &mut [bool]) {
+    let total = weights.text[root as usize].max(1);
     let mut before = 0u32; // text so far: the position on the page
     let mut at = root + 1;
     while at < dom.end(root) {
         let tag = dom.tag(at);
         if dropped[at as usize] || tag == Tag::Pre {
-            before = before.saturating_add(mass.text[at as usize]);
+            before = before.saturating_add(weights.text[at as usize]);
             at = dom.end(at);
             continue;
         }
@@ -25,7 +25,7 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, droppe
             at += 1;
             continue;
         }
-        let text = mass.text[at as usize];
+        let text = weights.text[at as usize];
         let late = u64::from(before) * 100 >= u64::from(total) * 60;
         if (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B))
             && text > 0
@@ -51,13 +51,13 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, droppe
             if is_title
                 && kind != Kind::Documentation
                 && hints::leads_away(&content)
-                && drop_section(dom, root, at, mass, dropped, late)
+                && drop_section(dom, root, at, weights, dropped, late)
             {
                 at = dom.end(at);
                 continue;
             }
         }
-        if kind == Kind::Article && leads_away_by_links(dom, at, mass, total, late) {
+        if kind == Kind::Article && leads_away_by_links(dom, at, weights, total, late) {
             dropped[at as usize] = true;
             at = dom.end(at);
             continue;
@@ -67,15 +67,15 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, mass: &mut Mass, droppe
 }
 
 /// Returns true for a block of an article that consists nearly of links only.
-fn leads_away_by_links(dom: &Dom, id: NodeId, mass: &Mass, total: u32, late: bool) -> bool {
+fn leads_away_by_links(dom: &Dom, id: NodeId, weights: &TextWeights, total: u32, late: bool) -> bool {
     let at = id as usize;
     let tag = dom.tag(id);
-    let text = mass.text[at];
-    if text == 0 || u64::from(text) * 100 > u64::from(total) * 40 || mass.prose[at] > 0 {
+    let text = weights.text[at];
+    if text == 0 || u64::from(text) * 100 > u64::from(total) * 40 || weights.prose[at] > 0 {
         return false;
     }
     let links = dom.below(id).filter(|&n| dom.tag(n) == Tag::A).take(4).count();
-    let percent = mass.linked_percent(id);
+    let percent = weights.linked_percent(id);
     match tag {
         Tag::Ul | Tag::Ol | Tag::Dl => links >= 2 && percent >= if late { 70 } else { 85 },
         Tag::Div | Tag::Section | Tag::Article | Tag::Table | Tag::Aside => {
@@ -91,7 +91,7 @@ fn drop_section(
     dom: &Dom,
     root: NodeId,
     title: NodeId,
-    mass: &Mass,
+    weights: &TextWeights,
     dropped: &mut [bool],
     late: bool,
 ) -> bool {
@@ -101,22 +101,22 @@ fn drop_section(
         let parent = dom.parent(top);
         let first = dom
             .children(parent)
-            .find(|&n| mass.text[n as usize] > 0 || !dom.text(n).trim().is_empty());
+            .find(|&n| weights.text[n as usize] > 0 || !dom.text(n).trim().is_empty());
         if first != Some(top) || matches!(dom.tag(parent), Tag::Td | Tag::Tr | Tag::Li | Tag::Body) {
             break;
         }
         top = parent;
     }
-    let budget = u64::from(mass.text[root as usize]) * 30 / 100;
-    let short = |n: NodeId| mass.prose[n as usize] == 0 || mass.linked_percent(n) >= 40;
-    if top != title && u64::from(mass.text[top as usize]) <= budget && (late || short(top)) {
+    let budget = u64::from(weights.text[root as usize]) * 30 / 100;
+    let short = |n: NodeId| weights.prose[n as usize] == 0 || weights.linked_percent(n) >= 40;
+    if top != title && u64::from(weights.text[top as usize]) <= budget && (late || short(top)) {
         dropped[top as usize] = true;
         return true;
     }
     let rank = dom.tag(title).heading_level().unwrap_or(7);
     let parent = dom.parent(top);
     let mut section = vec![top];
-    let mut sum = u64::from(mass.text[top as usize]);
+    let mut sum = u64::from(weights.text[top as usize]);
     for sibling in dom
         .children(parent)
         .filter(|&n| n > top && !matches!(dom.tag(n), Tag::Text))
@@ -129,14 +129,14 @@ fn drop_section(
         {
             break;
         }
-        sum += u64::from(mass.text[sibling as usize]);
+        sum += u64::from(weights.text[sibling as usize]);
         section.push(sibling);
     }
     if sum > budget {
         return false;
     }
     // A title without links after it may be a heading of the text.
-    let linked = section.iter().skip(1).any(|&n| mass.linked_percent(n) >= 40);
+    let linked = section.iter().skip(1).any(|&n| weights.linked_percent(n) >= 40);
     let has_more = late && section.len() > 1;
     if !(linked || has_more) {
         return false;

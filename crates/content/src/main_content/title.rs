@@ -4,7 +4,7 @@
 
 use super::is_dropped;
 use super::kind::Kind;
-use super::mass::Mass;
+use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
@@ -36,8 +36,8 @@ pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
 
 /// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An
 /// article is an `article` element, or a page with a publication date.
-pub(super) fn repeated(dom: &Dom, root: NodeId, kind: Kind, mass: &Mass) -> Option<NodeId> {
-    if kind != Kind::Other || !stands_alone(mass, root) {
+pub(super) fn repeated(dom: &Dom, root: NodeId, kind: Kind, weights: &TextWeights) -> Option<NodeId> {
+    if kind != Kind::Other || !stands_alone(weights, root) {
         return None;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article;
@@ -86,15 +86,15 @@ fn is_name(title: &str, text: &str) -> bool {
 }
 
 /// Returns true for a text long enough to be read without a title.
-fn stands_alone(mass: &Mass, root: NodeId) -> bool {
-    let (text, linked) = (mass.text[root as usize], mass.linked[root as usize]);
+fn stands_alone(weights: &TextWeights, root: NodeId) -> bool {
+    let (text, linked) = (weights.text[root as usize], weights.linked[root as usize]);
     text.saturating_sub(linked) >= UNTITLED_TEXT_BYTES && linked <= text / 2
 }
 
 /// Drops the first `h1` of an article when the page's title contains it and the text is long enough without
 /// it.
-pub(super) fn drop_repeated(dom: &Dom, root: NodeId, mass: &Mass, dropped: &mut [bool]) {
-    if !stands_alone(mass, root) {
+pub(super) fn drop_repeated(dom: &Dom, root: NodeId, weights: &TextWeights, dropped: &mut [bool]) {
+    if !stands_alone(weights, root) {
         return;
     }
     let title = of_page(dom);

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use harvestman_content::{Mount, Page, Signs};
+use harvestman_content::{Mount, Page, RenderSignals};
 use url::Url;
 
 /// Weight of the main text below which an empty application root means that content is missing.
@@ -212,7 +212,7 @@ impl EngineReason {
 }
 
 /// Decides from the measurements of a page and its HTTP status.
-pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
+pub fn browser_need(signs: &RenderSignals, status: u16) -> BrowserReason {
     use BrowserReason::*;
     let text = signs.main_text;
     if signs.scripts.running == 0 {
@@ -228,14 +228,14 @@ pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
     match () {
         () if signs.mount == Some(Mount::Root) && text < ROOT_TEXT => EmptyMount,
         () if signs.mount == Some(Mount::Main) && text < MOUNT_TEXT => EmptyMount,
-        () if signs.asks_in_text && text < REQUEST_TEXT => AsksForScripts,
+        () if signs.javascript_request_in_text && text < REQUEST_TEXT => AsksForScripts,
         () if signs.skeletons >= SKELETONS && text < PLACEHOLDER_TEXT => Skeleton,
         () if signs.skeletons > 0 && text < LITTLE_TEXT => Skeleton,
         () if signs.loaders > 0 && text < LOADER_TEXT => Loader,
         () if signs.mount == Some(Mount::Target) && text < MOUNT_TEXT => EmptyTarget,
         () if signs.mount == Some(Mount::List) && text < LIST_TEXT => EmptyTarget,
         () if signs.mount == Some(Mount::Element) && text < LITTLE_TEXT && !whole => EmptyTarget,
-        () if signs.asks_in_noscript && text < LITTLE_TEXT && !whole => Noscript,
+        () if signs.javascript_request_in_noscript && text < LITTLE_TEXT && !whole => Noscript,
         () if signs.templates >= TEMPLATES && text < PLACEHOLDER_TEXT => Template,
         () if signs.scripts.state && text < STATE_TEXT && !whole => State,
         () if signs.frames > 0 && text < LITTLE_TEXT => Frames,
@@ -249,23 +249,23 @@ pub fn browser_need(signs: &Signs, status: u16) -> BrowserReason {
 
 /// Returns how certain it is that content is missing from a page that is open in a browser.
 pub fn pending(html: &str, url: &Url, status: u16) -> Certainty {
-    let mut signs = Page::parse(html, url).signs();
-    signs.after_scripts();
+    let mut signs = Page::parse(html, url).render_signals();
+    signs.mark_rendered();
     browser_need(&signs, status).certainty()
 }
 
 /// Returns whether a short page is complete.
-fn is_whole(signs: &Signs) -> bool {
+fn is_whole(signs: &RenderSignals) -> bool {
     let below = signs.main_text - signs.headings;
     (signs.headings > 0 && below >= WHOLE_BELOW_HEADING)
         || signs.prose >= WHOLE_PROSE
-        || signs.pictures >= WHOLE_PICTURES
+        || signs.images >= WHOLE_PICTURES
         || signs.fields >= WHOLE_FIELDS
 }
 
 /// Returns whether the page in the browser has more content than before: new words or new images.
-pub fn browser_added(before: &Signs, after: &Signs) -> bool {
-    if after.pictures >= before.pictures + WHOLE_PICTURES {
+pub fn browser_added(before: &RenderSignals, after: &RenderSignals) -> bool {
+    if after.images >= before.images + WHOLE_PICTURES {
         return true;
     }
     let known: HashSet<&str> = before.text.split_whitespace().collect();
@@ -300,10 +300,10 @@ mod tests {
 
     #[track_caller]
     fn added(before: &str, after: &str, expected: bool) {
-        let signs = |text: &str| Signs {
+        let signs = |text: &str| RenderSignals {
             main_text: text.chars().filter(|c| !c.is_whitespace()).count(),
             text: text.to_owned(),
-            ..Signs::default()
+            ..RenderSignals::default()
         };
         assert_eq!(
             browser_added(&signs(before), &signs(after)),

@@ -29,7 +29,7 @@ impl FramedPage {
         }
         let html = harvestman_content::decode(page.body, page.content_type).text;
         let parsed = Page::parse(&html, page.url);
-        let signs = parsed.signs();
+        let signs = parsed.render_signals();
         if signs.frames == 0 || signs.main_text >= OWN_TEXT {
             return None;
         }

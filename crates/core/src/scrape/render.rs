@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
-use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, Selection, Selector, Signs};
+use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, RenderSignals, Selection, Selector};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -50,7 +50,7 @@ pub struct Rendered {
     /// Credits charged for the document.
     pub credits: u32,
     /// Measurements of the page without its scripts; `None` if it is not HTML.
-    pub signs: Option<Signs>,
+    pub signs: Option<RenderSignals>,
     /// Target of an immediate redirect by markup.
     pub redirect: Option<Url>,
     /// Input for formats that need a language model.
@@ -77,7 +77,7 @@ impl Rendered {
     /// Records that the page comes from a browser, where scripts have run.
     pub fn scripts_have_run(&mut self) {
         if let Some(signs) = &mut self.signs {
-            signs.after_scripts();
+            signs.mark_rendered();
         }
     }
 
@@ -182,7 +182,7 @@ pub(super) fn from_html(
         ..Document::default()
     };
     let links = parsed.crawl_links();
-    let (signs, redirect) = (Some(parsed.signs()), parsed.redirect());
+    let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());
     let for_model = stated(&|| parsed.facts(), url, &document.metadata, options);
     drop(content);
     if wants(FormatKind::RawHtml) {

@@ -6,7 +6,7 @@ use crate::html::tag::Tag;
 
 /// Result for one element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub(super) struct NameHints {
     pub(super) hint: Hint,
     /// One bit per word group (see [`group`]).
     pub(super) words: u32,
@@ -16,12 +16,12 @@ pub(super) struct Names {
 pub(super) const GROUPS: usize = 26;
 
 /// Reads the names of all elements.
-pub(super) fn read(dom: &Dom) -> Vec<Names> {
+pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
     let mut buffer = Vec::new();
     (0..dom.len())
         .map(|id| {
             if dom.tag(id) == Tag::Text {
-                return Names {
+                return NameHints {
                     hint: Hint::None,
                     words: 0,
                 };
@@ -36,7 +36,7 @@ pub(super) fn read(dom: &Dom) -> Vec<Names> {
             if dom.attr(id, attr::ITEMPROP).is_some() {
                 words |= 1 << (GROUPS - 1);
             }
-            Names {
+            NameHints {
                 hint: hints::hint(dom, id, &buffer),
                 words,
             }
@@ -88,7 +88,7 @@ fn group(word: &str) -> Option<u32> {
 }
 
 /// Returns the word groups of an element and its nearest ancestors, `depth` elements in all.
-pub(super) fn around(dom: &Dom, names: &[Names], id: NodeId, depth: usize) -> u32 {
+pub(super) fn around(dom: &Dom, names: &[NameHints], id: NodeId, depth: usize) -> u32 {
     std::iter::once(id)
         .chain(dom.ancestors(id))
         .take(depth)

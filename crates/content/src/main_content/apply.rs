@@ -2,16 +2,16 @@
 //! table rows only as a whole.
 
 use super::features::{Block, is_passed};
-use super::mass::Mass;
+use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
 
 /// Marks in `dropped` what is dropped below the body. `kept` is the choice of the rules; blocks are in
 /// document order. Returns false, and marks nothing, when no text would be left: a whole table row may score
 /// lower than its best cell.
-pub(super) fn settle(
+pub(super) fn apply(
     dom: &Dom,
-    mass: &Mass,
+    weights: &TextWeights,
     blocks: &[Block],
     chances: &[i32],
     cut: i32,
@@ -49,7 +49,7 @@ pub(super) fn settle(
             continue;
         }
         if tag == Tag::Text && !dom.text(at).trim().is_empty() {
-            let stay = keep[mass.block(at) as usize];
+            let stay = keep[weights.block(at) as usize];
             (stays[at as usize], goes[at as usize]) = (stay, !stay);
             if stay {
                 (first, last) = (first.min(at), at);
@@ -97,7 +97,7 @@ fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{features, kind::Kind, names};
+    use super::super::{element_names, features, kind::Kind};
     use super::*;
     use crate::html::parse::parse;
 
@@ -108,8 +108,15 @@ mod tests {
         let body = dom.first(0, Tag::Body).unwrap();
         let mut dropped = vec![false; dom.nodes.len()];
         let kept = vec![true; dom.nodes.len()];
-        let mass = Mass::of(&dom, &dropped);
-        let blocks = features::measure(&dom, body, Kind::Other, &names::read(&dom), &mass, &kept);
+        let weights = TextWeights::of(&dom, &dropped);
+        let blocks = features::measure(
+            &dom,
+            body,
+            Kind::Other,
+            &element_names::read(&dom),
+            &weights,
+            &kept,
+        );
         let text = |id: NodeId| dom.text_of(id, 100);
         let chances: Vec<i32> = blocks
             .iter()
@@ -120,7 +127,7 @@ mod tests {
                 },
             )
             .collect();
-        let stays = settle(&dom, &mass, &blocks, &chances, 500, &kept, &mut dropped);
+        let stays = apply(&dom, &weights, &blocks, &chances, 500, &kept, &mut dropped);
         let left = dom
             .below(body)
             .filter(|&id| !dropped[id as usize])

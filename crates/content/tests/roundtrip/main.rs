@@ -4,13 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod pages;
-mod shown;
-mod written;
+mod rendered_text;
+mod source_text;
 
 use std::collections::BTreeMap;
 
 use pages::{Converted, converted, on_all, selection};
-use written::written;
+use source_text::source_text;
 
 /// Minimum number of characters of main content, unless the whole page has fewer than twice as many.
 const LEAST_CHARS: usize = 40;
@@ -19,13 +19,13 @@ const LEAST_CHARS: usize = 40;
 fn no_page_is_empty() {
     for [whole, main] in converted() {
         let chars = |page: &Converted| -> usize {
-            page.shown
+            page.rendered
                 .text
                 .split_whitespace()
                 .map(|w| w.chars().count())
                 .sum()
         };
-        let html = written(&whole.html, &[]);
+        let html = source_text(&whole.html, &[]);
         assert_eq!(chars(whole) == 0, words(&html.must).is_empty(), "{}", whole.name);
         assert!(
             chars(main) >= LEAST_CHARS.min(chars(whole).div_ceil(2)),
@@ -45,12 +45,12 @@ fn tables_render_as_they_were_written() {
             let table = line.trim_start_matches(['>', ' ']);
             let start = at + line.len() - table.len();
             at += line.len();
-            if table.starts_with("| --- |") && !page.shown.code.iter().any(|code| code.contains(&start)) {
-                let found = page.shown.tables.iter().any(|range| range.contains(&start));
+            if table.starts_with("| --- |") && !page.rendered.code.iter().any(|code| code.contains(&start)) {
+                let found = page.rendered.tables.iter().any(|range| range.contains(&start));
                 assert!(found, "{}: no table: {line}", page.name);
             }
         }
-        for range in &page.shown.tables {
+        for range in &page.rendered.tables {
             // Count bars, because a parser fills short rows and cuts long ones.
             let bars = |line: &str| line.matches('|').count() - line.matches("\\|").count();
             let mut rows = page.markdown[range.clone()].lines().map(bars);
@@ -62,7 +62,7 @@ fn tables_render_as_they_were_written() {
                 &page.markdown[range.clone()]
             );
         }
-        seen += page.shown.tables.len();
+        seen += page.rendered.tables.len();
     }
     assert!(seen > 4);
 }
@@ -72,9 +72,14 @@ fn tables_render_as_they_were_written() {
 #[test]
 fn no_text_is_swallowed() {
     for page in converted().as_flattened() {
-        assert!(page.shown.html.is_empty(), "{}: {:?}", page.name, page.shown.html);
-        let html = written(&page.html, &page.shown.labels);
-        let shown = words(&page.shown.text);
+        assert!(
+            page.rendered.html.is_empty(),
+            "{}: {:?}",
+            page.name,
+            page.rendered.html
+        );
+        let html = source_text(&page.html, &page.rendered.labels);
+        let shown = words(&page.rendered.text);
         // Per word: how often it is shown, minus how often it must be.
         let mut surplus: BTreeMap<&str, i64> = BTreeMap::new();
         shown

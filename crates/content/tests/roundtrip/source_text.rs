@@ -1,7 +1,7 @@
 //! The text of the cleaned HTML: what its Markdown must show, and what it may leave out.
 
 /// The text of a page.
-pub(crate) struct Written {
+pub(crate) struct SourceText {
     /// Text that must be shown, with a space where blocks or images separate it.
     pub(crate) must: String,
     /// Text that may be shown or not: labels of controls, formulas, links to their own position.
@@ -72,8 +72,8 @@ struct Open<'a> {
 
 /// Reads HTML in the form that the converter writes: every `<` and `>` belongs to a tag, every element is
 /// closed, values are quoted. `labels` are those of the footnotes in the Markdown.
-pub(crate) fn written(html: &str, labels: &[String]) -> Written {
-    let mut out = Written {
+pub(crate) fn source_text(html: &str, labels: &[String]) -> SourceText {
+    let mut out = SourceText {
         must: String::new(),
         // A list of notes may be numbered by its own numbers.
         may: labels.join(" ") + " ",

@@ -1,5 +1,5 @@
-//! Measures what a page shows without its scripts, and the signs that they would show more. The caller
-//! decides whether rendering it in the browser is worthwhile. Start with [`signs`]; `scripts` classifies
+//! Measures what a page shows without its scripts, and the signals that they would show more. The caller
+//! decides whether rendering it in the browser is worthwhile. Start with [`render_signals`]; `scripts` classifies
 //! scripts, and `placeholder` detects loaders, skeletons and challenges.
 
 mod placeholder;
@@ -24,7 +24,7 @@ const MANY: usize = 3;
 /// Measures of a page. A weight is the number of characters other than white space, where an ideograph, kana
 /// or hangul counts three.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
+pub struct RenderSignals {
     /// Weight of the text outside navigation, footers, dialogs, consent walls and loaders.
     pub main_text: usize,
     /// Weight of the headings in it.
@@ -32,7 +32,7 @@ pub struct Signs {
     /// Weight of its paragraphs, list items, cells and the like.
     pub prose: usize,
     /// Images outside navigation and footers.
-    pub pictures: usize,
+    pub images: usize,
     /// Form fields outside navigation and footers.
     pub fields: usize,
     /// Frames whose document is on the page's host or on a host above or below it.
@@ -42,9 +42,9 @@ pub struct Signs {
     /// The empty element that scripts would most likely fill.
     pub mount: Option<Mount>,
     /// Whether its main text asks the reader to turn on JavaScript.
-    pub asks_in_text: bool,
+    pub javascript_request_in_text: bool,
     /// Whether a `noscript` asks for it.
-    pub asks_in_noscript: bool,
+    pub javascript_request_in_noscript: bool,
     /// Spinners and texts such as `Loading...`.
     pub loaders: usize,
     /// Grey boxes in place of content.
@@ -57,11 +57,11 @@ pub struct Signs {
     pub text: String,
 }
 
-impl Signs {
+impl RenderSignals {
     /// Adjusts the measures for a page as rendered in a browser: its scripts have run, including any that
     /// removed itself, and `noscript` is not shown.
-    pub fn after_scripts(&mut self) {
-        self.asks_in_noscript = false;
+    pub fn mark_rendered(&mut self) {
+        self.javascript_request_in_noscript = false;
         self.scripts.running = self.scripts.running.max(1);
         self.scripts.writing = self.scripts.writing.max(1);
     }
@@ -158,22 +158,22 @@ const WAITING: &[&str] = &[
 const WAITING_LEVELS: usize = 4;
 
 /// Measures a page that was loaded from `url` and whose URLs are relative to `base`.
-pub(crate) fn signs(dom: &Dom, base: &Url, url: &Url) -> Signs {
-    let mut signs = Signs {
+pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals {
+    let mut signals = RenderSignals {
         scripts: scripts::scripts(dom),
         frames: frames(dom, base, url),
-        ..Signs::default()
+        ..RenderSignals::default()
     };
     let Some(body) = dom.first(0, Tag::Body) else {
-        return signs;
+        return signals;
     };
-    let (sums, mounts) = walk::walk(dom, body, &mut signs);
-    signs.mount = mount(dom, mounts, &sums, &signs);
-    signs.asks_in_text = placeholder::is_request(&signs.text);
-    signs.asks_in_noscript = placeholder::asks_in_noscript(dom, body);
-    signs.challenge = placeholder::is_challenge(dom, &signs);
-    signs.templates = placeholder::templates(&signs.text);
-    signs
+    let (sums, mounts) = walk::walk(dom, body, &mut signals);
+    signals.mount = mount(dom, mounts, &sums, &signals);
+    signals.javascript_request_in_text = placeholder::is_request(&signals.text);
+    signals.javascript_request_in_noscript = placeholder::asks_in_noscript(dom, body);
+    signals.challenge = placeholder::is_challenge(dom, &signals);
+    signals.templates = placeholder::templates(&signals.text);
+    signals
 }
 
 /// Counts the frames visible to readers with scripts that are on the page's host or on a host above or below
@@ -212,10 +212,15 @@ fn is_related(one: &Url, other: &Url) -> bool {
 }
 
 /// Returns the most certain of these elements that has no content.
-fn mount(dom: &Dom, mounts: Vec<(NodeId, Mount)>, sums: &walk::Sums, signs: &Signs) -> Option<Mount> {
+fn mount(
+    dom: &Dom,
+    mounts: Vec<(NodeId, Mount)>,
+    sums: &walk::Sums,
+    signals: &RenderSignals,
+) -> Option<Mount> {
     let is_empty = |&(id, kind): &(NodeId, Mount)| {
         let most = match kind {
-            Mount::Root if signs.loaders > 0 => HINTS_WEIGHT,
+            Mount::Root if signals.loaders > 0 => HINTS_WEIGHT,
             _ => EMPTY_WEIGHT,
         };
         walk::within(&sums.main, dom, id) < most && walk::within(&sums.things, dom, id) < MANY

@@ -12,7 +12,7 @@ use harvestman_content::{Page, Selection};
 use serde_json::Value;
 use url::Url;
 
-use crate::shown::{Shown, shown};
+use crate::rendered_text::{RenderedText, rendered_text};
 
 /// The source of a page.
 pub(crate) struct Source {
@@ -25,7 +25,7 @@ pub(crate) struct Source {
 pub(crate) struct Converted {
     pub(crate) name: String,
     pub(crate) markdown: String,
-    pub(crate) shown: Shown,
+    pub(crate) rendered: RenderedText,
     pub(crate) html: String,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn converted() -> &'static [[Converted; 2]] {
                 let markdown = content.markdown();
                 Converted {
                     name: format!("{}, main content: {only_main_content}", source.name),
-                    shown: shown(&markdown),
+                    rendered: rendered_text(&markdown),
                     markdown,
                     html: content.html(),
                 }

@@ -1,7 +1,7 @@
 //! Detects what a page shows in place of content that scripts add later: loaders, skeletons, requests to turn
 //! on JavaScript, bot challenges, unfilled templates.
 
-use super::Signs;
+use super::RenderSignals;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 use crate::limits;
@@ -211,12 +211,12 @@ pub(super) fn is_request(text: &str) -> bool {
 }
 
 /// Returns whether the page is a bot challenge.
-pub(super) fn is_challenge(dom: &Dom, signs: &Signs) -> bool {
+pub(super) fn is_challenge(dom: &Dom, signals: &RenderSignals) -> bool {
     let title = dom
         .first(0, Tag::Title)
         .map(|id| collapse(&dom.text_of(id, limits::MAIN_TEXT_BYTES)).to_lowercase());
-    signs.scripts.checks
-        || signs.scripts.reloads && signs.headings == 0
+    signals.scripts.checks
+        || signals.scripts.reloads && signals.headings == 0
         || title.is_some_and(|title| CHECK_TITLES.iter().any(|known| title.starts_with(known)))
 }
 

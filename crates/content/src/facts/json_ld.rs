@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::items::short_type;
+use super::microdata::short_type;
 use crate::html::dom::{Dom, collapse};
 use crate::html::json_ld;
 use crate::limits;

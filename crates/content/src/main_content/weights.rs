@@ -8,7 +8,7 @@ use crate::html::tag::Tag;
 const PROSE_BYTES: u32 = 90;
 
 /// Sums over the subtree of every node, without dropped subtrees.
-pub(super) struct Mass {
+pub(super) struct TextWeights {
     /// Bytes of text without white space.
     pub(super) text: Vec<u32>,
     /// Bytes of text inside links.
@@ -21,11 +21,11 @@ pub(super) struct Mass {
     own_linked: Vec<u32>,
 }
 
-impl Mass {
+impl TextWeights {
     /// Computes the sums of a page.
-    pub(super) fn of(dom: &Dom, dropped: &[bool]) -> Mass {
+    pub(super) fn of(dom: &Dom, dropped: &[bool]) -> TextWeights {
         let length = dom.nodes.len();
-        let mut mass = Mass {
+        let mut weights = TextWeights {
             text: vec![0; length],
             linked: vec![0; length],
             prose: vec![0; length],
@@ -33,9 +33,9 @@ impl Mass {
             own_text: vec![0; length],
             own_linked: vec![0; length],
         };
-        mass.own(dom);
-        mass.sum(dom, dropped);
-        mass
+        weights.own(dom);
+        weights.sum(dom, dropped);
+        weights
     }
 
     /// Adds up the text of each block.
@@ -103,7 +103,7 @@ impl Mass {
         self.block[id as usize]
     }
 
-    /// Clears the sums, before [`Mass::sum`].
+    /// Clears the sums, before [`TextWeights::sum`].
     pub(super) fn clear(&mut self) {
         for sums in [&mut self.text, &mut self.linked, &mut self.prose] {
             sums.fill(0);

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// A rendered document.
 #[derive(Default)]
-pub(crate) struct Shown {
+pub(crate) struct RenderedText {
     /// Its text, with a space between blocks. Footnote labels are included at references and notes;
     /// alternative texts of images are not.
     pub(crate) text: String,
@@ -20,50 +20,50 @@ pub(crate) struct Shown {
     pub(crate) html: Vec<String>,
 }
 
-pub(crate) fn shown(markdown: &str) -> Shown {
+pub(crate) fn rendered_text(markdown: &str) -> RenderedText {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM;
-    let mut shown = Shown::default();
+    let mut rendered = RenderedText::default();
     let mut pictures = 0;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Image { .. }) => pictures += 1,
             Event::End(TagEnd::Image) => {
                 pictures -= 1;
-                shown.text.push(' ');
+                rendered.text.push(' ');
             }
             _ if pictures > 0 => {}
-            Event::Text(part) => shown.text.push_str(&part),
+            Event::Text(part) => rendered.text.push_str(&part),
             Event::Code(part) => {
-                shown.text.push_str(&part);
-                shown.code.push(range);
+                rendered.text.push_str(&part);
+                rendered.code.push(range);
             }
-            Event::FootnoteReference(label) => shown.text.push_str(&format!(" {label} ")),
+            Event::FootnoteReference(label) => rendered.text.push_str(&format!(" {label} ")),
             Event::Start(Tag::FootnoteDefinition(label)) => {
-                shown.text.push_str(&format!(" {label} "));
-                shown.labels.push(label.into_string());
+                rendered.text.push_str(&format!(" {label} "));
+                rendered.labels.push(label.into_string());
             }
             Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. })
             | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link) => {}
             Event::InlineHtml(tag) | Event::Html(tag) => match &*tag {
                 "<sup>" | "</sup>" | "<sub>" | "</sub>" => {}
-                "<br>" => shown.text.push(' '),
-                other => shown.html.push(other.to_owned()),
+                "<br>" => rendered.text.push(' '),
+                other => rendered.html.push(other.to_owned()),
             },
             Event::Start(tag) => {
-                shown.text.push(' ');
+                rendered.text.push(' ');
                 match tag {
-                    Tag::Table(_) => shown.tables.push(range),
-                    Tag::CodeBlock(_) => shown.code.push(range),
+                    Tag::Table(_) => rendered.tables.push(range),
+                    Tag::CodeBlock(_) => rendered.code.push(range),
                     _ => {}
                 }
             }
-            _ => shown.text.push(' '),
+            _ => rendered.text.push(' '),
         }
     }
-    shown.text = crate::visible(&shown.text);
-    shown
+    rendered.text = crate::visible(&rendered.text);
+    rendered
 }

@@ -1,6 +1,6 @@
 //! One pass over the body of a page that separates main text from placeholders.
 
-use super::{MANY, Mount, Signs, kind_of_mount, placeholder};
+use super::{MANY, Mount, RenderSignals, kind_of_mount, placeholder};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::links;
 use crate::html::tag::Tag;
@@ -46,11 +46,11 @@ fn weight(text: &str) -> u32 {
 }
 
 /// Measures the body. Returns the sums, and the elements that would be mounts if they were empty.
-pub(super) fn walk(dom: &Dom, body: NodeId, signs: &mut Signs) -> (Sums, Vec<(NodeId, Mount)>) {
+pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sums, Vec<(NodeId, Mount)>) {
     let nodes = dom.nodes.len() + 1;
     let mut walk = Walk {
         dom,
-        signs,
+        signals,
         sums: Sums {
             text: text_sums(dom, body),
             main: vec![0; nodes],
@@ -106,7 +106,7 @@ fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
 
 struct Walk<'d> {
     dom: &'d Dom,
-    signs: &'d mut Signs,
+    signals: &'d mut RenderSignals,
     sums: Sums,
     mounts: Vec<(NodeId, Mount)>,
     /// Weight of all text of the body.
@@ -135,18 +135,18 @@ impl Walk<'_> {
             return;
         }
         if placeholder::is_loading_text(text) {
-            self.signs.loaders += 1;
+            self.signals.loaders += 1;
             return;
         }
         self.main = self.main.saturating_add(weight);
         let weight = weight as usize;
-        self.signs.main_text += weight;
+        self.signals.main_text += weight;
         if id < self.heading_end {
-            self.signs.headings += weight;
+            self.signals.headings += weight;
         } else if id < self.prose_end {
-            self.signs.prose += weight;
+            self.signals.prose += weight;
         }
-        keep_text(&mut self.signs.text, text);
+        keep_text(&mut self.signals.text, text);
     }
 
     /// Counts a skipped element, which holds no text of the page.
@@ -155,7 +155,7 @@ impl Walk<'_> {
         match tag {
             Tag::Select | Tag::Textarea => {
                 self.things += 1;
-                self.signs.fields += 1;
+                self.signals.fields += 1;
             }
             Tag::Iframe | Tag::Video | Tag::Object => self.things += MANY as u32,
             _ => {}
@@ -165,17 +165,17 @@ impl Walk<'_> {
     fn element(&mut self, id: NodeId, tag: Tag) {
         let held = within(&self.sums.text, self.dom, id);
         if held == 0 && placeholder::is_skeleton(self.dom, id) {
-            self.signs.skeletons += 1;
+            self.signals.skeletons += 1;
         }
         if self.is_aside(id, held) {
             self.passed = self.dom.end(id);
             return;
         }
-        if let Some(kind) = kind_of_mount(self.dom, id, &self.signs.scripts) {
+        if let Some(kind) = kind_of_mount(self.dom, id, &self.signals.scripts) {
             self.mounts.push((id, kind));
         }
         if held <= LOADER_WEIGHT && placeholder::is_loader(self.dom, id) {
-            self.signs.loaders += 1;
+            self.signals.loaders += 1;
             self.passed = self.dom.end(id);
             return;
         }
@@ -187,11 +187,11 @@ impl Walk<'_> {
             }
             Tag::Img if links::image_source(self.dom, id).is_some() => {
                 self.things += 1;
-                self.signs.pictures += 1;
+                self.signals.images += 1;
             }
             Tag::Input if self.dom.attr(id, attr::TYPE) != Some("hidden") => {
                 self.things += 1;
-                self.signs.fields += 1;
+                self.signals.fields += 1;
             }
             _ if tag.heading_level().is_some() => self.heading_end = end,
             _ => {}

@@ -9,7 +9,7 @@ use super::features::Block;
 /// File format, in little-endian `i32`: the number of trees; for each tree its number of splits, the splits
 /// (feature, left, right, threshold), the leaves. A negative child is the leaf with the complement (`!child`)
 /// as its index. Written by `crates/content/score/train.py`.
-const FILE: &[u8] = include_bytes!("judge.trees");
+const FILE: &[u8] = include_bytes!("classifier.trees");
 static TREES: LazyLock<Vec<Tree>> = LazyLock::new(read);
 /// Leaf value that stands for 1 in log-odds.
 const UNIT: i32 = 4096;
@@ -89,7 +89,7 @@ fn read() -> Vec<Tree> {
     let mut words = FILE
         .chunks_exact(4)
         .map(|bytes| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-    let mut next = || words.next().expect("judge.trees is complete: see the test");
+    let mut next = || words.next().expect("classifier.trees is complete: see the test");
     let count = next();
     (0..count)
         .map(|_| {

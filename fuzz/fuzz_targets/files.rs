@@ -11,7 +11,7 @@ use std::panic;
 use std::process;
 
 use harvestman_content::files::{FileRequest, FileType, read};
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
 
@@ -52,7 +52,7 @@ fuzz_target!(
         };
         assert!(document.pages.is_sorted_by(|before, after| before.number < after.number));
         let url = Url::parse("https://a.test/file").expect("it is a URL");
-        Page::parse(&document.html(), &url)
+        HtmlPage::parse(&document.html(), &url)
             .convert(&Selection::default())
             .markdown();
     }

@@ -1,7 +1,7 @@
 //! Parsing of HTML and everything that is extracted from a page. The first line is a selector.
 #![no_main]
 
-use harvestman_content::{Page, Selection, Selector};
+use harvestman_content::{HtmlPage, Selection, Selector};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
 
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     let (selector, html) = text.split_once('\n').unwrap_or(("a[href]", &text));
     let url = Url::parse("https://site.test/a/b?c=d#e").expect("it is a URL");
-    let page = Page::parse(html, &url);
+    let page = HtmlPage::parse(html, &url);
     let most = html.len() * FACTOR + SLACK_BYTES;
 
     for link in page.links().iter().chain(&page.links_with_fragments()) {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::RcDom;
@@ -107,8 +107,8 @@ fn corpus(folder: &Path) -> Vec<String> {
     pages
 }
 
-fn page(html: &str) -> Page {
-    Page::parse(
+fn page(html: &str) -> HtmlPage {
+    HtmlPage::parse(
         html,
         &Url::parse("https://site.test/a/b").expect("the URL is valid"),
     )

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufWriter, Write};
 
-use harvestman_content::{MetadataValue, Page, Selection};
+use harvestman_content::{HtmlPage, MetadataValue, Selection};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
             continue;
         };
         let start = std::time::Instant::now();
-        let parsed = Page::parse(text("html"), &url);
+        let parsed = HtmlPage::parse(text("html"), &url);
         let content = parsed.convert(&selection);
         let markdown = content.markdown();
         let links = if has("--fragments") {

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufWriter, Write};
 
-use harvestman_content::Page;
+use harvestman_content::HtmlPage;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -15,7 +15,7 @@ fn main() -> std::io::Result<()> {
         let Ok(url) = Url::parse(text("url")) else {
             continue;
         };
-        let blocks = Page::parse(text("html"), &url).samples();
+        let blocks = HtmlPage::parse(text("html"), &url).samples();
         serde_json::to_writer(&mut out, &json!({"id": page["id"], "blocks": blocks}))?;
         out.write_all(b"\n")?;
     }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_only_noscript_holds_is_shown() {
+    fn noscript_text_is_written_when_it_is_the_content() {
         let long = "word ".repeat(400);
         let html = |html: &str| {
             let dom = parse(html);

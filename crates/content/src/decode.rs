@@ -9,7 +9,7 @@ use crate::limits;
 
 /// A decoded body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedText {
     /// The text, without byte order mark and without NUL.
     pub text: String,
     /// The WHATWG name of the encoding, such as `UTF-8` or `windows-1252`.
@@ -17,7 +17,7 @@ pub struct Decoded {
 }
 
 /// Decodes a body with the help of its `Content-Type` header value, if it has one.
-pub fn decode(bytes: &[u8], content_type: Option<&str>) -> Decoded {
+pub fn decode(bytes: &[u8], content_type: Option<&str>) -> DecodedText {
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, &bytes[length..]),
         None => (sniff(bytes, content_type), bytes),
@@ -27,7 +27,7 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>) -> Decoded {
         true => text.replace('\0', "\u{FFFD}"),
         false => text.into_owned(),
     };
-    Decoded {
+    DecodedText {
         text,
         encoding: encoding.name(),
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_wins_over_the_header() {
+    fn the_byte_order_mark_takes_precedence_over_the_header() {
         check(
             b"\xEF\xBB\xBF\xC3\xA4",
             Some("text/html; charset=iso-8859-1"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_wins_over_meta() {
+    fn the_header_takes_precedence_over_meta() {
         check(
             b"<meta charset=utf-8>\xE4",
             Some("text/html; Charset=\"latin1\""),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_the_text_is_guessed() {
+    fn undeclared_charsets_are_detected() {
         assert_eq!(
             decode("Привет, как дела? Всё хорошо".as_bytes(), None).encoding,
             "UTF-8"
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charset_is_named_where_the_page_names_none() {
+    fn undeclared_charset_is_returned_only_when_none_is_declared() {
         let html = Some("text/html");
         assert_eq!(undeclared_charset("<p>grüße".as_bytes(), html), Some("UTF-8"));
         let (bytes, ..) =
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_never_comes_out() {
+    fn nul_is_replaced() {
         check(b"a\0b", None, "UTF-8", "a\u{FFFD}b");
         check(b"\xFFa", Some("text/plain; charset=utf-8"), "UTF-8", "\u{FFFD}a");
     }

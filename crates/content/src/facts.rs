@@ -67,7 +67,7 @@ pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
         tables,
         pairs,
         lists: lists::lists(dom),
-        title: crate::html::json_ld::stated(dom).title,
+        title: crate::html::json_ld::article_metadata(dom).title,
     }
 }
 

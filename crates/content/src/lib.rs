@@ -1,10 +1,10 @@
 //! Converts bytes to content: charset decoding, HTML to Markdown, links, metadata, stated facts, and (feature
-//! `files`) PDF and office documents. Start with [`Page`].
+//! `files`) PDF and office documents. Start with [`HtmlPage`].
 //!
 //! A page is parsed once into one arena, from which every output is made. The crate is pure: no I/O, no
 //! clock, no randomness, and no recursion over nesting in the input, so the same code runs natively and on
 //! wasm32. Work and output are bounded on any input: a page that reaches a limit is cut and marked
-//! ([`Page::truncated`]); it never fails.
+//! ([`HtmlPage::truncated`]); it never fails.
 
 mod clean_html;
 mod decode;
@@ -17,11 +17,11 @@ mod markdown;
 mod page;
 mod render_signals;
 
-pub use decode::{Decoded, decode, undeclared_charset};
+pub use decode::{DecodedText, decode, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
-pub use html::frames::{FrameTag, frame_tags, with_frames};
-pub use html::json_ld::day;
+pub use html::frames::{FrameTag, frame_tags, inline_frames};
+pub use html::json_ld::parse_day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
-pub use page::{Content, Page, Selection};
+pub use page::{Content, HtmlPage, Selection};
 pub use render_signals::{Mount, RenderSignals, Scripts};

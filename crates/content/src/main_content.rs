@@ -21,26 +21,26 @@ use url::Url;
 
 use self::element_names::NameHints;
 use self::hints::Hint;
-use self::kind::Kind;
+use self::kind::PageKind;
 use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// A block with a boilerplate name is kept when it holds this share of the page's weight, in percent.
-const MUCH_PERCENT: u64 = 35;
+const KEEP_PERCENT: u64 = 35;
 /// The search descends into a child that holds this share of the weight, in percent.
 const DESCEND_PERCENT: u64 = 80;
 /// The same where the content may be a list of blocks, so that its first blocks are not lost.
 const DESCEND_LIST_PERCENT: u64 = 92;
 /// A page with this share of text written by readers is a forum, in percent.
-const TALK_PERCENT: u64 = 70;
+const FORUM_PERCENT: u64 = 70;
 /// A `main` or `article` is trusted when it holds this share of the weight, in percent.
-const BELIEVED_PERCENT: u64 = 45;
+const TRUSTED_PERCENT: u64 = 45;
 /// Chosen text below this size, in bytes, is checked against the whole page.
-const LITTLE_TEXT_BYTES: u32 = 250;
+const MIN_TEXT_BYTES: u32 = 250;
 
 /// If the model keeps fewer words than this, the choice of the rules is used.
-const LITTLE_WORDS: i64 = 12;
+const MIN_WORDS: i64 = 12;
 
 /// Returns the roots of the main content in document order, and marks what is dropped inside them in
 /// `dropped`.
@@ -51,7 +51,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let kept = kept(dom, &roots, dropped);
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
     let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
-    let mut chances = classifier::chances(&blocks);
+    let mut probabilities = classifier::probabilities(&blocks);
     let repeated = roots
         .last()
         .and_then(|&root| title::repeated(dom, root, kind, &weights));
@@ -59,34 +59,34 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let title = chosen
         .map(|block| block.id)
         .filter(|&id| !title::names_site(dom, id));
-    for (chance, block) in chances.iter_mut().zip(&blocks) {
+    for (probability, block) in probabilities.iter_mut().zip(&blocks) {
         // A heading has few words, so the cut hardly counts it; whether it belongs to the content is decided
         // separately.
         if Some(block.id) == repeated {
-            *chance = 0;
+            *probability = 0;
         } else if Some(block.id) == title {
-            *chance = 1000;
-        } else if block.is_title() && *chance < 500 {
-            *chance = 0;
+            *probability = 1000;
+        } else if block.is_title() && *probability < 500 {
+            *probability = 0;
         }
     }
-    let mut sized: Vec<(i32, i64)> = chances
+    let mut sized: Vec<(i32, i64)> = probabilities
         .iter()
         .zip(&blocks)
-        .map(|(&chance, block)| (chance, i64::from(block.size())))
+        .map(|(&probability, block)| (probability, i64::from(block.size())))
         .collect();
     let cut = classifier::cut(&mut sized);
     let words = |least: i32| -> i64 {
         sized
             .iter()
-            .filter(|&&(chance, _)| chance >= least)
+            .filter(|&&(probability, _)| probability >= least)
             .map(|&(_, size)| size)
             .sum()
     };
-    if words(cut) < LITTLE_WORDS && words(0) > LITTLE_WORDS {
+    if words(cut) < MIN_WORDS && words(0) > MIN_WORDS {
         return roots;
     }
-    match apply::apply(dom, &weights, &blocks, &chances, cut, &kept, dropped) {
+    match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],
         false => roots,
     }
@@ -115,7 +115,7 @@ pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
         (Hint::Consent, _) => Aside::Consent,
         (Hint::Boilerplate, Tag::Nav | Tag::Footer | Tag::Dialog | Tag::Aside) => Aside::Always,
         (Hint::Boilerplate, _) => Aside::Named,
-        (Hint::Weak, Tag::Header) => Aside::Header,
+        (Hint::Ambiguous, Tag::Header) => Aside::Header,
         _ => Aside::No,
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut at = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
-        if features::is_passed(dom, tag) {
+        if features::is_skipped(dom, tag) {
             at = dom.end(at);
             continue;
         }
@@ -166,21 +166,21 @@ fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
 }
 
 /// Chooses the content by names and weights alone.
-fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> (Vec<NodeId>, Kind) {
+fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> (Vec<NodeId>, PageKind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let mut kind = kind::kind(dom, url);
     let mut weights = TextWeights::of(dom, dropped);
     let whole = weights.weight(body).max(1);
-    if kind == Kind::Other && comments_percent(dom, body, names, &weights, whole) >= TALK_PERCENT {
-        kind = Kind::Forum;
+    if kind == PageKind::Other && comments_percent(dom, body, names, &weights, whole) >= FORUM_PERCENT {
+        kind = PageKind::Forum;
     }
     let whole_text = weights.text[body as usize];
     mark_boilerplate(dom, body, kind, names, &weights, whole, dropped);
     weights.clear();
     weights.sum(dom, dropped);
-    let start = believed(dom, body, kind, &weights);
-    if kind == Kind::Other && is_prose(&weights, descend(dom, &weights, start, Kind::Article)) {
-        kind = Kind::Article;
+    let start = search_start(dom, body, kind, &weights);
+    if kind == PageKind::Other && is_prose(&weights, descend(dom, &weights, start, PageKind::Article)) {
+        kind = PageKind::Article;
         mark_boilerplate(
             dom,
             body,
@@ -193,12 +193,12 @@ fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> 
         weights.clear();
         weights.sum(dom, dropped);
     }
-    let root = descend(dom, &weights, believed(dom, body, kind, &weights), kind);
+    let root = descend(dom, &weights, search_start(dom, body, kind, &weights), kind);
     prune::prune(dom, root, kind, &mut weights, dropped);
     weights.clear();
     weights.sum(dom, dropped);
     let chosen = weights.text[root as usize];
-    if chosen < LITTLE_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
+    if chosen < MIN_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
         // Too little text: keep everything that is not clearly boilerplate.
         dropped.fill(false);
         for id in dom.below(body) {
@@ -213,7 +213,7 @@ fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> 
         return (vec![body], kind);
     }
     let mut roots = vec![root];
-    if kind == Kind::Article {
+    if kind == PageKind::Article {
         title::drop_repeated(dom, root, &weights, dropped);
     } else if let Some(title) = title::outside(dom, body, root, dropped) {
         roots.insert(0, title);
@@ -240,7 +240,7 @@ fn comments_percent(dom: &Dom, body: NodeId, names: &[NameHints], weights: &Text
 fn mark_boilerplate(
     dom: &Dom,
     body: NodeId,
-    kind: Kind,
+    kind: PageKind,
     names: &[NameHints],
     weights: &TextWeights,
     whole: u64,
@@ -258,20 +258,20 @@ fn mark_boilerplate(
         let drop = match names[at as usize].hint {
             Hint::None => false,
             Hint::Hidden => share < 60,
-            Hint::Boilerplate => share < MUCH_PERCENT && !holds_main(dom, at),
-            Hint::Weak => {
-                share < MUCH_PERCENT
+            Hint::Boilerplate => share < KEEP_PERCENT && !holds_main(dom, at),
+            Hint::Ambiguous => {
+                share < KEEP_PERCENT
                     && !holds_main(dom, at)
                     && (weights.linked_percent(at) > 40 || (short && is_furniture(dom, at, weights, kind)))
             }
             Hint::Form => share < 12 && !holds_main(dom, at),
             Hint::Consent => share < 95 && !holds_main(dom, at),
-            Hint::Reviews => kind == Kind::Product && share < 90 && !holds_main(dom, at),
-            Hint::Comments => kind != Kind::Forum && share < 90 && !holds_main(dom, at),
+            Hint::Reviews => kind == PageKind::Product && share < 90 && !holds_main(dom, at),
+            Hint::Comments => kind != PageKind::Forum && share < 90 && !holds_main(dom, at),
             Hint::Byline => {
                 share < 20
-                    && (kind == Kind::Article && (short || weights.linked_percent(at) > 30)
-                        || kind == Kind::Forum && short)
+                    && (kind == PageKind::Article && (short || weights.linked_percent(at) > 30)
+                        || kind == PageKind::Forum && short)
             }
         };
         if drop {
@@ -284,8 +284,8 @@ fn mark_boilerplate(
 }
 
 /// Returns true for a short block with an ambiguous name in an article, unless it contains a heading.
-fn is_furniture(dom: &Dom, id: NodeId, weights: &TextWeights, kind: Kind) -> bool {
-    kind == Kind::Article
+fn is_furniture(dom: &Dom, id: NodeId, weights: &TextWeights, kind: PageKind) -> bool {
+    kind == PageKind::Article
         && weights.prose[id as usize] == 0
         && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
 }
@@ -296,7 +296,7 @@ fn holds_main(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Returns where the search starts: `main`, the one large `article`, or `body`.
-fn believed(dom: &Dom, body: NodeId, kind: Kind, weights: &TextWeights) -> NodeId {
+fn search_start(dom: &Dom, body: NodeId, kind: PageKind, weights: &TextWeights) -> NodeId {
     let heaviest = |is: &dyn Fn(NodeId) -> bool, within: NodeId| {
         dom.below(within)
             .filter(|&n| is(n))
@@ -312,14 +312,14 @@ fn believed(dom: &Dom, body: NodeId, kind: Kind, weights: &TextWeights) -> NodeI
             || dom.attr(n, attr::ITEMPROP) == Some("articleBody")
     };
     if let Some(main) = heaviest(&is_main, body)
-        && holds(main, body, BELIEVED_PERCENT)
+        && holds(main, body, TRUSTED_PERCENT)
     {
         root = main;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article || dom.attr(n, attr::ROLE) == Some("article");
-    if kind != Kind::Forum
+    if kind != PageKind::Forum
         && let Some(article) = heaviest(&is_article, root)
-        && holds(article, root, if kind == Kind::Article { 60 } else { 75 })
+        && holds(article, root, if kind == PageKind::Article { 60 } else { 75 })
     {
         root = article;
     }
@@ -327,8 +327,8 @@ fn believed(dom: &Dom, body: NodeId, kind: Kind, weights: &TextWeights) -> NodeI
 }
 
 /// Descends as long as one child holds nearly all of the weight.
-fn descend(dom: &Dom, weights: &TextWeights, from: NodeId, kind: Kind) -> NodeId {
-    let percent = if kind == Kind::Article {
+fn descend(dom: &Dom, weights: &TextWeights, from: NodeId, kind: PageKind) -> NodeId {
+    let percent = if kind == PageKind::Article {
         DESCEND_PERCENT
     } else {
         DESCEND_LIST_PERCENT

@@ -1,4 +1,4 @@
-//! [`Page`], a parsed page, and [`Content`], the selected part of one: the entry points of this crate.
+//! [`HtmlPage`], a parsed page, and [`Content`], the selected part of one: the entry points of this crate.
 
 use url::Url;
 
@@ -13,7 +13,7 @@ use crate::{clean_html, limits, main_content, markdown};
 
 /// A parsed page. Parsing is bounded in time and memory on any input.
 #[derive(Debug)]
-pub struct Page {
+pub struct HtmlPage {
     dom: Dom,
     base: Url,
     url: Url,
@@ -36,18 +36,18 @@ pub struct Selection {
 /// The selected part of a page.
 #[derive(Debug)]
 pub struct Content<'a> {
-    page: &'a Page,
+    page: &'a HtmlPage,
     roots: Vec<NodeId>,
     dropped: Vec<bool>,
     remove_base64_images: bool,
 }
 
-impl Page {
+impl HtmlPage {
     /// Parses a page that was loaded from `url` (the URL after redirects).
-    pub fn parse(html: &str, url: &Url) -> Page {
+    pub fn parse(html: &str, url: &Url) -> HtmlPage {
         let dom = parse::parse(html);
         let base = links::base_of(&dom, url);
-        Page {
+        HtmlPage {
             dom,
             base,
             url: url.clone(),
@@ -69,7 +69,7 @@ impl Page {
         links::links(&self.dom, &self.base, false)
     }
 
-    /// Returns the links as [`Page::links`] does, but with fragments: URLs that differ only by fragment are
+    /// Returns the links as [`HtmlPage::links`] does, but with fragments: URLs that differ only by fragment are
     /// distinct.
     pub fn links_with_fragments(&self) -> Vec<String> {
         links::links(&self.dom, &self.base, true)

@@ -19,7 +19,7 @@ const EMPTY_WEIGHT: usize = 2;
 /// Weight of hints that a mount may show beside a loader.
 const HINTS_WEIGHT: usize = 400;
 /// Number of images and form fields from which a block without text counts as content.
-const MANY: usize = 3;
+const CONTENT_ITEMS: usize = 3;
 
 /// Measures of a page. A weight is the number of characters other than white space, where an ideograph, kana
 /// or hangul counts three.
@@ -135,7 +135,7 @@ const SIDE_ELEMENTS: &[&str] = &[
 ];
 
 /// Substrings of names of elements that are shown only on user action.
-const WAITING: &[&str] = &[
+const ON_DEMAND_NAMES: &[&str] = &[
     "alert",
     "autocomplete",
     "d-none",
@@ -155,7 +155,7 @@ const WAITING: &[&str] = &[
     "tooltip",
 ];
 /// Number of elements checked for such names: the element and its ancestors.
-const WAITING_LEVELS: usize = 4;
+const ON_DEMAND_LEVELS: usize = 4;
 
 /// Measures a page that was loaded from `url` and whose URLs are relative to `base`.
 pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals {
@@ -223,7 +223,7 @@ fn mount(
             Mount::Root if signals.loaders > 0 => HINTS_WEIGHT,
             _ => EMPTY_WEIGHT,
         };
-        walk::within(&sums.main, dom, id) < most && walk::within(&sums.things, dom, id) < MANY
+        walk::within(&sums.main, dom, id) < most && walk::within(&sums.media, dom, id) < CONTENT_ITEMS
     };
     mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
 }
@@ -237,7 +237,7 @@ fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
             .into_iter()
             .filter_map(|name| dom.attr(id, name));
         names.flat_map(str::split_ascii_whitespace).any(|name| {
-            WAITING
+            ON_DEMAND_NAMES
                 .iter()
                 .any(|word| name.to_ascii_lowercase().contains(word))
         })
@@ -246,7 +246,7 @@ fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
     (is_sure
         || !std::iter::once(id)
             .chain(dom.ancestors(id))
-            .take(WAITING_LEVELS)
+            .take(ON_DEMAND_LEVELS)
             .any(waits))
     .then_some(kind)
 }
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_the_same_site_count_where_a_reader_with_scripts_sees_them() {
+    fn visible_frames_of_the_same_site_are_counted() {
         let url = Url::parse("https://www.a.example/docs/").unwrap();
         let count = |html: &str| frames(&crate::html::parse::parse(html), &url, &url);
         assert_eq!(

@@ -8,7 +8,7 @@ mod fixtures;
 use expect_test::{Expect, expect};
 use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
 use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, read};
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use url::Url;
 
 fn read_as(file_type: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
@@ -25,7 +25,9 @@ fn markdown(document: &FileDocument) -> String {
         only_main_content: false,
         ..Selection::default()
     };
-    Page::parse(&document.html(), &url).convert(&selection).markdown()
+    HtmlPage::parse(&document.html(), &url)
+        .convert(&selection)
+        .markdown()
 }
 
 #[track_caller]
@@ -71,7 +73,7 @@ fn a_pdf_keeps_headings_paragraphs_and_lists() {
 }
 
 #[test]
-fn running_headers_and_page_numbers_of_a_pdf_are_left_out_and_paragraphs_run_on() {
+fn running_headers_and_page_numbers_of_a_pdf_are_dropped_and_paragraphs_joined() {
     let page = |number, text| {
         let first = (12, 700, text);
         let last = (12, 680, "There are many of them, in all parts of the world.");
@@ -109,7 +111,7 @@ fn running_headers_and_page_numbers_of_a_pdf_are_left_out_and_paragraphs_run_on(
 }
 
 #[test]
-fn pages_of_a_pdf_that_say_nearly_the_same_keep_it() {
+fn nearly_equal_pages_of_a_pdf_keep_their_text() {
     let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(12, 700, text)]));
     check(
         FileType::Pdf,
@@ -142,7 +144,7 @@ fn pages_of_a_pdf_that_say_nearly_the_same_keep_it() {
 }
 
 #[test]
-fn the_outline_of_a_pdf_says_what_is_a_heading() {
+fn the_outline_of_a_pdf_decides_its_headings() {
     let pages = ["HERONS", "EGRETS"].map(|title| {
         line(14, 700, title)
             + &line(12, 660, "They wade in shallow water all day.")
@@ -181,7 +183,7 @@ fn the_outline_of_a_pdf_says_what_is_a_heading() {
 }
 
 #[test]
-fn pages_of_a_pdf_beyond_the_most_are_counted_and_not_read() {
+fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
     let body = pdf(&[
         vec![(12, 700, "One")],
         vec![(12, 700, "Two")],
@@ -202,7 +204,7 @@ fn pages_of_a_pdf_beyond_the_most_are_counted_and_not_read() {
 }
 
 #[test]
-fn scanned_pages_of_a_pdf_are_said() {
+fn scanned_pages_of_a_pdf_are_reported() {
     let text = line(12, 700, "They wade in shallow water.");
     let warnings = |pages: Vec<String>| {
         let body = Pdf {
@@ -272,7 +274,7 @@ fn a_word_document_keeps_its_structure() {
 }
 
 #[test]
-fn a_workbook_gives_a_table_for_each_sheet_that_is_shown() {
+fn a_workbook_gives_a_table_per_visible_sheet() {
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let rows = format!(
         "<row>{}{}{}</row><row>{}<c s=\"1\"><v>45293</v></c><c s=\"2\"><v>0.25</v></c></row>",
@@ -295,7 +297,7 @@ fn a_workbook_gives_a_table_for_each_sheet_that_is_shown() {
 }
 
 #[test]
-fn a_presentation_has_a_page_for_each_slide() {
+fn a_presentation_has_a_page_per_slide() {
     let body = pptx(&[
         ("Herons", &["They wade.", "They wait."]),
         ("Egrets", &["They are white."]),
@@ -341,7 +343,7 @@ fn an_opendocument_text_keeps_its_structure() {
 }
 
 #[test]
-fn an_opendocument_sheet_repeats_no_emptiness() {
+fn empty_cells_of_an_opendocument_sheet_are_not_repeated() {
     let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
     let body = format!(
         "<table:table table:name=\"Birds\"><table:table-row>{}{}<table:table-cell table:number-columns-repeated=\"16000\"/></table:table-row>\
@@ -364,7 +366,7 @@ fn an_opendocument_sheet_repeats_no_emptiness() {
 }
 
 #[test]
-fn an_opendocument_presentation_has_a_page_for_each_slide() {
+fn an_opendocument_presentation_has_a_page_per_slide() {
     let slide = |title: &str, text: &str| {
         format!(
             "<draw:page draw:name=\"{title}\"><draw:frame presentation:class=\"title\"><draw:text-box><text:p>{title}</text:p></draw:text-box></draw:frame>\
@@ -389,7 +391,7 @@ fn an_opendocument_presentation_has_a_page_for_each_slide() {
 }
 
 #[test]
-fn a_text_with_parts_of_a_presentation_is_one_page() {
+fn a_text_with_presentation_elements_is_one_page() {
     let text = open_document(
         "text",
         "<text:p>a</text:p><draw:page><text:p>b</text:p></draw:page>",
@@ -400,7 +402,7 @@ fn a_text_with_parts_of_a_presentation_is_one_page() {
 }
 
 #[test]
-fn a_book_gives_its_chapters_in_order() {
+fn a_book_is_read_in_chapter_order() {
     let body = epub(&[
         "<h1>Herons</h1><p>They wade; see <a href=\"c2.xhtml\">egrets</a>.</p>",
         "<h1>Egrets</h1><p>They are white.</p>",
@@ -423,7 +425,7 @@ fn a_book_gives_its_chapters_in_order() {
 }
 
 #[test]
-fn a_protected_file_says_so() {
+fn an_encrypted_file_is_reported() {
     let pdf = Pdf {
         pages: vec![line(12, 700, "secret")],
         protected: true,
@@ -448,7 +450,7 @@ fn a_protected_file_says_so() {
 }
 
 #[test]
-fn a_file_cut_short_at_any_place_is_read_or_refused() {
+fn a_truncated_file_is_read_or_refused() {
     let files = [
         (FileType::Pdf, pdf(&[vec![(12, 700, "They wade.")]])),
         (FileType::Docx, docx(&paragraph("Heading1", "Herons"))),
@@ -483,7 +485,7 @@ fn a_file_cut_short_at_any_place_is_read_or_refused() {
 }
 
 #[test]
-fn an_archive_that_unpacks_to_far_more_than_it_stores_is_refused() {
+fn a_zip_bomb_is_refused() {
     let bomb = "<text:p>".to_owned() + &" ".repeat(60 << 20);
     let body = open_document("text", &bomb);
     assert!(body.len() < 1 << 20);

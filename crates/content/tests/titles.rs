@@ -1,7 +1,7 @@
 //! The heading that is the page's title: it is kept unless an article follows that does not need it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use url::Url;
 
 const TEXT: &str = "<p>Herons wade in shallow water and wait there without moving until a fish comes near enough to be \
@@ -9,7 +9,7 @@ const TEXT: &str = "<p>Herons wade in shallow water and wait there without movin
     not freeze, and come back to the same trees in early spring to mend their nests.</p>";
 
 fn markdown(html: &str) -> String {
-    let page = Page::parse(html, &Url::parse("https://site.test/a/herons").unwrap());
+    let page = HtmlPage::parse(html, &Url::parse("https://site.test/a/herons").unwrap());
     let selection = Selection {
         only_main_content: true,
         ..Selection::default()
@@ -42,7 +42,7 @@ fn a_small_page_keeps_its_title() {
 }
 
 #[test]
-fn a_page_that_is_no_article_keeps_its_title() {
+fn a_page_that_is_not_an_article_keeps_its_title() {
     check(
         "<title>Birds - Herons</title><h1>Herons</h1><p>They wade.</p>",
         true,
@@ -58,7 +58,7 @@ fn a_page_that_is_no_article_keeps_its_title() {
 }
 
 #[test]
-fn a_page_of_a_manual_keeps_its_title() {
+fn a_documentation_page_keeps_its_title() {
     for title in ["Herons | Bird Docs", "Herons - API", "Herons: reference"] {
         check(
             &format!("<title>{title}</title><article><h1>Herons</h1>{TEXT}</article>"),
@@ -68,7 +68,7 @@ fn a_page_of_a_manual_keeps_its_title() {
 }
 
 #[test]
-fn a_title_that_says_something_else_stays() {
+fn a_heading_that_differs_from_the_title_is_kept() {
     check(
         &format!("<title>Bird of the week</title><article><h1>Herons</h1>{TEXT}</article>"),
         true,
@@ -93,7 +93,7 @@ fn a_list_keeps_its_title() {
 }
 
 #[test]
-fn an_article_begins_below_the_heading_that_repeats_its_title() {
+fn an_article_drops_the_heading_that_repeats_its_title() {
     check(
         &format!("<title>Herons | Birds</title><article><h1>Herons <a href=#h>¶</a></h1>{TEXT}</article>"),
         false,
@@ -110,7 +110,7 @@ fn an_article_begins_below_the_heading_that_repeats_its_title() {
 }
 
 #[test]
-fn a_heading_that_only_names_the_site_is_no_title() {
+fn a_heading_that_only_names_the_site_is_dropped() {
     let bar = "<div class=bar><a href=/>Home</a> <a href=/print>Print</a> <h1>Bird Book</h1> <a href=/fork>Fork</a></div>";
     let text = markdown(&format!(
         "<title>Herons - Bird Book</title>{bar}<main><h2>Herons</h2>{TEXT}</main>"
@@ -122,7 +122,7 @@ fn a_heading_that_only_names_the_site_is_no_title() {
 }
 
 #[test]
-fn a_picture_stays_with_its_caption() {
+fn an_image_is_kept_with_its_caption() {
     let picture = "<div class=box><img src=/heron.jpg alt=heron><p>A heron at the lake, early in the morning.</p></div>";
     let markdown = markdown(&format!("<title>Herons</title><main>{picture}{TEXT}</main>"));
     assert!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harvestman_content::{MetadataValue, Page, PageMetadata};
+use harvestman_content::{HtmlPage, MetadataValue, PageMetadata};
 use harvestman_core::api::ApiError;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -38,23 +38,23 @@ pub fn extract_metadata(html: &str, options: JsValue) -> Result<JsValue, JsValue
 
 fn markdown(html: &str, options: &str) -> Result<String, ApiError> {
     let options = PageOptions::from_json(options)?;
-    let page = Page::parse(html, &options.url()?);
+    let page = HtmlPage::parse(html, &options.url()?);
     Ok(page.convert(&options.selection()?).markdown())
 }
 
 fn cleaned(html: &str, options: &str) -> Result<String, ApiError> {
     let options = PageOptions::from_json(options)?;
-    let page = Page::parse(html, &options.url()?);
+    let page = HtmlPage::parse(html, &options.url()?);
     Ok(page.convert(&options.selection()?).html())
 }
 
 fn links(html: &str, options: &str) -> Result<Vec<String>, ApiError> {
-    Ok(Page::parse(html, &PageOptions::from_json(options)?.url()?).links())
+    Ok(HtmlPage::parse(html, &PageOptions::from_json(options)?.url()?).links())
 }
 
 fn metadata(html: &str, options: &str) -> Result<BTreeMap<String, Value>, ApiError> {
     Ok(named(
-        Page::parse(html, &PageOptions::from_json(options)?.url()?).metadata(),
+        HtmlPage::parse(html, &PageOptions::from_json(options)?.url()?).metadata(),
     ))
 }
 

@@ -1,10 +1,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::Page;
+use crate::HtmlPage;
 
 fn read(html: &str) -> Facts {
-    Page::parse(html, &Url::parse("https://shop.test/a/b").unwrap()).facts()
+    HtmlPage::parse(html, &Url::parse("https://shop.test/a/b").unwrap()).facts()
 }
 
 fn pairs(html: &str) -> Vec<(String, String)> {
@@ -16,7 +16,7 @@ fn pair(label: &str, value: &str) -> (String, String) {
 }
 
 #[test]
-fn linked_data_is_whole_with_its_references() {
+fn json_ld_references_are_resolved() {
     let facts = read(
         r#"<script type="application/ld+json">{"@context":"https://schema.org","@graph":[
         {"@type":"https://schema.org/Person","@id":"p","name":"Ann &amp; Bob"},
@@ -54,7 +54,7 @@ fn microdata_and_rdfa_become_objects() {
 }
 
 #[test]
-fn tables_have_columns_or_are_pairs() {
+fn tables_without_column_names_become_pairs() {
     let facts = read(
         "<h2>Prices</h2><table><thead><tr><th>Name<th>Price</thead><tr><td><a href=x>Cup</a><td>9 €<tr><td colspan=2>all</table>\
          <table><tr><th>Weight:<td>2 kg<tr><td>Colour<td>red</table><table><tr><td><table><tr><th>a<th>b<tr><td>1<td>2</table></table>",
@@ -70,7 +70,7 @@ fn tables_have_columns_or_are_pairs() {
 }
 
 #[test]
-fn labels_and_values_are_found_where_they_stand_together() {
+fn adjacent_labels_and_values_become_pairs() {
     assert_eq!(
         pairs("<dl><dt>Size<dd>XL<div><dt>Fit<dt>Cut<dd>slim<dd>long</div></dl>"),
         [
@@ -102,7 +102,7 @@ fn labels_and_values_are_found_where_they_stand_together() {
 }
 
 #[test]
-fn lists_are_known_by_their_headings() {
+fn lists_are_found_by_their_headings() {
     let facts = read(
         "<ul><li>no</ul><h2>Ingredients:</h2><p>For two</p><ul><li>1 egg<li> <li>salt</ul><nav><ul><li>x</ul></nav>",
     );

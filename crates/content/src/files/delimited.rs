@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_as_programs_write_them() {
+    fn delimited_values_are_parsed() {
         assert_eq!(
             rows("a,b\r\n1,\"x, \"\"y\"\"\nz\"\n\n"),
             [["a", "b"], ["1", "x, \"y\"\nz"]]

@@ -10,7 +10,7 @@ use super::markup::Markup;
 use super::xml::{self, Node};
 use super::{FileDocument, FileError, FilePage};
 use crate::html::tag::Tag;
-use crate::{Page, Selection};
+use crate::{HtmlPage, Selection};
 
 /// URL given to the package, so that links into it can be told from others.
 const PACKAGE: &str = "epub://package/";
@@ -108,7 +108,7 @@ struct Package {
     items: HashMap<String, Item>,
     spine: Vec<String>,
     /// `dc:` elements by name.
-    said: HashMap<String, Vec<String>>,
+    metadata: HashMap<String, Vec<String>>,
 }
 
 impl Package {
@@ -138,7 +138,7 @@ impl Package {
             Node::End(name) => {
                 let value = text.trim();
                 if name == inside && name.starts_with("dc:") && !value.is_empty() {
-                    package.said.entry(name).or_default().push(value.to_owned());
+                    package.metadata.entry(name).or_default().push(value.to_owned());
                 }
                 text.clear();
             }
@@ -147,13 +147,13 @@ impl Package {
     }
 
     fn properties(&self) -> Vec<(String, String)> {
-        let said = |name: &str| self.said.get(name).map(|values| values.join(", "));
-        let first = |name: &str| self.said.get(name).and_then(|values| values.first().cloned());
+        let metadata = |name: &str| self.metadata.get(name).map(|values| values.join(", "));
+        let first = |name: &str| self.metadata.get(name).and_then(|values| values.first().cloned());
         super::properties([
             ("title", first("dc:title").as_deref()),
-            ("author", said("dc:creator").as_deref()),
+            ("author", metadata("dc:creator").as_deref()),
             ("description", first("dc:description").as_deref()),
-            ("keywords", said("dc:subject").as_deref()),
+            ("keywords", metadata("dc:subject").as_deref()),
             ("language", first("dc:language").as_deref()),
             ("publisher", first("dc:publisher").as_deref()),
             ("createdTime", first("dc:date").as_deref()),
@@ -163,7 +163,7 @@ impl Package {
 
 /// Returns the body of a chapter as cleaned HTML, without URLs of the package.
 fn chapter(xhtml: &str, url: &Url) -> String {
-    let page = Page::parse(&with_end_tags(xhtml), url);
+    let page = HtmlPage::parse(&with_end_tags(xhtml), url);
     let whole = page.convert(&Selection::default()).html();
     let body = inner(&whole, "body");
     rewritten(body, url)
@@ -229,9 +229,9 @@ fn rewritten(html: &str, url: &Url) -> String {
             .map(str::to_owned)
         {
             let target = Url::parse(&href.replace("&amp;", "&")).ok();
-            let place = target.map(|target| anchor(&target, target.fragment().unwrap_or_default()));
-            let new = place
-                .map(|place| format!("href=\"#{place}\""))
+            let target_id = target.map(|target| anchor(&target, target.fragment().unwrap_or_default()));
+            let new = target_id
+                .map(|target_id| format!("href=\"#{target_id}\""))
                 .unwrap_or_default();
             tag = tag.replacen(&format!("href=\"{href}\""), &new, 1);
         }
@@ -248,7 +248,7 @@ fn rewritten(html: &str, url: &Url) -> String {
     out.into_html() + "\n"
 }
 
-/// Returns the id of a place in a chapter. Includes the chapter, as several chapters may use the same `id`.
+/// Returns the document-wide id of an `id` in a chapter. Includes the chapter, as several chapters may use the same `id`.
 fn anchor(chapter: &Url, id: &str) -> String {
     let file = chapter.path().rsplit('/').next().unwrap_or_default();
     let name = file.split('.').next().unwrap_or_default();
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_that_xhtml_closes_at_once_stay_empty() {
+    fn self_closed_xhtml_elements_stay_empty() {
         assert_eq!(
             with_end_tags("<p><a id=\"x\"/>b<br/><title/></p>"),
             "<p><a id=\"x\"></a>b<br/><title></title></p>"
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_the_package_do_not_come_out() {
+    fn package_urls_are_removed() {
         let url = Url::parse("epub://package/OEBPS/one.xhtml").unwrap();
         let html = concat!(
             r#"<p id="a">See <a href="epub://package/OEBPS/two.xhtml#b">two</a>, "#,

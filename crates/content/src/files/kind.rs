@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_types_and_bytes_tell_the_kind() {
+    fn file_types_are_detected_by_name_content_type_and_bytes() {
         assert_eq!(FileType::of_name("Report.PDF"), Some(FileType::Pdf));
         assert_eq!(FileType::of_name("/a.b/c"), None);
         assert_eq!(FileType::of_name("x.docm"), Some(FileType::Docx));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_the_wrong_name_is_read_as_what_it_is() {
+    fn a_wrong_file_type_is_corrected_by_content() {
         assert_eq!(FileType::Doc.corrected(b"{\\rtf1 a}"), FileType::Rtf);
         assert_eq!(
             FileType::Xls.corrected(b"PK\x03\x04xl/workbook.xml"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_found_by_what_it_says_of_itself() {
+    fn every_file_type_is_found_by_its_own_names() {
         for kind in FileType::ALL {
             assert_eq!(FileType::of_content_type(kind.content_types()[0]), Some(*kind));
             for extension in kind.extensions() {

@@ -122,22 +122,22 @@ const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];
 
 /// How a paragraph is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Set {
+enum ParagraphKind {
     Plain,
     Code,
     Quote,
 }
 
-fn set(paragraph: &Paragraph) -> Set {
+fn paragraph_kind(paragraph: &Paragraph) -> ParagraphKind {
     let Some(style) = paragraph.style.as_deref() else {
-        return Set::Plain;
+        return ParagraphKind::Plain;
     };
     let style = style.to_ascii_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| style.contains(word));
     match () {
-        () if is(CODE_STYLES) => Set::Code,
-        () if is(QUOTE_STYLES) => Set::Quote,
-        () => Set::Plain,
+        () if is(CODE_STYLES) => ParagraphKind::Code,
+        () if is(QUOTE_STYLES) => ParagraphKind::Quote,
+        () => ParagraphKind::Plain,
     }
 }
 
@@ -177,24 +177,28 @@ impl Writer {
                 continue;
             };
             // Adjacent paragraphs of the same kind become one code block or one quote.
-            let how = set(paragraph);
+            let kind = paragraph_kind(paragraph);
             let alike = rest
                 .iter()
-                .take_while(|next| matches!(next, Element::Paragraph(next) if set(next) == how))
+                .take_while(|next| matches!(next, Element::Paragraph(next) if paragraph_kind(next) == kind))
                 .filter_map(|next| match next {
                     Element::Paragraph(next) => Some(next),
                     _ => None,
                 });
             let together: Vec<&Paragraph> = alike
-                .take(if how == Set::Plain { 1 } else { usize::MAX })
+                .take(if kind == ParagraphKind::Plain {
+                    1
+                } else {
+                    usize::MAX
+                })
                 .collect();
-            match how {
-                Set::Plain => self.paragraph(paragraph),
-                Set::Code => {
+            match kind {
+                ParagraphKind::Plain => self.paragraph(paragraph),
+                ParagraphKind::Code => {
                     let lines: Vec<String> = together.iter().map(|line| plain(&line.content)).collect();
                     self.html.code(&lines.join("\n"));
                 }
-                Set::Quote => {
+                ParagraphKind::Quote => {
                     self.html.open("blockquote");
                     together.iter().for_each(|part| self.paragraph(part));
                     self.html.close("blockquote");
@@ -347,7 +351,9 @@ impl Writer {
                     // Word splits runs for the spelling checker; rejoin them.
                     let same = rest
                         .iter()
-                        .take_while(|next| matches!(next, InlineContent::Text(next) if alike(span, next)))
+                        .take_while(
+                            |next| matches!(next, InlineContent::Text(next) if same_format(span, next)),
+                        )
                         .count();
                     let (same, after) = rest.split_at(same);
                     rest = after;
@@ -404,7 +410,7 @@ impl Writer {
     }
 }
 
-fn alike(a: &TextSpan, b: &TextSpan) -> bool {
+fn same_format(a: &TextSpan, b: &TextSpan) -> bool {
     (a.bold, a.italic, a.strikethrough, &a.hyperlink) == (b.bold, b.italic, b.strikethrough, &b.hyperlink)
 }
 

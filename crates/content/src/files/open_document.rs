@@ -3,7 +3,7 @@
 
 mod styles;
 
-use self::styles::{Set, Styles};
+use self::styles::{Styles, TextFormat};
 use super::archive::Archive;
 use super::markup::Markup;
 use super::xml::{self, Attributes, Node};
@@ -15,9 +15,9 @@ const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
 /// Words in names of styles whose text is a quote.
 const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
 /// Presentation classes that repeat on every slide, or are not part of the text.
-const PASSED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
+const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
 /// Elements whose whole content is not part of the text.
-const PASSED: &[&str] = &[
+const SKIPPED: &[&str] = &[
     "office:annotation",
     "office:forms",
     "text:tracked-changes",
@@ -43,10 +43,10 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let content = archive.required("content.xml")?;
     let mut writer = Writer::new(kind);
     if let Some(styles) = archive.text("styles.xml")? {
-        writer.styles.gather(&styles)?;
+        writer.styles.add(&styles)?;
     }
-    writer.styles.gather(&content)?;
-    xml::walk(&content, |node| writer.take(node))?;
+    writer.styles.add(&content)?;
+    xml::walk(&content, |node| writer.handle(node))?;
     let properties = match archive.text("meta.xml")? {
         Some(meta) => properties(&meta)?,
         None => Vec::new(),
@@ -55,7 +55,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
 }
 
 fn properties(meta: &str) -> Result<Vec<(String, String)>, FileError> {
-    let mut said: Vec<(&'static str, String)> = Vec::new();
+    let mut properties: Vec<(&'static str, String)> = Vec::new();
     let mut text = String::new();
     xml::walk(meta, |node| match node {
         Node::Start(..) => text.clear(),
@@ -72,19 +72,19 @@ fn properties(meta: &str) -> Result<Vec<(String, String)>, FileError> {
                 _ => "",
             };
             let value = text.trim().to_owned();
-            match said.iter_mut().find(|(have, _)| *have == known) {
+            match properties.iter_mut().find(|(have, _)| *have == known) {
                 _ if known.is_empty() || value.is_empty() => {}
                 Some((_, have)) if known == "keywords" => {
                     have.push_str(", ");
                     have.push_str(&value);
                 }
                 Some(_) => {}
-                None => said.push((known, value)),
+                None => properties.push((known, value)),
             }
             text.clear();
         }
     })?;
-    Ok(said
+    Ok(properties
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect())
@@ -113,7 +113,7 @@ struct Writer {
     pages: Vec<FilePage>,
     open: Vec<Closing>,
     /// Depth of `open` at which the skipped element began.
-    passing: Option<usize>,
+    skipping: Option<usize>,
     /// Open lists, by whether they are numbered.
     lists: Vec<bool>,
     in_code: bool,
@@ -154,7 +154,7 @@ impl Writer {
             html: Markup::default(),
             pages: Vec::new(),
             open: Vec::new(),
-            passing: None,
+            skipping: None,
             lists: Vec::new(),
             in_code: false,
             after_code: false,
@@ -169,13 +169,13 @@ impl Writer {
         }
     }
 
-    fn take(&mut self, node: Node) {
+    fn handle(&mut self, node: Node) {
         match node {
             Node::Start(name, attributes) => {
-                if self.passing.is_none() && self.passes(&name, &attributes) {
-                    self.passing = Some(self.open.len());
+                if self.skipping.is_none() && self.skips(&name, &attributes) {
+                    self.skipping = Some(self.open.len());
                 }
-                let closing = match self.passing {
+                let closing = match self.skipping {
                     Some(_) => Closing::Nothing,
                     None => self.start(&name, &attributes),
                 };
@@ -183,16 +183,16 @@ impl Writer {
             }
             Node::Text(text) => {
                 // Text between blocks is white space of the file.
-                if self.passing.is_none() && self.in_block() {
+                if self.skipping.is_none() && self.in_block() {
                     self.html.text(&text);
                 }
             }
             Node::End(_) => {
                 let closing = self.open.pop().unwrap_or(Closing::Nothing);
-                if self.passing.is_none() {
+                if self.skipping.is_none() {
                     self.end(closing);
-                } else if self.passing == Some(self.open.len()) {
-                    self.passing = None;
+                } else if self.skipping == Some(self.open.len()) {
+                    self.skipping = None;
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Writer {
         self.open.iter().rev().any(block)
     }
 
-    fn passes(&mut self, name: &str, attributes: &Attributes) -> bool {
+    fn skips(&mut self, name: &str, attributes: &Attributes) -> bool {
         if name == "table:table"
             && attributes
                 .find("table:style-name")
@@ -217,8 +217,8 @@ impl Writer {
             return true;
         }
         let class = attributes.find("presentation:class").unwrap_or_default();
-        PASSED.contains(&name)
-            || PASSED_CLASSES.contains(&class)
+        SKIPPED.contains(&name)
+            || SKIPPED_CLASSES.contains(&class)
             || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
             || (name == "table:table-row"
                 && matches!(attributes.find("table:visibility"), Some("collapse" | "filter")))
@@ -320,8 +320,8 @@ impl Writer {
         if self.styles.is_named(style, CODE_STYLES) && self.tables.is_empty() {
             // Each line of a listing is a separate paragraph.
             self.in_code = true;
-            let goes_on = std::mem::take(&mut self.after_code);
-            self.html.raw(if goes_on { "\n" } else { "<pre><code>\n" });
+            let continues = std::mem::take(&mut self.after_code);
+            self.html.raw(if continues { "\n" } else { "<pre><code>\n" });
             return Closing::Code;
         }
         self.end_code();
@@ -336,9 +336,9 @@ impl Writer {
         }
         self.html.open("p");
         tags.push("p");
-        let set = self.styles.set(style);
+        let format = self.styles.format(style);
         if self.tables.is_empty() {
-            self.open_set(set, &mut tags);
+            self.open_format(format, &mut tags);
         }
         tags.reverse();
         Closing::Tags(tags)
@@ -353,15 +353,19 @@ impl Writer {
                 self.html.open("code");
                 tags.push("code");
             } else {
-                self.open_set(self.styles.set(style), &mut tags);
+                self.open_format(self.styles.format(style), &mut tags);
             }
         }
         tags.reverse();
         Closing::Tags(tags)
     }
 
-    fn open_set(&mut self, set: Set, tags: &mut Vec<&'static str>) {
-        for (tag, on) in [("strong", set.bold), ("em", set.italic), ("del", set.struck)] {
+    fn open_format(&mut self, format: TextFormat, tags: &mut Vec<&'static str>) {
+        for (tag, on) in [
+            ("strong", format.bold),
+            ("em", format.italic),
+            ("del", format.struck),
+        ] {
             if on {
                 self.html.open(tag);
                 tags.push(tag);

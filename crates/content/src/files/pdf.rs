@@ -10,7 +10,7 @@ mod words;
 use unpdf::render::PageSelection;
 use unpdf::{Document, Error, ParseOptions, PdfParser};
 
-use self::block::{Block, Page};
+use self::block::{Block, PdfPage};
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
@@ -26,17 +26,17 @@ pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, 
         return Err(FileError::Damaged("it has no pages".to_owned()));
     }
     let document = parser.parse().map_err(failure)?;
-    let found = facts(&document, total, wanted);
-    let mut pages: Vec<Page> = document.pages.iter().map(Page::new).collect();
-    words::mend(&mut pages);
+    let warnings = warnings(&document, total, wanted);
+    let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
+    words::restore(&mut pages);
     margins::remove(&mut pages);
     contents::mark(&mut pages);
-    headings::settle(&mut pages, document.outline.as_ref());
+    headings::assign(&mut pages, document.outline.as_ref());
     Ok(FileDocument {
-        pages: written(&pages),
+        pages: file_pages(&pages),
         total_pages: Some(total),
         properties: properties(&document),
-        warnings: found,
+        warnings,
     })
 }
 
@@ -62,7 +62,7 @@ fn properties(document: &Document) -> Vec<(String, String)> {
 }
 
 /// Returns warnings about content that is missing: scanned, unreadable and skipped pages.
-fn facts(document: &Document, total: u32, wanted: u32) -> Vec<String> {
+fn warnings(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     let mut warnings = Vec::new();
     let scanned = document
         .pages
@@ -97,22 +97,22 @@ fn facts(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     warnings
 }
 
-fn written(pages: &[Page]) -> Vec<FilePage> {
-    let mut before: Option<&Page> = None;
-    let mut written = Vec::with_capacity(pages.len());
+fn file_pages(pages: &[PdfPage]) -> Vec<FilePage> {
+    let mut previous: Option<&PdfPage> = None;
+    let mut file_pages = Vec::with_capacity(pages.len());
     for page in pages {
-        let continues = match (before.and_then(|page| page.blocks.last()), page.blocks.first()) {
+        let continues = match (previous.and_then(|page| page.blocks.last()), page.blocks.first()) {
             (Some(Block::Text(last)), Some(Block::Text(first))) => {
-                last.runs_on_in(first) || (last.is_item() && first.is_item())
+                last.continues_in(first) || (last.is_item() && first.is_item())
             }
             _ => false,
         };
-        written.push(FilePage {
+        file_pages.push(FilePage {
             number: page.number,
             html: page.html(),
             continues,
         });
-        before = Some(page);
+        previous = Some(page);
     }
-    written
+    file_pages
 }

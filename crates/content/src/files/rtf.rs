@@ -13,7 +13,7 @@ use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
 /// Groups that contain no text of the document.
-const PASSED: &[&str] = &[
+const SKIPPED: &[&str] = &[
     "fonttbl",
     "colortbl",
     "pict",
@@ -64,17 +64,17 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     let mut tokens = Tokens::new(body);
     while let Some(token) = tokens.next() {
         if let Token::Word("bin", Some(bytes)) = token {
-            tokens.pass(usize::try_from(bytes).unwrap_or(0));
+            tokens.skip_bytes(usize::try_from(bytes).unwrap_or(0));
             continue;
         }
-        reader.take(&token);
+        reader.handle(&token);
     }
     Ok(reader.document())
 }
 
 /// Destination of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Place {
+enum Destination {
     #[default]
     Body,
     Nowhere,
@@ -85,19 +85,19 @@ enum Place {
     /// The instruction of a field.
     Instruction,
     /// The marker of a list item.
-    Mark,
+    ListMarker,
 }
 
 /// State that a group inherits from its parent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    place: Place,
+    destination: Destination,
     bold: bool,
     italic: bool,
     struck: bool,
     hidden: bool,
     /// Number of fallback characters after a `\u`.
-    skipped: u32,
+    fallback_chars: u32,
     is_note: bool,
     is_field: bool,
     style: i32,
@@ -120,13 +120,13 @@ struct Reader {
     too_deep: usize,
     /// `\*` was seen: the group may be skipped if it is unknown.
     optional: bool,
-    to_skip: u32,
+    fallback_left: u32,
     bytes: Vec<u8>,
     code_page: Option<&'static Encoding>,
     high: Option<u16>,
     paragraph: Paragraph,
     line: Markup,
-    mark: String,
+    marker: String,
     blocks: Blocks,
     style_names: Vec<(i32, String)>,
     text: String,
@@ -136,12 +136,12 @@ struct Reader {
     notes: Markup,
     note_count: u32,
     /// The line and the paragraph that contain the current note.
-    around: Option<(Markup, Paragraph)>,
-    set: (bool, bool, bool),
+    enclosing_line: Option<(Markup, Paragraph)>,
+    format: (bool, bool, bool),
 }
 
 impl Reader {
-    fn take(&mut self, token: &Token<'_>) {
+    fn handle(&mut self, token: &Token<'_>) {
         match token {
             Token::Text(text) => self.bytes_of_text(text),
             Token::Byte(byte) => self.bytes_of_text(&[*byte]),
@@ -176,23 +176,23 @@ impl Reader {
         let ended = self.group;
         let Some(group) = self.groups.pop() else { return };
         self.group = group;
-        self.to_skip = 0;
-        match ended.place {
-            Place::Styles if group.place == Place::Styles => {
+        self.fallback_left = 0;
+        match ended.destination {
+            Destination::Styles if group.destination == Destination::Styles => {
                 let name = std::mem::take(&mut self.text)
                     .trim_end_matches(';')
                     .trim()
                     .to_lowercase();
                 self.style_names.push((ended.style, name));
             }
-            Place::Property(name) if group.place != ended.place => {
+            Destination::Property(name) if group.destination != ended.destination => {
                 let value = std::mem::take(&mut self.text);
                 self.properties.push((name, value));
             }
             _ => {}
         }
         if ended.is_note
-            && let Some((line, paragraph)) = self.around.take()
+            && let Some((line, paragraph)) = self.enclosing_line.take()
         {
             self.end_line();
             let note = std::mem::replace(&mut self.line, line).into_html();
@@ -201,7 +201,7 @@ impl Reader {
             self.notes.open_with("li", "id", &id).raw(&note).close("li");
         }
         if ended.is_field && std::mem::take(&mut self.link) {
-            self.unset();
+            self.close_format();
             self.line.close("a");
         }
     }
@@ -209,8 +209,8 @@ impl Reader {
     /// Collects bytes of the code page until another token comes.
     fn bytes_of_text(&mut self, text: &[u8]) {
         for byte in text {
-            if self.to_skip > 0 {
-                self.to_skip -= 1;
+            if self.fallback_left > 0 {
+                self.fallback_left -= 1;
             } else {
                 self.bytes.push(*byte);
             }
@@ -230,36 +230,36 @@ impl Reader {
     }
 
     fn push(&mut self, text: &str) {
-        match self.group.place {
-            Place::Nowhere => {}
-            Place::Styles | Place::Property(_) => self.text.push_str(text),
-            Place::Instruction => self.instruction.push_str(text),
-            Place::Mark => self.mark.push_str(text),
-            Place::Body if self.group.hidden => {}
-            Place::Body => {
-                self.set_like_group(!text.trim().is_empty());
+        match self.group.destination {
+            Destination::Nowhere => {}
+            Destination::Styles | Destination::Property(_) => self.text.push_str(text),
+            Destination::Instruction => self.instruction.push_str(text),
+            Destination::ListMarker => self.marker.push_str(text),
+            Destination::Body if self.group.hidden => {}
+            Destination::Body => {
+                self.apply_group_format(!text.trim().is_empty());
                 self.line.text(text);
             }
         }
     }
 
     /// Opens and closes tags so that they match the group's formatting.
-    fn set_like_group(&mut self, says_something: bool) {
+    fn apply_group_format(&mut self, has_text: bool) {
         let wanted = (self.group.bold, self.group.italic, self.group.struck);
-        if self.set == wanted || !says_something {
+        if self.format == wanted || !has_text {
             return;
         }
-        self.unset();
+        self.close_format();
         for (tag, on) in [("strong", wanted.0), ("em", wanted.1), ("del", wanted.2)] {
             if on {
                 self.line.open(tag);
             }
         }
-        self.set = wanted;
+        self.format = wanted;
     }
 
-    fn unset(&mut self) {
-        let (bold, italic, struck) = std::mem::take(&mut self.set);
+    fn close_format(&mut self) {
+        let (bold, italic, struck) = std::mem::take(&mut self.format);
         for (tag, on) in [("del", struck), ("em", italic), ("strong", bold)] {
             if on {
                 self.line.close(tag);
@@ -288,7 +288,7 @@ impl Reader {
             "v" | "deleted" => self.group.hidden = on,
             "plain" => (self.group.bold, self.group.italic, self.group.struck) = (false, false, false),
             "par" => self.end_paragraph(),
-            "line" if self.group.place == Place::Body => {
+            "line" if self.group.destination == Destination::Body => {
                 self.line.raw("<br>");
             }
             "tab" => self.push(" "),
@@ -302,9 +302,9 @@ impl Reader {
             "outlinelevel" => self.paragraph.outline = number.and_then(|level| u8::try_from(level).ok()),
             "s" => (self.paragraph.style, self.group.style) = (number.unwrap_or(0), number.unwrap_or(0)),
             "u" => self.unicode(number.unwrap_or(0)),
-            "uc" => self.group.skipped = u32::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
-            "rtf" => self.group.skipped = 1,
-            "ansicpg" => self.code_page = code_page(number.unwrap_or(1252)),
+            "uc" => self.group.fallback_chars = u32::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
+            "rtf" => self.group.fallback_chars = 1,
+            "ansicpg" => self.code_page = code_page_encoding(number.unwrap_or(1252)),
             "pca" | "pc" => self.code_page = Some(encoding_rs::IBM866),
             "mac" => self.code_page = Some(encoding_rs::MACINTOSH),
             "emdash" => self.push("\u{2014}"),
@@ -314,32 +314,34 @@ impl Reader {
             "ldblquote" => self.push("\u{201C}"),
             "rdblquote" => self.push("\u{201D}"),
             "bullet" => self.push("\u{2022}"),
-            "stylesheet" => self.group.place = Place::Styles,
-            "info" => self.group.place = Place::Nowhere,
+            "stylesheet" => self.group.destination = Destination::Styles,
+            "info" => self.group.destination = Destination::Nowhere,
             "title" => self.property("title"),
             "author" => self.property("author"),
             "subject" | "doccomm" => self.property("description"),
             "keywords" => self.property("keywords"),
             "listtext" | "pntext" => {
-                self.mark.clear();
-                self.group.place = Place::Mark;
+                self.marker.clear();
+                self.group.destination = Destination::ListMarker;
             }
             "field" => {
                 self.instruction.clear();
                 self.group.is_field = true;
             }
-            "fldinst" => self.group.place = Place::Instruction,
+            "fldinst" => self.group.destination = Destination::Instruction,
             "fldrslt" => self.begin_link(),
-            "footnote" if self.around.is_none() && self.group.place == Place::Body => self.begin_note(),
+            "footnote" if self.enclosing_line.is_none() && self.group.destination == Destination::Body => {
+                self.begin_note()
+            }
             "chftn" | "shppict" => {}
-            word if PASSED.contains(&word) || optional => self.group.place = Place::Nowhere,
+            word if SKIPPED.contains(&word) || optional => self.group.destination = Destination::Nowhere,
             _ => {}
         }
     }
 
     fn property(&mut self, name: &'static str) {
         self.text.clear();
-        self.group.place = Place::Property(name);
+        self.group.destination = Destination::Property(name);
     }
 
     fn unicode(&mut self, number: i32) {
@@ -357,11 +359,11 @@ impl Reader {
             .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
             .collect();
         self.push(&text);
-        self.to_skip = self.group.skipped;
+        self.fallback_left = self.group.fallback_chars;
     }
 
     fn begin_link(&mut self) {
-        self.group.place = Place::Body;
+        self.group.destination = Destination::Body;
         let instruction = std::mem::take(&mut self.instruction);
         let mut words = instruction.split_whitespace();
         if words.next() != Some("HYPERLINK") || self.link {
@@ -375,7 +377,7 @@ impl Reader {
             .iter()
             .any(|scheme| address.starts_with(scheme))
         {
-            self.unset();
+            self.close_format();
             self.line.open_with("a", "href", address);
             self.link = true;
             if let Some(field) = self.groups.last_mut() {
@@ -385,7 +387,7 @@ impl Reader {
     }
 
     fn begin_note(&mut self) {
-        self.unset();
+        self.close_format();
         self.note_count += 1;
         let number = self.note_count.to_string();
         self.line
@@ -394,29 +396,29 @@ impl Reader {
             .text(&number)
             .close("a")
             .close("sup");
-        self.around = Some((std::mem::take(&mut self.line), self.paragraph));
+        self.enclosing_line = Some((std::mem::take(&mut self.line), self.paragraph));
         self.group.is_note = true;
     }
 
     fn end_line(&mut self) {
-        self.unset();
+        self.close_format();
         if std::mem::take(&mut self.link) {
             self.line.close("a");
         }
     }
 
     fn end_paragraph(&mut self) {
-        if self.group.place != Place::Body {
+        if self.group.destination != Destination::Body {
             return;
         }
         self.end_line();
-        if self.around.is_some() || self.paragraph.in_table {
+        if self.enclosing_line.is_some() || self.paragraph.in_table {
             self.line.raw("<br>");
             return;
         }
         self.blocks.end_table();
         let line = std::mem::take(&mut self.line).into_html();
-        let mark = std::mem::take(&mut self.mark);
+        let marker = std::mem::take(&mut self.marker);
         if line.trim().is_empty() {
             return;
         }
@@ -431,8 +433,10 @@ impl Reader {
             .filter(|level| (1..=9).contains(level));
         if let Some(level) = heading {
             self.blocks.block(&format!("h{}", level.min(6)), &line);
-        } else if self.paragraph.is_item || !mark.trim().is_empty() {
-            let is_numbered = mark.trim_start().starts_with(|c: char| c.is_ascii_alphanumeric());
+        } else if self.paragraph.is_item || !marker.trim().is_empty() {
+            let is_numbered = marker
+                .trim_start()
+                .starts_with(|c: char| c.is_ascii_alphanumeric());
             self.blocks.item(&line, is_numbered, self.paragraph.depth);
         } else {
             self.blocks.block("p", &line);
@@ -449,7 +453,7 @@ impl Reader {
         self.flush();
         self.group = Group::default();
         self.paragraph.in_table = false;
-        self.around = None;
+        self.enclosing_line = None;
         self.end_paragraph();
         let properties = self.properties.into_iter();
         FileDocument {
@@ -468,7 +472,7 @@ impl Reader {
 }
 
 /// Returns the encoding of a code page number.
-fn code_page(number: i32) -> Option<&'static Encoding> {
+fn code_page_encoding(number: i32) -> Option<&'static Encoding> {
     let label = match number {
         932 => "shift_jis".to_owned(),
         936 => "gbk".to_owned(),
@@ -526,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_do_no_harm() {
+    fn broken_files_are_read_without_panic() {
         for rtf in [
             "{\\rtf1",
             "{\\rtf1}}}}",

@@ -37,16 +37,16 @@ enum State {
 }
 
 #[derive(Clone, Copy)]
-struct Followed {
+struct TrackedTag {
     state: State,
     attributes: usize,
     /// If this is a tag, the tokenizer has emitted nothing since this position.
     since: usize,
-    /// Start of a surplus attribute that is not verified yet.
+    /// Start of a surplus attribute that is not confirmed yet.
     surplus: Option<usize>,
 }
 
-impl Followed {
+impl TrackedTag {
     /// Advances by one byte, which is never a `>`.
     fn step(&mut self, byte: u8, at: usize) {
         let space = matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
@@ -101,39 +101,39 @@ impl Followed {
 /// Feeds the page without surplus attributes. Returns true when something was left out.
 pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
     let bytes = html.as_bytes();
-    let mut followed: Vec<Followed> = Vec::new();
-    let (mut at, mut fed, mut left_out) = (0, 0, false);
+    let mut tracked: Vec<TrackedTag> = Vec::new();
+    let (mut at, mut fed, mut truncated) = (0, 0, false);
     while at < bytes.len() {
         let close = memchr::memchr(b'>', &bytes[at..]).map_or(bytes.len(), |n| at + n);
         let segment = &bytes[at..close];
-        for tag in &mut followed {
+        for tag in &mut tracked {
             tag.advance(segment, at);
         }
         if let Some(start) = tag_start(segment)
             && (segment.len() >= QUIET_BYTES || has_quote(&segment[start..]))
         {
             let from = at + start;
-            let mut tag = Followed {
+            let mut tag = TrackedTag {
                 state: State::Name,
                 attributes: 0,
                 since: from,
                 surplus: None,
             };
             tag.advance(&segment[start..], from);
-            followed.push(tag);
+            tracked.push(tag);
         }
-        if let Some(tag) = verified(html, &mut followed, &mut fed, out) {
+        if let Some(tag) = confirmed(html, &mut tracked, &mut fed, out) {
             let surplus = fed;
             (at, fed) = end_of(bytes, tag, close);
-            left_out |= fed > surplus;
-            followed.clear();
+            truncated |= fed > surplus;
+            tracked.clear();
             continue;
         }
         // At the `>` only quoted values continue.
-        followed.retain(|tag| matches!(tag.state, State::Quoted(_)));
-        merge(&mut followed);
+        tracked.retain(|tag| matches!(tag.state, State::Quoted(_)));
+        merge(&mut tracked);
         at = close + 1;
-        if followed.is_empty() && at.min(bytes.len()) >= fed + CHUNK_BYTES {
+        if tracked.is_empty() && at.min(bytes.len()) >= fed + CHUNK_BYTES {
             out.feed(&html[fed..at.min(bytes.len())]);
             fed = at.min(bytes.len());
             if out.is_full() {
@@ -149,27 +149,27 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
         out.feed(&html[fed..end]);
         fed = end;
     }
-    left_out || fed < bytes.len()
+    truncated || fed < bytes.len()
 }
 
 /// Returns a tracked tag with surplus attributes that the tokenizer confirms; the page is fed up to its
 /// surplus.
-fn verified(
+fn confirmed(
     html: &str,
-    followed: &mut Vec<Followed>,
+    tracked: &mut Vec<TrackedTag>,
     fed: &mut usize,
     out: &mut impl Feed,
-) -> Option<Followed> {
+) -> Option<TrackedTag> {
     loop {
-        let index = (0..followed.len())
-            .filter(|&i| followed[i].surplus.is_some())
-            .min_by_key(|&i| followed[i].surplus)?;
-        let tag = followed[index];
+        let index = (0..tracked.len())
+            .filter(|&i| tracked[i].surplus.is_some())
+            .min_by_key(|&i| tracked[i].surplus)?;
+        let tag = tracked[index];
         let surplus = tag.surplus.unwrap_or(*fed);
         let since = tag.since.max(*fed);
         if since >= surplus {
-            // Nothing was fed since, so nothing can be verified yet; wait for its next attribute.
-            (followed[index].surplus, followed[index].since) = (None, since);
+            // Nothing was fed since, so nothing can be confirmed yet; wait for its next attribute.
+            (tracked[index].surplus, tracked[index].since) = (None, since);
             continue;
         }
         out.feed(&html[*fed..since]);
@@ -179,13 +179,13 @@ fn verified(
         if out.emitted() == before {
             return Some(tag);
         }
-        followed.swap_remove(index);
+        tracked.swap_remove(index);
     }
 }
 
 /// Returns where a tag with surplus attributes ends: the positions from which to continue scanning and
 /// feeding. The tag was tracked up to the `>` at `close`.
-fn end_of(bytes: &[u8], mut tag: Followed, mut close: usize) -> (usize, usize) {
+fn end_of(bytes: &[u8], mut tag: TrackedTag, mut close: usize) -> (usize, usize) {
     while let State::Quoted(_) = tag.state {
         if close >= bytes.len() {
             break;
@@ -216,9 +216,9 @@ fn has_quote(segment: &[u8]) -> bool {
 }
 
 /// Keeps one tag per state: with the most attributes and the latest `since` of those it replaces.
-fn merge(followed: &mut Vec<Followed>) {
-    let mut kept: Vec<Followed> = Vec::new();
-    for tag in followed.drain(..) {
+fn merge(tracked: &mut Vec<TrackedTag>) {
+    let mut kept: Vec<TrackedTag> = Vec::new();
+    for tag in tracked.drain(..) {
         match kept.iter_mut().find(|k| k.state == tag.state) {
             Some(same) => {
                 same.attributes = same.attributes.max(tag.attributes);
@@ -227,7 +227,7 @@ fn merge(followed: &mut Vec<Followed>) {
             None => kept.push(tag),
         }
     }
-    *followed = kept;
+    *tracked = kept;
 }
 
 #[cfg(test)]
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_pages_are_left_alone() {
+    fn ordinary_pages_are_unchanged() {
         let quoted: String = (0..256).map(|n| format!(" a{n}=\"x > y\"")).collect();
         let words = "if (i <n && x == \"a\" || b >c ' d) { e } ".repeat(500);
         for html in [
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_is_cut_and_the_page_goes_on() {
+    fn surplus_attributes_are_dropped_and_parsing_continues() {
         let dom = parse(&format!("<p{}>x</p><b>y</b>", bare(100_000)));
         assert!(dom.truncated);
         assert_eq!(longest(&dom), 256);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_is_found_wherever_it_hides() {
+    fn surplus_attributes_are_found_in_any_context() {
         for before in [
             "",
             "<!-- it's <a b=\" -->",

@@ -16,7 +16,7 @@ use crate::limits;
 
 pub(super) const NONE: u32 = u32::MAX;
 
-pub(super) struct Built {
+pub(super) struct LinkedNode {
     pub(super) parent: u32,
     pub(super) first: u32,
     last: u32,
@@ -32,7 +32,7 @@ pub(super) struct Built {
 
 #[derive(Default)]
 pub(super) struct Arena {
-    pub(super) nodes: Vec<Built>,
+    pub(super) nodes: Vec<LinkedNode>,
     attributes: Vec<Attribute>,
     text: String,
     names: Vec<Box<str>>,
@@ -90,7 +90,7 @@ impl Sink {
             arena.names.push((*name).into());
             arena.by_name.insert(LocalName::from(*name), index);
         }
-        arena.nodes.push(Built::new(Tag::Document));
+        arena.nodes.push(LinkedNode::new(Tag::Document));
         Sink {
             arena: RefCell::new(arena),
             created: Cell::new(0),
@@ -127,9 +127,9 @@ impl Sink {
     }
 }
 
-impl Built {
-    fn new(tag: Tag) -> Built {
-        Built {
+impl LinkedNode {
+    fn new(tag: Tag) -> LinkedNode {
+        LinkedNode {
             parent: NONE,
             first: NONE,
             last: NONE,
@@ -156,7 +156,7 @@ impl Arena {
     }
 
     /// Copies a value into the buffer. Beyond the budget the value is empty, and the flag is false.
-    fn keep(&mut self, value: &str) -> (u32, u32, bool) {
+    fn push_text(&mut self, value: &str) -> (u32, u32, bool) {
         let start = self.text.len() as u32;
         if self.text.len() + value.len() > self.max_text {
             return (start, start, false);
@@ -249,12 +249,12 @@ impl Arena {
             let node = &self.nodes[neighbour as usize];
             node.tag == Tag::Text && node.stop as usize == self.text.len()
         };
-        let (start, stop, _) = self.keep(text);
+        let (start, stop, _) = self.push_text(text);
         if at_end {
             self.nodes[neighbour as usize].stop = stop;
             return None;
         }
-        let mut node = Built::new(Tag::Text);
+        let mut node = LinkedNode::new(Tag::Text);
         (node.start, node.stop) = (start, stop);
         self.nodes.push(node);
         Some(self.nodes.len() as u32 - 1)
@@ -356,13 +356,13 @@ impl TreeSink for Sink {
                 known
             }
         };
-        let mut node = Built::new(tag);
+        let mut node = LinkedNode::new(tag);
         node.qualified = qualified;
         node.name = arena.name(&name.local);
         node.start = arena.attributes.len() as u32;
         for attribute in attributes {
             let name = arena.name(&attribute.name.local);
-            let (start, stop, kept) = arena.keep(&attribute.value);
+            let (start, stop, kept) = arena.push_text(&attribute.value);
             if !kept {
                 self.truncated.set(true);
                 continue;
@@ -389,7 +389,7 @@ impl TreeSink for Sink {
     fn create_comment(&self, _text: StrTendril) -> u32 {
         // Comments are not kept; an empty text node takes their place so that handles stay valid.
         let mut arena = self.arena.borrow_mut();
-        arena.nodes.push(Built::new(Tag::Text));
+        arena.nodes.push(LinkedNode::new(Tag::Text));
         arena.nodes.len() as u32 - 1
     }
 
@@ -462,7 +462,7 @@ impl TreeSink for Sink {
             if joined.iter().any(|a| a.name == name) {
                 continue;
             }
-            let (start, stop, _) = arena.keep(&attribute.value);
+            let (start, stop, _) = arena.push_text(&attribute.value);
             joined.push(Attribute { name, start, stop });
         }
         if joined.len() > before {

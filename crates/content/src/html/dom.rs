@@ -187,7 +187,7 @@ impl Dom {
     }
 
     /// Sets `shows_noscript` when nearly all text of the page is in `noscript`.
-    pub(crate) fn look_at_noscript(&mut self) {
+    pub(crate) fn detect_noscript_content(&mut self) {
         let (mut plain, mut inside) = (0usize, 0usize);
         let mut end = 0;
         let mut at = self.first(0, Tag::Body).unwrap_or(0);

@@ -53,7 +53,7 @@ pub fn frame_tags(html: &str, base: &Url, max: usize) -> Vec<FrameTag> {
 }
 
 /// Returns the page with the frames replaced by their documents. A frameset becomes a block.
-pub fn with_frames(html: &str, documents: &[(FrameTag, String)]) -> String {
+pub fn inline_frames(html: &str, documents: &[(FrameTag, String)]) -> String {
     let mut out =
         String::with_capacity(html.len() + documents.iter().map(|(_, text)| text.len()).sum::<usize>());
     let mut at = 0;
@@ -201,11 +201,11 @@ mod tests {
             .into_iter()
             .map(|frame| (frame.clone(), format!("[{}]", frame.url.path())))
             .collect();
-        assert_eq!(with_frames(html, &documents), expected);
+        assert_eq!(inline_frames(html, &documents), expected);
     }
 
     #[test]
-    fn documents_stand_in_the_places_of_their_frames() {
+    fn frames_are_replaced_by_their_documents() {
         check(
             "<p>a</p><IFRAME title='x > y' src=\"b.html?c&amp;d\">no frames</IFRAME><p>e",
             "<p>a</p><div>[/docs/b.html]</div><p>e",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_of_the_page_stays() {
+    fn other_markup_is_unchanged() {
         for html in [
             "<!-- <iframe src=a></iframe> --><script>'<iframe src=a>'</script>",
             "<iframe></iframe><iframe src='data:text/html,x'></iframe><iframe src=a width=1 height=1></iframe>",
@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn frames_beyond_the_limit_stay() {
+    fn frames_beyond_the_limit_are_unchanged() {
         let html = "<frame src=a>".repeat(4);
         let replaced = "<div>[/docs/a]</div>".repeat(3);
         check(&html, &format!("{replaced}<frame src=a>"));
     }
 
     #[test]
-    fn pages_without_an_end_cost_no_more_than_their_length() {
+    fn unclosed_markup_is_scanned_in_linear_time() {
         for piece in ["<", "<iframe ", "<!--", "<a b='", "</", "<svg>", "='", "<a ="] {
             frame_tags(
                 &piece.repeat(200_000),

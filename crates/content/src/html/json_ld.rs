@@ -43,20 +43,20 @@ const PAGE_TYPES: &[&str] = &[
 
 /// Title, author and date of an article.
 #[derive(Debug, Default)]
-pub(crate) struct Stated {
+pub(crate) struct ArticleMetadata {
     pub(crate) title: Option<String>,
     /// From JSON-LD.
     pub(crate) author: Option<String>,
     /// From the markup, for pages without JSON-LD author.
-    pub(crate) marked_author: Option<String>,
+    pub(crate) markup_author: Option<String>,
     /// A day as `2024-01-31`.
     pub(crate) published: Option<String>,
 }
 
 /// Reads title, author and date.
-pub(crate) fn stated(dom: &Dom) -> Stated {
-    let mut out = Stated::default();
-    let mut page = Stated::default();
+pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
+    let mut out = ArticleMetadata::default();
+    let mut page = ArticleMetadata::default();
     for block in blocks(dom) {
         let Ok(value) = serde_json::from_str::<Value>(&block) else {
             continue;
@@ -88,7 +88,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
         })
     };
     if out.author.is_none() {
-        out.marked_author = meta(&[
+        out.markup_author = meta(&[
             "author",
             "article:author",
             "dc.creator",
@@ -103,7 +103,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
         .or(page.author);
     }
     out.published = meta(&["article:published_time"])
-        .filter(|text| day(text).is_some())
+        .filter(|text| parse_day(text).is_some())
         .or(out.published);
     if out.published.is_none() {
         out.published = meta(&[
@@ -123,7 +123,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
             "citation_date",
             "article.published",
         ])
-        .filter(|text| day(text).is_some())
+        .filter(|text| parse_day(text).is_some())
         .or_else(|| marked_time(dom))
         .or(page.published);
     }
@@ -136,7 +136,7 @@ pub(crate) fn stated(dom: &Dom) -> Stated {
             .map(|id| without_site(&collapse(&dom.text_of(id, 1000))))
             .filter(|t| !t.is_empty());
     }
-    out.published = out.published.as_deref().and_then(day);
+    out.published = out.published.as_deref().and_then(parse_day);
     out
 }
 
@@ -198,7 +198,7 @@ fn is_type(object: &Value, types: &[&str]) -> bool {
     }
 }
 
-fn fill(out: &mut Stated, object: &Value, all: &[&Value]) {
+fn fill(out: &mut ArticleMetadata, object: &Value, all: &[&Value]) {
     let text = |value: &Value| {
         value
             .as_str()
@@ -216,7 +216,7 @@ fn fill(out: &mut Stated, object: &Value, all: &[&Value]) {
     if out.published.is_none() {
         out.published = ["datePublished", "dateCreated", "uploadDate"]
             .into_iter()
-            .find_map(|key| text(&object[key]).filter(|t| day(t).is_some()));
+            .find_map(|key| text(&object[key]).filter(|t| parse_day(t).is_some()));
     }
 }
 
@@ -299,7 +299,7 @@ fn marked_time(dom: &Dom) -> Option<String> {
             .or_else(|| dom.attr(id, attr::CONTENT))
             .map(str::to_owned)
             .unwrap_or_else(|| dom.text_of(id, 60));
-        day(&text).map(|_| text)
+        parse_day(&text).map(|_| text)
     };
     let published = (0..dom.len())
         .filter(|&id| {
@@ -353,13 +353,13 @@ fn date_below_heading(dom: &Dom) -> Option<String> {
         })
         .take(TEXTS)
         .map(|id| dom.text(id).trim())
-        .find(|text| text.len() <= BYTES && day(text).is_some())
+        .find(|text| text.len() <= BYTES && parse_day(text).is_some())
         .map(str::to_owned)
 }
 
 /// Returns the day of an ISO time as `2024-01-31`; also of `20240131`, `2024/1/31`, `January 31, 2024` and
 /// `31 Jan 2024`.
-pub fn day(text: &str) -> Option<String> {
+pub fn parse_day(text: &str) -> Option<String> {
     let text = text.trim();
     let digits: Vec<&str> = text
         .split(|c: char| !c.is_ascii_digit())
@@ -475,8 +475,8 @@ mod tests {
     use crate::html::parse::parse;
 
     #[test]
-    fn json_ld_is_read_before_the_markup() {
-        let found = stated(&parse(
+    fn json_ld_takes_precedence_over_markup() {
+        let found = article_metadata(&parse(
             r#"<title>A title - Site</title><script type="application/ld+json">{"@graph":[{"@type":"Person","@id":"p1","name":"Ann B"},
             {"@type":["NewsArticle"],"headline":"A title","author":{"@id":"p1"},"datePublished":"2024-03-05T10:00:00Z"}]}</script>
             <span class="author-name">Else</span>"#,
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_read_in_the_usual_forms() {
+    fn common_date_formats_are_parsed() {
         for text in [
             "2024-01-05T10:00Z",
             "20240105",
@@ -496,16 +496,16 @@ mod tests {
             "Fri, 05 Jan 2024 10:00",
             "Posted Jan 5th, 2024",
         ] {
-            assert_eq!(day(text).as_deref(), Some("2024-01-05"), "{text}");
+            assert_eq!(parse_day(text).as_deref(), Some("2024-01-05"), "{text}");
         }
         for text in ["", "5", "2024", "2024-13-05", "Marching 5, 2024", "05.01.24"] {
-            assert_eq!(day(text), None, "{text}");
+            assert_eq!(parse_day(text), None, "{text}");
         }
     }
 
     #[test]
-    fn a_date_alone_below_the_heading_is_the_last_resort() {
-        let published = |html: &str| stated(&parse(html)).published;
+    fn a_date_below_the_heading_is_used_last() {
+        let published = |html: &str| article_metadata(&parse(html)).published;
         let page = "<h1>T</h1><p>by Ann</p><div>Updated March 13, 2024</div><p>Long ago, on May 5, 2010, a man came to us and said so.";
         assert_eq!(published(page).as_deref(), Some("2024-03-13"));
         assert_eq!(
@@ -515,14 +515,14 @@ mod tests {
     }
 
     #[test]
-    fn without_json_ld_the_markup_is_read() {
-        let found = stated(&parse(
+    fn markup_is_used_without_json_ld() {
+        let found = article_metadata(&parse(
             "<title>Title | Site</title><h1>Title</h1><a rel=author>By Ann</a><time datetime=2020-01-02T00:00>x</time>",
         ));
         assert_eq!(found.title.as_deref(), Some("Title"));
-        assert_eq!(found.marked_author.as_deref(), Some("Ann"));
+        assert_eq!(found.markup_author.as_deref(), Some("Ann"));
         assert_eq!(found.published.as_deref(), Some("2020-01-02"));
-        let nothing = stated(&parse("<script type='application/ld+json'>{broken</script><p>x"));
+        let nothing = article_metadata(&parse("<script type='application/ld+json'>{broken</script><p>x"));
         assert!(nothing.author.is_none() && nothing.published.is_none() && nothing.title.is_none());
     }
 }

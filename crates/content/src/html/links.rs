@@ -28,7 +28,7 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
 }
 
 /// Returns false for links to a place on the same page.
-fn leads_on(href: &str) -> bool {
+fn leaves_page(href: &str) -> bool {
     let href = href.trim();
     !href.is_empty() && !href.starts_with('#')
 }
@@ -52,7 +52,7 @@ pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> 
     });
     unique(
         hrefs
-            .filter(|href| leads_on(href))
+            .filter(|href| leaves_page(href))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
         keep_fragments,
@@ -91,7 +91,7 @@ pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
     let hrefs = (0..dom.len()).filter_map(target);
     unique(
         hrefs
-            .filter(|href| leads_on(href))
+            .filter(|href| leaves_page(href))
             .filter_map(|href| resolve(base, href))
             .filter(is_web),
         false,
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn base_counts_for_every_address() {
+    fn base_applies_to_every_url() {
         let (dom, base) = page("<base href='/v2/'><a href=x>1</a><img src=y.png>");
         assert_eq!(links(&dom, &base, false), ["https://site.test/v2/x"]);
         assert_eq!(images(&dom, &base), ["https://site.test/v2/y.png"]);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn lazy_pictures_are_found() {
+    fn lazy_images_are_found() {
         let (dom, base) = page(
             "<img src='data:image/gif;base64,R0' data-src=real.jpg><img src=spacer.gif data-srcset='s.jpg 1x, l.jpg 2x'>\
              <picture><source srcset='p-400.webp 400w, p-800.webp 800w'><img src='data:x'></picture><img src=plain.png srcset='big.png 900w'>",

@@ -122,7 +122,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
                 continue;
             }
             last = Some(name);
-            take(&mut out, &mut tags, name, &content);
+            add_meta(&mut out, &mut tags, name, &content);
         }
     }
     match tags.len() {
@@ -136,7 +136,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
                 .insert("articleTag".to_owned(), MetadataValue::List(tags));
         }
     }
-    take_stated(&mut out, json_ld::stated(dom));
+    add_article_metadata(&mut out, json_ld::article_metadata(dom));
     if let Some(favicon) = favicon(dom, base) {
         out.other
             .insert("favicon".to_owned(), MetadataValue::Text(favicon));
@@ -145,7 +145,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
 }
 
 /// Stores one `meta` value under its key.
-fn take(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &str) {
+fn add_meta(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &str) {
     let lower = name.to_ascii_lowercase();
     match lower.as_str() {
         "description" => {
@@ -189,14 +189,16 @@ fn take(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content: &st
 
 /// Adds title, author and day of the article. An author from JSON-LD takes precedence over a `meta` value,
 /// and that over one from the markup; a `meta` value that is a URL is not a name.
-fn take_stated(out: &mut PageMetadata, stated: json_ld::Stated) {
+fn add_article_metadata(out: &mut PageMetadata, article: json_ld::ArticleMetadata) {
     let named =
         matches!(out.other.get("author"), Some(MetadataValue::Text(text)) if !text.starts_with("http"));
-    let author = stated.author.or(if named { None } else { stated.marked_author });
+    let author = article
+        .author
+        .or(if named { None } else { article.markup_author });
     for (key, value) in [
-        ("articleTitle", stated.title),
+        ("articleTitle", article.title),
         ("author", author),
-        ("publishedDate", stated.published),
+        ("publishedDate", article.published),
     ] {
         if let Some(value) = value {
             out.other.insert(key.to_owned(), MetadataValue::Text(value));
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_tags_get_the_contracts_names() {
+    fn common_tags_get_the_contract_names() {
         let meta = read(
             "<html lang=' de-AT '><title> A \n B </title><title>no</title><meta name=Description content=''>\
              <meta name=Description content='one'><meta name=description content='two'><meta property='og:title' content='T'>\
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_kept_and_joined_and_cannot_set_the_servers() {
+    fn other_names_are_joined_and_cannot_override_server_keys() {
         let meta = read(
             "<meta name=author content=A><meta name=author content=B><meta name=statusCode content=1><meta name=ogTitle content=x>\
              <meta property='article:tag' content=t1>",
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_favicon_is_found_by_word() {
+    fn the_favicon_is_found_by_rel_word() {
         let of = |html: &str| text(&read(html), "favicon").map(str::to_owned);
         assert_eq!(
             of("<link rel=apple-touch-icon href=t.png><link rel='Shortcut ICON' href='/f.ico'>").as_deref(),

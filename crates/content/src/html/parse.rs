@@ -37,8 +37,8 @@ pub(crate) fn parse(html: &str) -> Dom {
     };
     let gate = Gate {
         builder: TreeBuilder::new(Sink::new(html.len()), options),
-        open: Counted::default(),
-        formatting: Counted::default(),
+        open: CountBound::default(),
+        formatting: CountBound::default(),
         emitted: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
@@ -53,19 +53,19 @@ pub(crate) fn parse(html: &str) -> Dom {
         tokenizer.sink.builder.sink.mark_truncated();
     }
     let mut dom = tokenizer.sink.builder.sink.finish();
-    dom.look_at_noscript();
+    dom.detect_noscript_content();
     dom
 }
 
 /// An upper bound of a count that was exact when `created` elements existed; every later element may have
 /// added one.
 #[derive(Default)]
-struct Counted {
+struct CountBound {
     exact: Cell<usize>,
     created: Cell<usize>,
 }
 
-impl Counted {
+impl CountBound {
     fn at_most(&self, created: usize) -> usize {
         self.exact.get() + (created - self.created.get())
     }
@@ -103,18 +103,18 @@ impl attribute_limit::Feed for Feeder {
 struct Gate {
     emitted: Cell<usize>,
     builder: TreeBuilder<u32, Sink>,
-    open: Counted,
-    formatting: Counted,
+    open: CountBound,
+    formatting: CountBound,
 }
 
 /// Collects the handles that the tree builder holds: open elements, and formatting elements to be reopened.
-struct Held<'a> {
+struct HandleTracer<'a> {
     sink: &'a Sink,
     all: RefCell<Vec<u32>>,
     formatting: RefCell<Vec<u32>>,
 }
 
-impl Tracer for Held<'_> {
+impl Tracer for HandleTracer<'_> {
     type Handle = u32;
 
     fn trace_handle(&self, handle: &u32) {
@@ -129,21 +129,21 @@ impl Gate {
     /// Counts the handles that the tree builder holds, which makes both counts exact.
     fn recount(&self) {
         let sink = &self.builder.sink;
-        let held = Held {
+        let tracer = HandleTracer {
             sink,
             all: RefCell::default(),
             formatting: RefCell::default(),
         };
-        self.builder.trace_handles(&held);
+        self.builder.trace_handles(&tracer);
         let distinct = |handles: RefCell<Vec<u32>>| {
             let mut handles = handles.into_inner();
             handles.sort_unstable();
             handles.dedup();
             handles.len()
         };
-        self.open.set(distinct(held.all), sink.created());
+        self.open.set(distinct(tracer.all), sink.created());
         self.formatting
-            .set(distinct(held.formatting), sink.formatting_created());
+            .set(distinct(tracer.formatting), sink.formatting_created());
     }
 
     /// Returns true when a start tag must not reach the tree builder.

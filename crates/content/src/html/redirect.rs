@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_late_hidden_or_leads_nowhere_is_no_redirect() {
+    fn late_hidden_or_self_targeting_refreshes_are_not_redirects() {
         for html in [
             "<meta http-equiv=refresh content='2;URL=new.html'>",
             "<meta http-equiv=refresh content='0'>",
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_does_more_is_no_redirect() {
+    fn a_script_with_other_code_is_not_a_redirect() {
         for code in [
             "if (x) location.replace('new.html')",
             "location.replace(next)",

@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn errors_name_the_invalid_part() {
         for (selector, part) in [
             ("", "part is missing"),
             ("a:hover", "pseudo"),

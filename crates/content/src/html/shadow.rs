@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn children_stand_in_the_slots_that_name_them() {
+    fn children_move_to_their_named_slots() {
         check(
             "<x-card><template shadowrootmode=open><h2><slot name=title>No title</slot></h2><slot></slot><p>Foot</p>\
              </template><p>Body</p><span slot=title>Title</span> tail</x-card>",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slot_shows_its_own_content_and_nothing_is_lost() {
+    fn an_empty_slot_keeps_its_default_and_no_text_is_lost() {
         check(
             "<x-a><template shadowrootmode=closed><slot>Default</slot></template> </x-a>",
             "Default",
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn another_template_shows_nothing() {
+    fn other_templates_are_not_shown() {
         check("<p>a<template><p>b</template>", "a");
     }
 }

@@ -1,7 +1,7 @@
 //! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
 //! table rows only as a whole.
 
-use super::features::{Block, is_passed};
+use super::features::{Block, is_skipped};
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
@@ -13,7 +13,7 @@ pub(super) fn apply(
     dom: &Dom,
     weights: &TextWeights,
     blocks: &[Block],
-    chances: &[i32],
+    probabilities: &[i32],
     cut: i32,
     kept: &[bool],
     dropped: &mut [bool],
@@ -30,7 +30,7 @@ pub(super) fn apply(
         }
         let size: i64 = blocks[at..end].iter().map(|b| i64::from(b.size())).sum();
         let sum: i64 = (at..end)
-            .map(|i| i64::from(chances[i]) * i64::from(blocks[i].size()))
+            .map(|i| i64::from(probabilities[i]) * i64::from(blocks[i].size()))
             .sum();
         if sum >= i64::from(cut.max(1)) * size {
             blocks[at..end].iter().for_each(|b| keep[b.id as usize] = true);
@@ -44,7 +44,7 @@ pub(super) fn apply(
     let mut at = body + 1;
     while at < dom.end(body) {
         let tag = dom.tag(at);
-        if is_passed(dom, tag) {
+        if is_skipped(dom, tag) {
             at = dom.end(at);
             continue;
         }
@@ -97,11 +97,11 @@ fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{element_names, features, kind::Kind};
+    use super::super::{element_names, features, kind::PageKind};
     use super::*;
     use crate::html::parse::parse;
 
-    /// Applies chances to a page: 0 for blocks with one of `words`, 600 for all others, with a cut of 500.
+    /// Applies probabilities to a page: 0 for blocks with one of `words`, 600 for all others, with a cut of 500.
     /// Returns the text that is left; `None` when nothing is.
     fn left(html: &str, words: &[&str]) -> Option<String> {
         let dom = parse(html);
@@ -112,13 +112,13 @@ mod tests {
         let blocks = features::measure(
             &dom,
             body,
-            Kind::Other,
+            PageKind::Other,
             &element_names::read(&dom),
             &weights,
             &kept,
         );
         let text = |id: NodeId| dom.text_of(id, 100);
-        let chances: Vec<i32> = blocks
+        let probabilities: Vec<i32> = blocks
             .iter()
             .map(
                 |block| match words.iter().any(|word| text(block.id).contains(word)) {
@@ -127,7 +127,7 @@ mod tests {
                 },
             )
             .collect();
-        let stays = apply(&dom, &weights, &blocks, &chances, 500, &kept, &mut dropped);
+        let stays = apply(&dom, &weights, &blocks, &probabilities, 500, &kept, &mut dropped);
         let left = dom
             .below(body)
             .filter(|&id| !dropped[id as usize])

@@ -14,7 +14,7 @@ static TREES: LazyLock<Vec<Tree>> = LazyLock::new(read);
 /// Leaf value that stands for 1 in log-odds.
 const UNIT: i32 = 4096;
 /// Probability in per mille at log-odds of 0, 1/4, 1/2, ...; linear in between.
-const CHANCES: &[i32] = &[
+const PROBABILITIES: &[i32] = &[
     500, 562, 622, 679, 731, 777, 818, 852, 881, 905, 924, 940, 953, 963, 971, 977, 982, 986, 989, 991, 993,
     995, 996, 997, 998, 998, 999,
 ];
@@ -32,39 +32,42 @@ struct Tree {
 }
 
 /// Returns the probability of each block to be content, in per mille.
-pub(super) fn chances(blocks: &[Block]) -> Vec<i32> {
+pub(super) fn probabilities(blocks: &[Block]) -> Vec<i32> {
     blocks
         .iter()
-        .map(|block| chance(TREES.iter().map(|tree| tree.value(&block.features)).sum()))
+        .map(|block| probability(TREES.iter().map(|tree| tree.value(&block.features)).sum()))
         .collect()
 }
 
 /// Returns the probability from which blocks are kept so that the expected F1 is best. `sized` holds
 /// probabilities and sizes.
 pub(super) fn cut(sized: &mut [(i32, i64)]) -> i32 {
-    sized.sort_unstable_by_key(|&(chance, _)| std::cmp::Reverse(chance));
-    let wanted: i64 = sized.iter().map(|&(chance, size)| i64::from(chance) * size).sum();
+    sized.sort_unstable_by_key(|&(probability, _)| std::cmp::Reverse(probability));
+    let wanted: i64 = sized
+        .iter()
+        .map(|&(probability, size)| i64::from(probability) * size)
+        .sum();
     let (mut right, mut taken) = (0i64, 0i64);
     let (mut best, mut cut) = (-1i64, 1001);
-    for &(chance, size) in sized.iter() {
-        right += i64::from(chance) * size;
+    for &(probability, size) in sized.iter() {
+        right += i64::from(probability) * size;
         taken += size * 1000;
         let f1 =
             i64::try_from(i128::from(right) * 2_000_000 / i128::from((taken + wanted).max(1))).unwrap_or(0);
         if f1 > best {
-            (best, cut) = (f1, chance);
+            (best, cut) = (f1, probability);
         }
     }
     cut
 }
 
-fn chance(odds: i32) -> i32 {
+fn probability(odds: i32) -> i32 {
     let (step, size) = (UNIT / 4, odds.unsigned_abs() as i32);
     let (at, rest) = ((size / step) as usize, size % step);
-    let last = CHANCES.len() - 1;
-    let above = match CHANCES.get(at + 1) {
-        Some(next) => CHANCES[at] + (next - CHANCES[at]) * rest / step,
-        None => CHANCES[last],
+    let last = PROBABILITIES.len() - 1;
+    let above = match PROBABILITIES.get(at + 1) {
+        Some(next) => PROBABILITIES[at] + (next - PROBABILITIES[at]) * rest / step,
+        None => PROBABILITIES[last],
     };
     if odds < 0 { 1000 - above } else { above }
 }
@@ -114,9 +117,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_rise_with_the_odds() {
-        assert_eq!((chance(0), chance(UNIT), chance(-UNIT)), (500, 731, 269));
-        assert!((-40_000..40_000).map(chance).is_sorted());
+    fn probability_increases_with_log_odds() {
+        assert_eq!(
+            (probability(0), probability(UNIT), probability(-UNIT)),
+            (500, 731, 269)
+        );
+        assert!((-40_000..40_000).map(probability).is_sorted());
     }
 
     #[test]
@@ -127,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tree_is_whole() {
+    fn every_tree_is_complete() {
         assert!(!TREES.is_empty());
         for tree in TREES.iter() {
             for split in &tree.splits {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::element_names::{self, GROUPS, NameHints};
 use super::hints::Hint;
-use super::kind::Kind;
+use super::kind::PageKind;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -39,7 +39,7 @@ impl Block {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Own {
+struct BlockText {
     id: NodeId,
     bytes: i32,
     linked: i32,
@@ -53,13 +53,13 @@ struct Own {
     begins: u8,
     kept: bool,
     hash: u64,
-    signs: i32,
-    pictures: i32,
+    symbols: i32,
+    images: i32,
 }
 
 /// State of an open element.
 #[derive(Clone, Copy)]
-struct Around {
+struct OpenElement {
     end: NodeId,
     flags: u32,
     depth: i32,
@@ -71,12 +71,12 @@ struct Around {
 pub(crate) fn measure(
     dom: &Dom,
     body: NodeId,
-    kind: Kind,
+    kind: PageKind,
     names: &[NameHints],
     weights: &TextWeights,
     kept: &[bool],
 ) -> Vec<Block> {
-    let owns = own(dom, weights, kept);
+    let owns = block_texts(dom, weights, kept);
     let same = repeats(dom, weights);
     let total: i64 = owns.iter().map(|o| i64::from(o.bytes)).sum::<i64>().max(1);
     let total_linked: i64 = owns.iter().map(|o| i64::from(o.linked)).sum();
@@ -96,7 +96,7 @@ pub(crate) fn measure(
     let h1_block = owns.iter().position(|o| o.id >= first_h1 && first_h1 > 0);
     let first_kept = owns.iter().position(|o| o.kept);
     let last_kept = owns.iter().rposition(|o| o.kept);
-    let mut around: Vec<Around> = Vec::new();
+    let mut around: Vec<OpenElement> = Vec::new();
     let mut at: NodeId = 1;
     let mut before = 0i64;
     let mut heading: (i32, i32, i32, i32) = (0, 0, 0, 0); // level, blocks since, leads away, kept
@@ -113,7 +113,7 @@ pub(crate) fn measure(
                 if repeats > 2 {
                     (r, rt) = (repeats, weights.text[at as usize].min(100_000) as i32);
                 }
-                around.push(Around {
+                around.push(OpenElement {
                     end: dom.end(at),
                     flags: up.map_or(0, |a| a.flags) | flags(dom, names, at),
                     depth: up.map_or(0, |a| a.depth) + 1,
@@ -123,7 +123,7 @@ pub(crate) fn measure(
             }
             at += 1;
         }
-        let here = around.last().copied().unwrap_or(Around {
+        let here = around.last().copied().unwrap_or(OpenElement {
             end: 0,
             flags: 0,
             depth: 0,
@@ -136,14 +136,15 @@ pub(crate) fn measure(
             heading = (
                 i32::from(level),
                 0,
-                i32::from(super::hints::leads_away(&text)),
+                i32::from(super::hints::is_link_block_title(&text)),
                 i32::from(o.kept),
             );
         }
         let (mut scrap, mut titled) = (0, 0);
         if o.bytes <= 150 {
             let text = super::title::of_heading(dom, o.id);
-            scrap = i32::from(super::hints::is_scrap(&text)) + 2 * i32::from(super::hints::leads_away(&text));
+            scrap = i32::from(super::hints::is_control_text(&text))
+                + 2 * i32::from(super::hints::is_link_block_title(&text));
             titled = match (text.len() > 3 && title.contains(&text), title == text) {
                 (true, true) => 2,
                 (true, false) => 1,
@@ -169,8 +170,8 @@ pub(crate) fn measure(
             times[&o.hash].min(50),
             scrap,
             titled,
-            o.signs,
-            o.pictures,
+            o.symbols,
+            o.images,
         ]);
         // Position on the page.
         f.extend([
@@ -289,7 +290,7 @@ fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
     let hint = match names[id as usize].hint {
         Hint::None => 0,
         Hint::Boilerplate => 1 << 11,
-        Hint::Weak => 1 << 12,
+        Hint::Ambiguous => 1 << 12,
         Hint::Form => 1 << 13,
         Hint::Consent => 1 << 14,
         Hint::Reviews => 1 << 15,
@@ -317,7 +318,7 @@ fn holder(dom: &Dom, weights: &TextWeights, id: NodeId, text: u32, total: i64, k
 }
 
 /// Returns by node the bytes below it that the rules kept.
-fn kept_bytes(dom: &Dom, owns: &[Own]) -> Vec<u32> {
+fn kept_bytes(dom: &Dom, owns: &[BlockText]) -> Vec<u32> {
     let mut sums = vec![0u32; dom.nodes.len()];
     for o in owns.iter().filter(|o| o.kept) {
         sums[o.id as usize] = o.bytes as u32;
@@ -355,19 +356,19 @@ fn tag_code(tag: Tag) -> i32 {
 }
 
 /// Returns true for elements whose text is not content of the page.
-pub(super) fn is_passed(dom: &Dom, tag: Tag) -> bool {
+pub(super) fn is_skipped(dom: &Dom, tag: Tag) -> bool {
     dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button)
 }
 
 /// Collects the text of each block.
-fn own(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<Own> {
+fn block_texts(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<BlockText> {
     let mut index = vec![u32::MAX; dom.nodes.len()];
-    let mut owns: Vec<Own> = Vec::new();
+    let mut owns: Vec<BlockText> = Vec::new();
     let mut link_end = 0;
     let mut at: NodeId = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
-        if is_passed(dom, tag) {
+        if is_skipped(dom, tag) {
             at = dom.end(at);
             continue;
         }
@@ -382,11 +383,11 @@ fn own(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<Own> {
                 let slot = &mut index[block as usize];
                 if *slot == u32::MAX {
                     *slot = owns.len() as u32;
-                    owns.push(Own {
+                    owns.push(BlockText {
                         id: block,
                         kept: kept[block as usize],
                         hash: 0xcbf2_9ce4_8422_2325,
-                        ..Own::default()
+                        ..BlockText::default()
                     });
                 }
                 add(&mut owns[*slot as usize], text, at < link_end);
@@ -397,7 +398,7 @@ fn own(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<Own> {
                 let own = &mut owns[slot as usize];
                 match linked {
                     true => own.links += 1,
-                    false => own.pictures += 1,
+                    false => own.images += 1,
                 }
             }
         }
@@ -406,7 +407,7 @@ fn own(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<Own> {
     owns
 }
 
-fn add(own: &mut Own, text: &str, linked: bool) {
+fn add(own: &mut BlockText, text: &str, linked: bool) {
     if own.bytes == 0 {
         own.begins = match text.trim_start().chars().next() {
             Some(c) if c.is_uppercase() => 1,
@@ -433,7 +434,7 @@ fn add(own: &mut Own, text: &str, linked: bool) {
             b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
             b',' => own.commas = own.commas.saturating_add(1),
             b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
-            b'$' | 0xC2 | 0xE2 => own.signs |= sign(text, b),
+            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bits(text, b),
             b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
             _ => {}
         }
@@ -449,11 +450,11 @@ fn add(own: &mut Own, text: &str, linked: bool) {
 }
 
 /// Returns bits for significant characters in a text: currency, copyright, separators.
-fn sign(text: &str, byte: u8) -> i32 {
+fn symbol_bits(text: &str, byte: u8) -> i32 {
     if byte == b'$' {
         return 1;
     }
-    let has = |signs: &[char], bit: i32| if text.contains(signs) { bit } else { 0 };
+    let has = |symbols: &[char], bit: i32| if text.contains(symbols) { bit } else { 0 };
     has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
 }
 

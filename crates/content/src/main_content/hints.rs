@@ -1,7 +1,9 @@
 //! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
 //! NameHints only hint; how much text an element holds decides whether a hint is followed.
 
-use super::words::{AWAY, BOILERPLATE, BYLINE, CALLOUT, COMMENTS, CONSENT, FOLDED, SCRAPS, WEAK};
+use super::words::{
+    AMBIGUOUS, BOILERPLATE, BYLINE, CALLOUT, COLLAPSED, COMMENTS, CONSENT, CONTROL_TEXTS, LINK_BLOCK_TITLES,
+};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -13,7 +15,7 @@ pub(super) enum Hint {
     /// Boilerplate, unless it holds much of the page's text.
     Boilerplate,
     /// Boilerplate when it is very short or mostly links.
-    Weak,
+    Ambiguous,
     /// A form: boilerplate when it holds little text.
     Form,
     /// A consent dialog.
@@ -41,7 +43,7 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     if is(CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
         return Hint::Consent;
     }
-    if is_hidden(dom, id) && !is(FOLDED) {
+    if is_hidden(dom, id) && !is(COLLAPSED) {
         return Hint::Hidden;
     }
     match tag {
@@ -54,7 +56,7 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
                 Hint::Boilerplate
             };
         }
-        Tag::Header => return Hint::Weak,
+        Tag::Header => return Hint::Ambiguous,
         _ => {}
     }
     if let Some(role) = dom.attr(id, attr::ROLE) {
@@ -81,14 +83,14 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
             "sr-only" | "visually-hidden" | "screen-reader-text" | "visuallyhidden" | "screen-reader-only"
         )
     }) {
-        return Hint::Weak;
+        return Hint::Ambiguous;
     }
     if is(&["search"]) && is(&["result", "results"]) {
         return Hint::None;
     }
     if is(BOILERPLATE) {
         return if matches!(tag, Tag::Span | Tag::A) {
-            Hint::Weak
+            Hint::Ambiguous
         } else {
             Hint::Boilerplate
         };
@@ -102,8 +104,8 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
         Hint::Comments
     } else if is(BYLINE) {
         Hint::Byline
-    } else if is(WEAK) {
-        Hint::Weak
+    } else if is(AMBIGUOUS) {
+        Hint::Ambiguous
     } else {
         Hint::None
     }
@@ -177,7 +179,7 @@ fn push(words: &mut Vec<String>, word: &mut String) {
 }
 
 /// Returns true when a short text is the heading of a block that leads to other pages.
-pub(super) fn leads_away(text: &str) -> bool {
+pub(super) fn is_link_block_title(text: &str) -> bool {
     let lower = text
         .trim()
         .trim_end_matches([':', '…', '.', '»', '›', '→', '!', '?'])
@@ -187,7 +189,7 @@ pub(super) fn leads_away(text: &str) -> bool {
     if lower.len() > 60 {
         return false;
     }
-    AWAY.contains(&lower.as_str())
+    LINK_BLOCK_TITLES.contains(&lower.as_str())
         || [
             "related ",
             "more from ",
@@ -206,7 +208,7 @@ pub(super) fn leads_away(text: &str) -> bool {
 }
 
 /// Returns true when the whole text of a block is a control or a label, not content.
-pub(super) fn is_scrap(text: &str) -> bool {
+pub(super) fn is_control_text(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '…', '»', '›', '→']).trim();
-    text.len() <= 48 && SCRAPS.contains(&text.to_lowercase().as_str())
+    text.len() <= 48 && CONTROL_TEXTS.contains(&text.to_lowercase().as_str())
 }

@@ -7,7 +7,7 @@ use crate::html::tag::Tag;
 
 /// Kinds of pages that are pruned differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PageKind {
     /// A single text, such as a news story or a post.
     Article,
     /// Reference or guide: lists of links are content.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 /// Detects the kind from URL, `og:type`, generator, JSON-LD types and `itemtype`.
-pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
+pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
     let host = url.host_str().unwrap_or("").to_ascii_lowercase();
     let path = url.path().to_ascii_lowercase();
     let (mut og_article, mut generator, mut types) = (false, String::new(), String::new());
@@ -103,7 +103,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
         .iter()
         .any(|start| host.starts_with(start))
     {
-        return Kind::Forum;
+        return PageKind::Forum;
     }
     let doc_generators = [
         "sphinx",
@@ -152,7 +152,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
         || host.ends_with("wikipedia.org")
         || host.ends_with("readthedocs.io")
     {
-        return Kind::Documentation;
+        return PageKind::Documentation;
     }
     if has_type(&["Product", "ProductGroup"])
         && !has_type(&[
@@ -163,7 +163,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
             "Article",
         ])
     {
-        return Kind::Product;
+        return PageKind::Product;
     }
     if has_type(&[
         "Product",
@@ -173,7 +173,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
         "SearchResultsPage",
     ]) && !has_type(&["NewsArticle", "BlogPosting", "Article"])
     {
-        return Kind::Other;
+        return PageKind::Other;
     }
     if has_type(&[
         "NewsArticle",
@@ -184,7 +184,7 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> Kind {
         "Report",
     ]) || og_article
     {
-        return Kind::Article;
+        return PageKind::Article;
     }
-    Kind::Other
+    PageKind::Other
 }

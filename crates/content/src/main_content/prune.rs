@@ -2,13 +2,19 @@
 //! depends on the kind of page.
 
 use super::hints;
-use super::kind::Kind;
+use super::kind::PageKind;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, collapse};
 use crate::html::tag::Tag;
 
 /// Marks what is dropped.
-pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, weights: &mut TextWeights, dropped: &mut [bool]) {
+pub(super) fn prune(
+    dom: &Dom,
+    root: NodeId,
+    kind: PageKind,
+    weights: &mut TextWeights,
+    dropped: &mut [bool],
+) {
     let total = weights.text[root as usize].max(1);
     let mut before = 0u32; // text so far: the position on the page
     let mut at = root + 1;
@@ -32,7 +38,7 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, weights: &mut TextWeigh
             && text <= 60
         {
             let content = collapse(&dom.text_of(at, 400));
-            if hints::is_scrap(&content)
+            if hints::is_control_text(&content)
                 && tag.heading_level().is_none()
                 && !matches!(
                     tag,
@@ -49,15 +55,15 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, weights: &mut TextWeigh
                     Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend
                 );
             if is_title
-                && kind != Kind::Documentation
-                && hints::leads_away(&content)
+                && kind != PageKind::Documentation
+                && hints::is_link_block_title(&content)
                 && drop_section(dom, root, at, weights, dropped, late)
             {
                 at = dom.end(at);
                 continue;
             }
         }
-        if kind == Kind::Article && leads_away_by_links(dom, at, weights, total, late) {
+        if kind == PageKind::Article && is_link_block(dom, at, weights, total, late) {
             dropped[at as usize] = true;
             at = dom.end(at);
             continue;
@@ -67,7 +73,7 @@ pub(super) fn prune(dom: &Dom, root: NodeId, kind: Kind, weights: &mut TextWeigh
 }
 
 /// Returns true for a block of an article that consists nearly of links only.
-fn leads_away_by_links(dom: &Dom, id: NodeId, weights: &TextWeights, total: u32, late: bool) -> bool {
+fn is_link_block(dom: &Dom, id: NodeId, weights: &TextWeights, total: u32, late: bool) -> bool {
     let at = id as usize;
     let tag = dom.tag(id);
     let text = weights.text[at];

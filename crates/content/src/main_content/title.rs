@@ -3,7 +3,7 @@
 //! lists.
 
 use super::is_dropped;
-use super::kind::Kind;
+use super::kind::PageKind;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
@@ -36,8 +36,8 @@ pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
 
 /// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An
 /// article is an `article` element, or a page with a publication date.
-pub(super) fn repeated(dom: &Dom, root: NodeId, kind: Kind, weights: &TextWeights) -> Option<NodeId> {
-    if kind != Kind::Other || !stands_alone(weights, root) {
+pub(super) fn repeated(dom: &Dom, root: NodeId, kind: PageKind, weights: &TextWeights) -> Option<NodeId> {
+    if kind != PageKind::Other || !stands_alone(weights, root) {
         return None;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article;

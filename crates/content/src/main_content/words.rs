@@ -91,7 +91,7 @@ pub(super) const BOILERPLATE: &[&str] = &[
 
 /// Words in names of blocks that may be content or not; they count only against link lists and very short
 /// blocks.
-pub(super) const WEAK: &[&str] = &[
+pub(super) const AMBIGUOUS: &[&str] = &[
     "toc",
     "widget",
     "widgets",
@@ -155,7 +155,7 @@ pub(super) const CONSENT: &[&str] = &[
 ];
 
 /// Words of blocks that open on a click: hidden at first, but content.
-pub(super) const FOLDED: &[&str] = &[
+pub(super) const COLLAPSED: &[&str] = &[
     "accordion",
     "answer",
     "collapse",
@@ -233,7 +233,7 @@ pub(super) const CALLOUT: &[&str] = &[
 ];
 
 /// Headings of blocks that lead to other pages.
-pub(super) const AWAY: &[&str] = &[
+pub(super) const LINK_BLOCK_TITLES: &[&str] = &[
     "related",
     "related articles",
     "related posts",
@@ -344,7 +344,7 @@ pub(super) const AWAY: &[&str] = &[
 ];
 
 /// Texts that are not content when they are the whole text of a block.
-pub(super) const SCRAPS: &[&str] = &[
+pub(super) const CONTROL_TEXTS: &[&str] = &[
     "advertisement",
     "advertisements",
     "ad",

@@ -107,7 +107,7 @@ pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
             continue;
         } else if tag == Tag::Br {
             out.push('\n');
-        } else if tag.is_block() && !matches!(tag, Tag::Td | Tag::Th) || is_line_of_its_own(dom, at) {
+        } else if tag.is_block() && !matches!(tag, Tag::Td | Tag::Th) || is_styled_line(dom, at) {
             end_line(&mut out);
             if dom.end(at) > at + 1 {
                 ends.push(dom.end(at));
@@ -133,7 +133,7 @@ pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
 
 /// Returns true for one of several adjacent `code` or `span.line` elements without line ends between them,
 /// which the style sheet shows as lines.
-fn is_line_of_its_own(dom: &Dom, id: NodeId) -> bool {
+fn is_styled_line(dom: &Dom, id: NodeId) -> bool {
     if !matches!(dom.tag(id), Tag::Span | Tag::Code) {
         return false;
     }
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn gutters_and_buttons_are_no_code() {
+    fn gutters_and_buttons_are_not_code() {
         for html in [
             "<pre><span class=lineno>1 </span>a\n<span class=lineno>2 </span>  b\n</pre>",
             "<pre><button>Copy</button><code>a\n  b</code></pre>",

@@ -1,8 +1,8 @@
 //! Escapes text for CommonMark and GFM, only where it would otherwise be read as markup.
 
 /// Appends a character of page text. `next` follows it in the same run, `rest` is the run from this character
-/// on, and `place` is the context.
-pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &str, place: Place) {
+/// on, and `context` says where the text goes.
+pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &str, context: EscapeContext) {
     let before = out.chars().next_back();
     let after_space = before.is_none_or(char::is_whitespace);
     let escape = match c {
@@ -17,12 +17,12 @@ pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &st
         }
         '`' => true,
         '~' => next == Some('~') || before == Some('~'),
-        '[' => place.link,
-        ']' => place.link || matches!(next, Some('(' | ':')),
+        '[' => context.link,
+        ']' => context.link || matches!(next, Some('(' | ':')),
         '<' => next.is_some_and(|n| n.is_ascii_alphabetic() || matches!(n, '/' | '!' | '?')),
         '&' => is_entity(rest),
         '\\' => next.is_some_and(|n| n.is_ascii_punctuation()),
-        '|' => place.cell,
+        '|' => context.cell,
         _ => false,
     };
     if escape {
@@ -33,7 +33,7 @@ pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &st
 
 /// Context of a text, as far as escaping depends on it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct EscapeContext {
     /// Inside link text.
     pub(super) link: bool,
     /// Inside a table cell.

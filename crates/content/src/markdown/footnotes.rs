@@ -10,17 +10,17 @@ use crate::html::tag::Tag;
 const NOTE_BYTES: usize = 4000;
 
 /// Prefixes of the ids of notes that no link leads to; a number follows.
-const BARE_NOTES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:", "note-"];
+const NOTE_ID_PREFIXES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:", "note-"];
 
 /// The footnotes of a page.
 #[derive(Default)]
 pub(super) struct Footnotes {
     /// References, by their `a` or `sup`, with the number of their note from 1.
-    marks: HashMap<NodeId, usize>,
+    references: HashMap<NodeId, usize>,
     /// Blocks of the notes with the labels that the page gives them, by number.
     notes: Vec<(NodeId, String)>,
     /// Nodes that the walk skips: notes in place, their labels, back links, the title of their section.
-    passed: HashSet<NodeId>,
+    skipped: HashSet<NodeId>,
 }
 
 impl Footnotes {
@@ -29,8 +29,8 @@ impl Footnotes {
         let mut out = Footnotes::default();
         let candidates: Vec<NodeId> = (0..dom.len())
             .filter(|&id| match dom.tag(id) {
-                Tag::A => is_mark(dom, id),
-                Tag::Sup => is_bare_mark(dom, id),
+                Tag::A => is_reference(dom, id),
+                Tag::Sup => is_unlinked_reference(dom, id),
                 _ => false,
             })
             .collect();
@@ -46,30 +46,33 @@ impl Footnotes {
             }
         }
         // Word does not name targets: the note is where a link leads back from.
-        let backs: HashMap<&str, NodeId> = (0..dom.len())
+        let back_links: HashMap<&str, NodeId> = (0..dom.len())
             .filter(|&id| dom.tag(id) == Tag::A)
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
             .collect();
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
-        for mark in candidates {
-            let target = match fragment(dom, mark) {
+        for reference in candidates {
+            let target = match fragment(dom, reference) {
                 Some(fragment) => targets
                     .get(fragment)
-                    .or_else(|| backs.get(word_number(fragment, "")?)),
+                    .or_else(|| back_links.get(word_number(fragment, "")?)),
                 None => {
-                    let number = label(dom, mark);
+                    let number = label(dom, reference);
                     let named = |start: &&str| targets.get(format!("{start}{number}").as_str());
-                    BARE_NOTES.iter().find_map(named)
+                    NOTE_ID_PREFIXES.iter().find_map(named)
                 }
             };
             let Some(note) = target.and_then(|&target| note_of(dom, target)) else {
                 continue;
             };
-            if note < mark || dom.text_of(note, NOTE_BYTES + 1).len() > NOTE_BYTES || holds(dom, note, mark) {
+            if note < reference
+                || dom.text_of(note, NOTE_BYTES + 1).len() > NOTE_BYTES
+                || holds(dom, note, reference)
+            {
                 continue;
             }
             let number = *numbers.entry(note).or_insert_with(|| {
-                let own = label(dom, mark);
+                let own = label(dom, reference);
                 let usable = own.chars().all(|c| c.is_ascii_alphanumeric())
                     && !out.notes.iter().any(|(_, have)| *have == own);
                 let name = if usable {
@@ -78,29 +81,29 @@ impl Footnotes {
                     format!("n{}", out.notes.len() + 1)
                 };
                 out.notes.push((note, name));
-                out.passed.insert(note);
-                pass_label(dom, note, &label(dom, mark), &mut out.passed);
+                out.skipped.insert(note);
+                skip_label(dom, note, &label(dom, reference), &mut out.skipped);
                 out.notes.len()
             });
-            out.marks.insert(mark, number);
+            out.references.insert(reference, number);
         }
-        out.pass_sections(dom);
+        out.skip_sections(dom);
         out
     }
 
     /// Returns the number of the note that an element refers to.
-    pub(super) fn mark(&self, id: NodeId) -> Option<usize> {
-        self.marks.get(&id).copied()
+    pub(super) fn reference(&self, id: NodeId) -> Option<usize> {
+        self.references.get(&id).copied()
     }
 
     /// Returns true when a reference is below the element.
-    pub(super) fn has_mark(&self, dom: &Dom, id: NodeId) -> bool {
-        !self.marks.is_empty() && dom.below(id).take(8).any(|n| self.marks.contains_key(&n))
+    pub(super) fn has_reference(&self, dom: &Dom, id: NodeId) -> bool {
+        !self.references.is_empty() && dom.below(id).take(8).any(|n| self.references.contains_key(&n))
     }
 
     /// Returns true for nodes that the walk skips.
-    pub(super) fn is_passed(&self, id: NodeId) -> bool {
-        !self.passed.is_empty() && self.passed.contains(&id)
+    pub(super) fn is_skipped(&self, id: NodeId) -> bool {
+        !self.skipped.is_empty() && self.skipped.contains(&id)
     }
 
     /// Returns the label of the note with this number.
@@ -122,7 +125,7 @@ impl Footnotes {
     }
 
     /// Skips sections that contain only notes and a title.
-    fn pass_sections(&mut self, dom: &Dom) {
+    fn skip_sections(&mut self, dom: &Dom) {
         let Some(&(first, _)) = self.notes.first() else {
             return;
         };
@@ -136,7 +139,7 @@ impl Footnotes {
                 break;
             }
             let only_notes = dom.children(parent).all(|child| {
-                self.passed.contains(&child)
+                self.skipped.contains(&child)
                     || dom.tag(child) == Tag::Hr
                     || dom.tag(child).heading_level().is_some()
                     || dom.text_of(child, 64).trim().len() < 24
@@ -144,7 +147,7 @@ impl Footnotes {
             if !only_notes {
                 break;
             }
-            self.passed.insert(parent);
+            self.skipped.insert(parent);
             at = parent;
         }
         // A title directly before the notes belongs to them.
@@ -159,7 +162,7 @@ impl Footnotes {
         {
             let text = dom.text_of(title, 64).trim().to_lowercase();
             if ["footnotes", "notes", "endnotes", "references", "footnote"].contains(&text.as_str()) {
-                self.passed.insert(title);
+                self.skipped.insert(title);
             }
         }
     }
@@ -190,7 +193,7 @@ fn label(dom: &Dom, id: NodeId) -> String {
 
 /// Returns true for a short link within the page that looks like a footnote reference by its position, class,
 /// role or target.
-fn is_mark(dom: &Dom, id: NodeId) -> bool {
+fn is_reference(dom: &Dom, id: NodeId) -> bool {
     let Some(fragment) = fragment(dom, id) else {
         return false;
     };
@@ -200,7 +203,7 @@ fn is_mark(dom: &Dom, id: NodeId) -> bool {
         && (text.chars().all(|c| c.is_ascii_digit())
             || text.chars().all(|c| !c.is_alphanumeric())
             || text.len() <= 2);
-    if !short || matches!(text.as_str(), "↩" | "↑" | "¶" | "#" | "↵") || is_way_back(dom, id) {
+    if !short || matches!(text.as_str(), "↩" | "↑" | "¶" | "#" | "↵") || is_back_link(dom, id) {
         return false;
     }
     let raised = dom.ancestors(id).take(2).any(|n| dom.tag(n) == Tag::Sup)
@@ -236,7 +239,7 @@ fn is_mark(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Returns true for a superscript number without a link; such pages open the note by script.
-fn is_bare_mark(dom: &Dom, id: NodeId) -> bool {
+fn is_unlinked_reference(dom: &Dom, id: NodeId) -> bool {
     let text = label(dom, id);
     (1..=3).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_digit())
@@ -264,12 +267,12 @@ fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
         return None;
     }
     // Several notes in one block cannot be told apart.
-    let marks = dom
+    let references = dom
         .below(note)
         .filter(|&n| dom.tag(n) == Tag::A && dom.attr(n, attr::NAME).is_some())
         .take(3)
         .count();
-    (marks <= 1).then_some(note)
+    (references <= 1).then_some(note)
 }
 
 fn holds(dom: &Dom, node: NodeId, inside: NodeId) -> bool {
@@ -277,7 +280,7 @@ fn holds(dom: &Dom, node: NodeId, inside: NodeId) -> bool {
 }
 
 /// Returns true for a link in a note that leads back to its reference.
-pub(super) fn is_way_back(dom: &Dom, id: NodeId) -> bool {
+pub(super) fn is_back_link(dom: &Dom, id: NodeId) -> bool {
     let classed = dom.classes(id).any(|class| {
         matches!(
             class,
@@ -316,19 +319,19 @@ pub(super) fn is_way_back(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Skips the label at the start of a note, and the back links in it.
-fn pass_label(dom: &Dom, note: NodeId, mark: &str, passed: &mut HashSet<NodeId>) {
+fn skip_label(dom: &Dom, note: NodeId, reference: &str, skipped: &mut HashSet<NodeId>) {
     for id in dom.below(note) {
-        if dom.tag(id) == Tag::A && is_way_back(dom, id) {
-            passed.insert(id);
+        if dom.tag(id) == Tag::A && is_back_link(dom, id) {
+            skipped.insert(id);
         }
     }
     for id in dom.below(note).take(8) {
         match dom.tag(id) {
             Tag::Text if dom.text(id).trim().is_empty() => {}
             Tag::A | Tag::Sup | Tag::Span | Tag::B | Tag::Strong | Tag::Td | Tag::Dt
-                if label(dom, id) == mark =>
+                if label(dom, id) == reference =>
             {
-                passed.insert(id);
+                skipped.insert(id);
                 return;
             }
             Tag::P | Tag::Span | Tag::Div | Tag::Cite => {}

@@ -1,7 +1,7 @@
 //! The inline content of the current paragraph. Collapses white space, and opens emphasis and links only when
 //! content follows, so that spaces stay outside and empty markup disappears.
 
-use super::escape::{self, Place};
+use super::escape::{self, EscapeContext};
 
 /// An inline mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Inline {
     space: bool,
     breaks: usize,
     /// An element that is not written follows the text.
-    apart: bool,
+    separated: bool,
     /// The last character, if it is page text.
     last: Option<char>,
     marks: Vec<OpenMark>,
@@ -104,12 +104,12 @@ impl Inline {
                         self.text.insert(at, '\\');
                     }
                 }
-                let place = Place {
+                let context = EscapeContext {
                     link: self.in_link(),
                     cell: self.cell,
                 };
                 // `rest` starts with this character, so that the escape rules see what follows it.
-                escape::push_char(&mut self.text, c, after.chars().next(), rest, place);
+                escape::push_char(&mut self.text, c, after.chars().next(), rest, context);
                 self.last = Some(c);
             }
             rest = after;
@@ -138,8 +138,8 @@ impl Inline {
     }
 
     /// Records an image or control that is not written, so that the words around it stay separate.
-    pub(super) fn part(&mut self) {
-        self.apart = true;
+    pub(super) fn separate(&mut self) {
+        self.separated = true;
     }
 
     /// Adds a line break.
@@ -160,7 +160,7 @@ impl Inline {
     fn prepare(&mut self, first: char) {
         let breaks = std::mem::take(&mut self.breaks);
         let mut space = std::mem::take(&mut self.space);
-        if std::mem::take(&mut self.apart) && first.is_alphanumeric() {
+        if std::mem::take(&mut self.separated) && first.is_alphanumeric() {
             space |= self.last.is_some_and(char::is_alphanumeric);
         }
         if self.text.is_empty() || self.text.ends_with('\n') {
@@ -275,7 +275,7 @@ impl Inline {
         self.marks = marks;
         self.space = false;
         self.breaks = 0;
-        self.apart = false;
+        self.separated = false;
         self.last = None;
         self.closed = None;
         self.after_code = None;

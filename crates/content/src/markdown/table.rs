@@ -10,7 +10,7 @@ const BLOCK_CELL_BYTES: u32 = 1200;
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TableKind {
     /// Rows and columns of a GFM table.
     Data,
     /// Its cells one after the other, as blocks.
@@ -39,15 +39,15 @@ pub(crate) fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
 }
 
 /// Decides how a table is written.
-pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
+pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> TableKind {
     if shape.has_below(dom, table, shape::TABLE) {
-        return Kind::Layout;
+        return TableKind::Layout;
     }
     if dom
         .attr(table, attr::ROLE)
         .is_some_and(|role| matches!(role, "presentation" | "none"))
     {
-        return Kind::Layout;
+        return TableKind::Layout;
     }
     let (mut widest, mut used, mut filled) = (0usize, 0usize, 0usize);
     let mut header = false;
@@ -61,7 +61,7 @@ pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
             if shape.has(cell, blocks) && shape.text(cell) > BLOCK_CELL_BYTES
                 || shape.has(cell, shape::PRE) && dom.tag(cell) == Tag::Td && shape.text(cell) > 200
             {
-                return Kind::Layout;
+                return TableKind::Layout;
             }
         }
         widest = widest.max(count);
@@ -69,12 +69,12 @@ pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> Kind {
     }
     // One column, or one row without headers, is a box around something, not a table.
     if widest <= 1 && (!header || used <= 1) || filled <= 1 {
-        return Kind::Layout;
+        return TableKind::Layout;
     }
     if used <= 1 && !header && shape.has(table, shape::HEADING | shape::PRE | shape::LIST) {
-        return Kind::Layout;
+        return TableKind::Layout;
     }
-    Kind::Data
+    TableKind::Data
 }
 
 /// Returns the code of a table that a syntax highlighter made of line numbers and code.

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use url::Url;
 
-use crate::{Page, Selection};
+use crate::{HtmlPage, Selection};
 
 fn markdown(html: &str) -> String {
     let url = Url::parse("https://site.test/docs/page.html").unwrap();
@@ -11,7 +11,7 @@ fn markdown(html: &str) -> String {
         remove_base64_images: true,
         ..Selection::default()
     };
-    Page::parse(html, &url).convert(&selection).markdown()
+    HtmlPage::parse(html, &url).convert(&selection).markdown()
 }
 
 fn check(html: &str, expected: Expect) {
@@ -65,7 +65,7 @@ fn emphasis_keeps_spaces_outside_and_merges() {
 }
 
 #[test]
-fn only_what_would_be_markup_is_escaped() {
+fn only_text_that_reads_as_markup_is_escaped() {
     check(
         "<p>1. a</p><p>- b</p><p># c</p><p>&gt; d</p><p>+1 and -2, #3, 4.5, a_b_c *x* _y_ 5 * 6 [z] [t](u) &lt;b> a &lt; b &amp;amp; &amp; c `d` \\* e\\f ~~g~~ ==</p>",
         expect![[r#"
@@ -93,7 +93,7 @@ fn only_what_would_be_markup_is_escaped() {
 }
 
 #[test]
-fn links_and_pictures() {
+fn links_and_images() {
     check(
         "<a href='../x?a=1&amp;b=2'>t [1]</a> <a href=#s>s</a> <a href='javascript:x()'>js</a> <a>none</a> <a href=y></a> !<a href='z(1).html'>z</a> <a href='a(b'>u</a>",
         expect![[
@@ -255,7 +255,7 @@ fn definitions_and_signatures() {
 }
 
 #[test]
-fn permalinks_and_controls_are_left_out() {
+fn permalinks_and_controls_are_skipped() {
     check(
         "<h2>T<a class=headerlink href=#t title=Permalink>¶</a></h2><h2><a href=#u>#</a> U</h2><h3>V <a href='find/?name=v'>🔗</a></h3><h3 id=w><a class=heading-anchor href=#w>W w</a></h3><h3><a href=/x>X</a></h3><button>Copy</button><select><option>x</select><script>x</script><style>y</style><h3><button>Fold</button></h3><div class=highlight><span class=copybutton>&gt;&gt;&gt;</span><pre>x</pre></div>",
         expect![[r#"
@@ -278,7 +278,7 @@ fn permalinks_and_controls_are_left_out() {
 }
 
 #[test]
-fn footnotes_stand_at_the_end() {
+fn footnotes_are_written_at_the_end() {
     check(
         "<p>a<sup><a href=#fn1 id=r1>1</a></sup> b<a class=footnote-ref href=#fn2>[2]</a> c<sup><a href=#gone>3</a></sup></p><section class=footnotes><h2>Notes</h2><ol><li id=fn1><p>One <a href=#r1 class=footnote-backref>↩</a></p><li id=fn2>Two</ol></section><p>end",
         expect![[r#"
@@ -310,7 +310,7 @@ fn callouts_are_quotes_with_a_kind() {
 }
 
 #[test]
-fn footnotes_as_word_writes_them() {
+fn footnotes_of_word_documents() {
     check(
         "<p>a <sup><a href='#_ftn1'>[1]</a></sup> and b</p><p><sup><a href='//ABC#_ftnref1'>[1]</a></sup> The note.</p>",
         expect![[r#"
@@ -321,7 +321,7 @@ fn footnotes_as_word_writes_them() {
 }
 
 #[test]
-fn footnotes_that_no_link_leads_to() {
+fn footnotes_without_links() {
     check(
         "<p>a<sup>1</sup> b<sup><a href='javascript:;'>2</a></sup> 10<sup>4</sup></p><ol><li id=footnote-1>One<li id=footnote-2>Two</ol>",
         expect![[r#"
@@ -333,7 +333,7 @@ fn footnotes_that_no_link_leads_to() {
 }
 
 #[test]
-fn formulas_are_tex_where_the_page_gives_it() {
+fn formulas_are_written_as_tex_when_available() {
     check(
         "<p>so <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2_i</annotation></semantics></math></span>\
          <span class=katex-html>x2i</span></span> and <math alttext='\\alpha'><mi>α</mi></math> and <math><mi>y</mi></math></p>",
@@ -342,7 +342,7 @@ fn formulas_are_tex_where_the_page_gives_it() {
 }
 
 #[test]
-fn a_lazy_picture_is_the_one_of_its_noscript() {
+fn the_noscript_image_replaces_a_lazy_image() {
     check(
         "<p>a<p><span><img alt=A src='data:image/gif;base64,R0'><noscript><img alt=A src='/a.png'></noscript></span>",
         expect![[r"
@@ -353,7 +353,7 @@ fn a_lazy_picture_is_the_one_of_its_noscript() {
 }
 
 #[test]
-fn code_shown_as_a_block_is_one() {
+fn code_shown_as_a_block_becomes_a_block() {
     check(
         "<p>a</p><div><code class='lean block'>\n   def a := 1</code></div><div class=code-block data-lang=http>GET /\n\nx</div><b>x</b><b>y</b>",
         expect![[r"
@@ -374,7 +374,7 @@ fn code_shown_as_a_block_is_one() {
 }
 
 #[test]
-fn a_link_with_an_anchors_class_that_leads_elsewhere_stays() {
+fn a_link_with_an_anchor_class_to_another_target_is_kept() {
     check(
         "<ul><li><a class=anchor-link href=#two>Allianz: best of all</a></ul><div><h2 id=one>One</h2><a class=sl-anchor-link href=page.html#one>Section titled One</a></div><h2 id=two>Two</h2>",
         expect![[r"
@@ -387,7 +387,7 @@ fn a_link_with_an_anchors_class_that_leads_elsewhere_stays() {
 }
 
 #[test]
-fn words_with_a_picture_or_control_between_stay_two() {
+fn images_and_controls_separate_words() {
     check(
         "<a href=x>Home</a><svg></svg><a href=y>Shop</a><svg></svg>, <label><input>Red</label><label><input>Blue</label> a<img>b c<select><option>x</select>. <h3>Title<button>Fold</button>up</h3>",
         expect![[r"
@@ -398,7 +398,7 @@ fn words_with_a_picture_or_control_between_stay_two() {
 }
 
 #[test]
-fn code_spans_do_not_touch() {
+fn adjacent_code_spans_are_separated() {
     check(
         "<p><code>U+00DF</code><code>0x C3</code>x<code>a</code></p>",
         expect!["`U+00DF` `0x C3`x`a`"],
@@ -406,7 +406,7 @@ fn code_spans_do_not_touch() {
 }
 
 #[test]
-fn a_check_box_is_a_task_only_with_text_beside_it() {
+fn a_check_box_is_a_task_only_with_text() {
     check(
         "<ul><li><input type=checkbox checked><div><p>Fold</p></div><li><input type=checkbox><ul><li>inner</ul><li>last</ul>",
         expect![[r"
@@ -417,9 +417,9 @@ fn a_check_box_is_a_task_only_with_text_beside_it() {
 }
 
 #[test]
-fn a_caption_is_what_was_chosen_of_it() {
+fn a_caption_respects_the_selection() {
     let url = Url::parse("https://site.test/").unwrap();
-    let page = Page::parse(
+    let page = HtmlPage::parse(
         "<table><tr><th>A<th>B<tr><td>1<td>2<caption>Of <a href=x>two</a> <i>years</i></table>",
         &url,
     );

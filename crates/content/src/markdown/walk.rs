@@ -73,9 +73,9 @@ pub(super) struct Walk<'a> {
     grid: Option<Grid>,
     footnotes: Footnotes,
     /// Numbers of the notes whose references were written, in order.
-    marked: Vec<usize>,
+    referenced: Vec<usize>,
     /// The title of a callout that only repeats its kind; skipped.
-    passed: Option<NodeId>,
+    skipped_title: Option<NodeId>,
     /// The task marker of an item, until its text is written.
     task: Option<&'static str>,
     /// Number of open elements whose text is inline code.
@@ -98,8 +98,8 @@ impl<'a> Walk<'a> {
             lists: Vec::new(),
             grid: None,
             footnotes: Footnotes::of(request.dom),
-            marked: Vec::new(),
-            passed: None,
+            referenced: Vec::new(),
+            skipped_title: None,
             task: None,
             code: 0,
             heading_link: None,
@@ -118,10 +118,10 @@ impl<'a> Walk<'a> {
             while self.open.last().is_some_and(|(end, _)| *end <= at) {
                 self.leave();
             }
-            let passed = self.footnotes.is_passed(at) || self.passed == Some(at);
-            let skip = passed || self.request.dropped[at as usize] || !self.enter(at);
-            if skip && controls::is_seen(self.dom.tag(at)) {
-                self.inline.part();
+            let is_skipped = self.footnotes.is_skipped(at) || self.skipped_title == Some(at);
+            let skip = is_skipped || self.request.dropped[at as usize] || !self.enter(at);
+            if skip && controls::is_visible(self.dom.tag(at)) {
+                self.inline.separate();
             }
             at = if skip { self.dom.end(at) } else { at + 1 };
         }
@@ -135,17 +135,17 @@ impl<'a> Walk<'a> {
     pub(super) fn finish(mut self) -> String {
         // A note that is content, but whose reference was dropped, comes last.
         for number in self.footnotes.numbers() {
-            let chosen = self
+            let is_content = self
                 .footnotes
                 .note(number)
-                .is_some_and(|note| self.is_chosen(note));
-            if chosen && !self.marked.contains(&number) {
-                self.marked.push(number);
+                .is_some_and(|note| self.is_content(note));
+            if is_content && !self.referenced.contains(&number) {
+                self.referenced.push(number);
             }
         }
         let mut next = 0;
         // Notes may contain references to further notes.
-        while let Some(&number) = self.marked.get(next) {
+        while let Some(&number) = self.referenced.get(next) {
             next += 1;
             let Some(note) = self.footnotes.note(number) else {
                 continue;
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns true for a node that is part of the content.
-    fn is_chosen(&self, id: NodeId) -> bool {
+    fn is_content(&self, id: NodeId) -> bool {
         let dropped = |n: NodeId| self.request.dropped[n as usize];
         self.request.roots.iter().any(|&root| {
             let inside = id >= root && id < self.dom.end(root);
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
                 return false;
             }
             Tag::Button => {
-                self.inline.part();
+                self.inline.separate();
                 let shown = self.button(id);
                 if shown {
                     self.on_leave(id, Leave::Button);
@@ -268,8 +268,8 @@ impl<'a> Walk<'a> {
             Tag::B | Tag::Strong => self.mark(id, Mark::Strong),
             Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.mark(id, Mark::Emphasis),
             Tag::Del | Tag::S | Tag::Strike => self.mark(id, Mark::Deleted),
-            Tag::Sup if self.note_mark(id) => false,
-            Tag::Sup if self.footnotes.has_mark(self.dom, id) => true,
+            Tag::Sup if self.note_reference(id) => false,
+            Tag::Sup if self.footnotes.has_reference(self.dom, id) => true,
             Tag::Sup => self.mark(id, Mark::Html("sup")),
             Tag::Sub => self.mark(id, Mark::Html("sub")),
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.inline_code(id),
@@ -387,7 +387,7 @@ impl<'a> Walk<'a> {
                 self.flush();
             }
             Leave::Quotation => self.inline.raw("”"),
-            Leave::Button => self.inline.part(),
+            Leave::Button => self.inline.separate(),
         }
     }
 
@@ -397,7 +397,7 @@ impl<'a> Walk<'a> {
             && let Some(callout) = callout::of(self.dom, id)
         {
             self.flush();
-            self.passed = callout.title;
+            self.skipped_title = callout.title;
             let opened = self.blocks.open_quote();
             self.blocks.block(&format!("[!{}]", callout.kind));
             self.blocks.set_gap(Gap::Line);
@@ -479,13 +479,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes a footnote reference if the element is one.
-    fn note_mark(&mut self, id: NodeId) -> bool {
-        let Some(number) = self.footnotes.mark(id) else {
+    fn note_reference(&mut self, id: NodeId) -> bool {
+        let Some(number) = self.footnotes.reference(id) else {
             return false;
         };
         self.inline.raw(&format!("[^{}]", self.footnotes.label(number)));
-        if !self.marked.contains(&number) {
-            self.marked.push(number);
+        if !self.referenced.contains(&number) {
+            self.referenced.push(number);
         }
         true
     }
@@ -494,7 +494,7 @@ impl<'a> Walk<'a> {
         let Some(href) = self.dom.attr(id, attr::HREF) else {
             return true;
         };
-        if self.note_mark(id) {
+        if self.note_reference(id) {
             return false;
         }
         match anchors::pointer(self.dom, id, href) {
@@ -547,7 +547,7 @@ impl<'a> Walk<'a> {
         // Authors use `code` with several lines, without `pre`, as a code block.
         if self.in_flow() && self.dom.tag(id) == Tag::Code && self.inline.is_empty() {
             let breaks = self.dom.below(id).filter(|&n| self.dom.tag(n) == Tag::Br).count();
-            if breaks >= 2 || self.keeps_lines(id) || self.shape.has_below(self.dom, id, shape::BLOCK) {
+            if breaks >= 2 || self.is_shown_as_block(id) || self.shape.has_below(self.dom, id, shape::BLOCK) {
                 self.code_block(id);
                 return false;
             }
@@ -571,7 +571,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns true for a `code` that is shown as a block, by its style or a class.
-    fn keeps_lines(&self, id: NodeId) -> bool {
+    fn is_shown_as_block(&self, id: NodeId) -> bool {
         self.dom.has_class(id, "block")
             || self
                 .dom

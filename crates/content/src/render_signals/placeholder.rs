@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_loaders_are_known() {
+    fn loading_texts_are_detected() {
         for text in [
             "Loading",
             " Loading... ",
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_for_javascript_is_known_by_the_words_around_it() {
+    fn javascript_requests_are_detected_by_nearby_words() {
         for text in [
             "You need to enable JavaScript to run this app.",
             "Bitte aktivieren Sie JavaScript.",

@@ -300,13 +300,13 @@ pub(super) fn scripts(dom: &Dom) -> Scripts {
             hidden = dom.end(id);
         }
         if tag == Tag::Script && id >= hidden {
-            look_at(dom, id, &mut found);
+            classify(dom, id, &mut found);
         }
     }
     found
 }
 
-fn look_at(dom: &Dom, id: NodeId, found: &mut Scripts) {
+fn classify(dom: &Dom, id: NodeId, found: &mut Scripts) {
     let code = dom.text_of(id, limits::SCRIPT_BYTES);
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
     found.state |= has(STATE_CODE)
@@ -330,7 +330,7 @@ fn look_at(dom: &Dom, id: NodeId, found: &mut Scripts) {
     }
     if has(WRITING_CODE) {
         found.writing += 1;
-        note_names(&code, &mut found.names);
+        collect_names(&code, &mut found.names);
     }
 }
 
@@ -375,7 +375,7 @@ fn is_side_file(src: &str) -> bool {
 }
 
 /// Collects the element names that code looks up: `getElementById("x")`, `querySelector("#x")`, `$("#x")`.
-fn note_names(code: &str, names: &mut BTreeSet<String>) {
+fn collect_names(code: &str, names: &mut BTreeSet<String>) {
     let mut add = |rest: &str| {
         let end = rest
             .find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')))
@@ -397,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_known_by_host_and_name() {
+    fn side_scripts_are_detected_by_host_and_file_name() {
         for side in [
             "https://www.googletagmanager.com/gtag/js?id=G-1",
             "//static.cloudflareinsights.com/beacon.min.js",
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_no_script() {
+    fn data_scripts_are_not_run() {
         for data in [
             "application/ld+json",
             "importmap",

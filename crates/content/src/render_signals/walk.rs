@@ -1,6 +1,6 @@
 //! One pass over the body of a page that separates main text from placeholders.
 
-use super::{MANY, Mount, RenderSignals, kind_of_mount, placeholder};
+use super::{CONTENT_ITEMS, Mount, RenderSignals, kind_of_mount, placeholder};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::links;
 use crate::html::tag::Tag;
@@ -11,7 +11,7 @@ use crate::main_content::{self, Aside};
 const IDEOGRAPH_WEIGHT: u32 = 3;
 /// A block that only its name marks as boilerplate counts as content when it holds this share of the page's
 /// text, in percent.
-const MUCH_PERCENT: usize = 60;
+const MAIN_SHARE_PERCENT: usize = 60;
 /// The same share for a consent dialog: the page consists of nothing else.
 const CONSENT_PERCENT: usize = 95;
 /// Maximum weight of the text in a loader.
@@ -23,8 +23,8 @@ pub(super) struct Sums {
     text: Vec<u32>,
     /// Weight of the main text.
     pub(super) main: Vec<u32>,
-    /// Images and form fields; embedded media count [`MANY`].
-    pub(super) things: Vec<u32>,
+    /// Images and form fields; embedded media count [`CONTENT_ITEMS`].
+    pub(super) media: Vec<u32>,
 }
 
 /// Returns the sum of a subtree.
@@ -54,13 +54,13 @@ pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sum
         sums: Sums {
             text: text_sums(dom, body),
             main: vec![0; nodes],
-            things: vec![0; nodes],
+            media: vec![0; nodes],
         },
         mounts: Vec::new(),
         whole: 0,
         main: 0,
-        things: 0,
-        passed: 0,
+        media: 0,
+        skip_end: 0,
         main_end: 0,
         heading_end: 0,
         prose_end: 0,
@@ -68,35 +68,35 @@ pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sum
     };
     walk.whole = within(&walk.sums.text, dom, body).max(1);
     for id in 0..dom.len() {
-        walk.note(id);
-        if id <= body || id >= dom.end(body) || id < walk.passed {
+        walk.record_sums(id);
+        if id <= body || id >= dom.end(body) || id < walk.skip_end {
             continue;
         }
         match dom.tag(id) {
             Tag::Text => walk.text(id),
-            tag if is_passed(dom, tag) => walk.passed_over(id, tag),
+            tag if is_skipped(dom, tag) => walk.skipped(id, tag),
             tag => walk.element(id, tag),
         }
     }
-    walk.note(dom.len());
+    walk.record_sums(dom.len());
     (walk.sums, walk.mounts)
 }
 
-fn is_passed(dom: &Dom, tag: Tag) -> bool {
+fn is_skipped(dom: &Dom, tag: Tag) -> bool {
     dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea)
 }
 
 /// Returns the running weight of all text in the body.
 fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
     let mut sums = vec![0; dom.nodes.len() + 1];
-    let (mut sum, mut passed) = (0u32, 0);
+    let (mut sum, mut skip_end) = (0u32, 0);
     for id in 0..dom.len() {
         sums[id as usize] = sum;
-        if id <= body || id >= dom.end(body) || id < passed {
+        if id <= body || id >= dom.end(body) || id < skip_end {
             continue;
         }
-        if is_passed(dom, dom.tag(id)) {
-            passed = dom.end(id);
+        if is_skipped(dom, dom.tag(id)) {
+            skip_end = dom.end(id);
         }
         sum = sum.saturating_add(weight(dom.text(id)));
     }
@@ -112,9 +112,9 @@ struct Walk<'d> {
     /// Weight of all text of the body.
     whole: usize,
     main: u32,
-    things: u32,
+    media: u32,
     /// First node after the skipped element, and after the open elements of each kind.
-    passed: NodeId,
+    skip_end: NodeId,
     main_end: NodeId,
     heading_end: NodeId,
     prose_end: NodeId,
@@ -123,9 +123,9 @@ struct Walk<'d> {
 }
 
 impl Walk<'_> {
-    fn note(&mut self, id: NodeId) {
+    fn record_sums(&mut self, id: NodeId) {
         self.sums.main[id as usize] = self.main;
-        self.sums.things[id as usize] = self.things;
+        self.sums.media[id as usize] = self.media;
     }
 
     fn text(&mut self, id: NodeId) {
@@ -146,37 +146,37 @@ impl Walk<'_> {
         } else if id < self.prose_end {
             self.signals.prose += weight;
         }
-        keep_text(&mut self.signals.text, text);
+        append_text(&mut self.signals.text, text);
     }
 
     /// Counts a skipped element, which holds no text of the page.
-    fn passed_over(&mut self, id: NodeId, tag: Tag) {
-        self.passed = self.dom.end(id);
+    fn skipped(&mut self, id: NodeId, tag: Tag) {
+        self.skip_end = self.dom.end(id);
         match tag {
             Tag::Select | Tag::Textarea => {
-                self.things += 1;
+                self.media += 1;
                 self.signals.fields += 1;
             }
-            Tag::Iframe | Tag::Video | Tag::Object => self.things += MANY as u32,
+            Tag::Iframe | Tag::Video | Tag::Object => self.media += CONTENT_ITEMS as u32,
             _ => {}
         }
     }
 
     fn element(&mut self, id: NodeId, tag: Tag) {
-        let held = within(&self.sums.text, self.dom, id);
-        if held == 0 && placeholder::is_skeleton(self.dom, id) {
+        let text_weight = within(&self.sums.text, self.dom, id);
+        if text_weight == 0 && placeholder::is_skeleton(self.dom, id) {
             self.signals.skeletons += 1;
         }
-        if self.is_aside(id, held) {
-            self.passed = self.dom.end(id);
+        if self.is_aside(id, text_weight) {
+            self.skip_end = self.dom.end(id);
             return;
         }
         if let Some(kind) = kind_of_mount(self.dom, id, &self.signals.scripts) {
             self.mounts.push((id, kind));
         }
-        if held <= LOADER_WEIGHT && placeholder::is_loader(self.dom, id) {
+        if text_weight <= LOADER_WEIGHT && placeholder::is_loader(self.dom, id) {
             self.signals.loaders += 1;
-            self.passed = self.dom.end(id);
+            self.skip_end = self.dom.end(id);
             return;
         }
         let end = self.dom.end(id);
@@ -186,11 +186,11 @@ impl Walk<'_> {
                 self.prose_end = self.prose_end.max(end);
             }
             Tag::Img if links::image_source(self.dom, id).is_some() => {
-                self.things += 1;
+                self.media += 1;
                 self.signals.images += 1;
             }
             Tag::Input if self.dom.attr(id, attr::TYPE) != Some("hidden") => {
-                self.things += 1;
+                self.media += 1;
                 self.signals.fields += 1;
             }
             _ if tag.heading_level().is_some() => self.heading_end = end,
@@ -199,20 +199,20 @@ impl Walk<'_> {
     }
 
     /// Returns whether an element with text of this weight is beside the main content.
-    fn is_aside(&mut self, id: NodeId, held: usize) -> bool {
-        let is_much = |percent: usize| held * 100 >= self.whole * percent;
+    fn is_aside(&mut self, id: NodeId, text_weight: usize) -> bool {
+        let is_most = |percent: usize| text_weight * 100 >= self.whole * percent;
         match main_content::aside(self.dom, id, &mut self.words) {
             Aside::No => false,
             Aside::Always => true,
-            Aside::Consent => !is_much(CONSENT_PERCENT),
-            Aside::Named => !is_much(MUCH_PERCENT),
-            Aside::Header => id >= self.main_end && !is_much(MUCH_PERCENT),
+            Aside::Consent => !is_most(CONSENT_PERCENT),
+            Aside::Named => !is_most(MAIN_SHARE_PERCENT),
+            Aside::Header => id >= self.main_end && !is_most(MAIN_SHARE_PERCENT),
         }
     }
 }
 
 /// Appends to the kept start of the main text.
-fn keep_text(kept: &mut String, text: &str) {
+fn append_text(kept: &mut String, text: &str) {
     let mut end = text.len().min(limits::MAIN_TEXT_BYTES.saturating_sub(kept.len()));
     while !text.is_char_boundary(end) {
         end -= 1;

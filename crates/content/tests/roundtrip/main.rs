@@ -36,7 +36,7 @@ fn no_page_is_empty() {
 }
 
 #[test]
-fn tables_render_as_they_were_written() {
+fn written_tables_render_as_tables() {
     let mut seen = 0;
     for page in converted().as_flattened() {
         let mut at = 0;
@@ -70,7 +70,7 @@ fn tables_render_as_they_were_written() {
 /// The rendered Markdown has every word as often as the HTML of the same content shows it, no word that the
 /// HTML does not show (such as the URL of a broken link), and no HTML.
 #[test]
-fn no_text_is_swallowed() {
+fn no_text_is_lost() {
     for page in converted().as_flattened() {
         assert!(
             page.rendered.html.is_empty(),
@@ -108,7 +108,7 @@ fn no_text_is_swallowed() {
 }
 
 #[test]
-fn the_same_page_gives_the_same_markdown() {
+fn conversion_is_deterministic() {
     let again = on_all(|source| source.page().convert(&selection(true)).markdown());
     for ([_, main], again) in converted().iter().zip(again) {
         assert_eq!(main.markdown, again, "{}", main.name);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use flate2::read::MultiGzDecoder;
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use serde_json::Value;
 use url::Url;
 
@@ -30,10 +30,10 @@ pub(crate) struct Converted {
 }
 
 impl Source {
-    pub(crate) fn page(&self) -> Page {
+    pub(crate) fn page(&self) -> HtmlPage {
         let url =
             Url::parse(&self.url).unwrap_or_else(|_| Url::parse("https://site.test/a/page.html").unwrap());
-        Page::parse(&self.html, &url)
+        HtmlPage::parse(&self.html, &url)
     }
 }
 

@@ -7,7 +7,7 @@ use super::names;
 /// Parses the first number of a text in any locale: `$1,299.00` and `1.299,00 €` are both `1299`.
 pub(super) fn number(text: &str) -> Option<f64> {
     // A date is not a number, nor are the digits of an identifier.
-    if text.len() >= 8 && harvestman_content::day(text).is_some() {
+    if text.len() >= 8 && harvestman_content::parse_day(text).is_some() {
         return None;
     }
     let start = text.find(|c: char| c.is_ascii_digit())?;
@@ -134,7 +134,7 @@ pub(super) fn duration_s(text: &str) -> Option<f64> {
 
 /// Parses a date to the form `2026-01-31`.
 pub(super) fn date(text: &str) -> Option<String> {
-    harvestman_content::day(text).filter(|day| day.parse::<jiff::civil::Date>().is_ok())
+    harvestman_content::parse_day(text).filter(|day| day.parse::<jiff::civil::Date>().is_ok())
 }
 
 /// Converts a date and time to RFC 3339. The default zone is UTC, the default time midnight.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use harvestman_content::{Mount, Page, RenderSignals};
+use harvestman_content::{HtmlPage, Mount, RenderSignals};
 use url::Url;
 
 /// Weight of the main text below which an empty application root means that content is missing.
@@ -249,7 +249,7 @@ pub fn browser_need(signs: &RenderSignals, status: u16) -> BrowserReason {
 
 /// Returns how certain it is that content is missing from a page that is open in a browser.
 pub fn pending(html: &str, url: &Url, status: u16) -> Certainty {
-    let mut signs = Page::parse(html, url).render_signals();
+    let mut signs = HtmlPage::parse(html, url).render_signals();
     signs.mark_rendered();
     browser_need(&signs, status).certainty()
 }

@@ -2,7 +2,7 @@
 //! uploads. The reader itself runs elsewhere, under time and memory limits.
 
 use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
-use harvestman_content::{Page, Selection};
+use harvestman_content::{HtmlPage, Selection};
 use serde_json::Value;
 use url::Url;
 
@@ -148,7 +148,7 @@ fn unreadable(is_pdf: bool, error: &FileError) -> ApiError {
 fn one_page(page: &FilePage, url: &Url, selection: &Selection) -> DocumentPage {
     DocumentPage {
         page_number: page.number,
-        markdown: Page::parse(&page.html, url).convert(selection).markdown(),
+        markdown: HtmlPage::parse(&page.html, url).convert(selection).markdown(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pages that consist of frames: selects the frames to load and inserts their documents into the page.
 
-use harvestman_content::{FrameTag, Page, Selection, frame_tags, with_frames};
+use harvestman_content::{FrameTag, HtmlPage, Selection, frame_tags, inline_frames};
 use url::Url;
 
 use super::kind::Kind;
@@ -28,7 +28,7 @@ impl FramedPage {
             return None;
         }
         let html = harvestman_content::decode(page.body, page.content_type).text;
-        let parsed = Page::parse(&html, page.url);
+        let parsed = HtmlPage::parse(&html, page.url);
         let signs = parsed.render_signals();
         if signs.frames == 0 || signs.main_text >= OWN_TEXT {
             return None;
@@ -50,7 +50,7 @@ impl FramedPage {
         let documents: Vec<(FrameTag, String)> = found
             .filter_map(|(frame, document)| Some((frame, body_of(document.as_ref()?)?)))
             .collect();
-        with_frames(&self.html, &documents)
+        inline_frames(&self.html, &documents)
     }
 }
 
@@ -60,7 +60,7 @@ fn body_of(document: &RawPage<'_>) -> Option<String> {
         return None;
     }
     let html = harvestman_content::decode(document.body, document.content_type).text;
-    let page = Page::parse(&html, document.url);
+    let page = HtmlPage::parse(&html, document.url);
     Some(page.convert(&Selection::default()).html())
 }
 

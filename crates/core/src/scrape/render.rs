@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
-use harvestman_content::{Facts, MetadataValue, Page, PageMetadata, RenderSignals, Selection, Selector};
+use harvestman_content::{Facts, HtmlPage, MetadataValue, PageMetadata, RenderSignals, Selection, Selector};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -168,7 +168,7 @@ pub(super) fn from_html(
     options: &ScrapeOptions,
     selection: &Selection,
 ) -> Result<Rendered, ApiError> {
-    let parsed = Page::parse(&text, url);
+    let parsed = HtmlPage::parse(&text, url);
     let content = parsed.convert(selection);
     let wants = |kind| options.wants(kind);
     let mut document = Document {
@@ -342,7 +342,7 @@ fn metadata(page: PageMetadata) -> Metadata {
     }
 }
 
-fn attributes(page: &Page, options: &ScrapeOptions) -> Result<Option<Vec<AttributeValues>>, ApiError> {
+fn attributes(page: &HtmlPage, options: &ScrapeOptions) -> Result<Option<Vec<AttributeValues>>, ApiError> {
     let Some((at, selectors)) = attribute_selectors(options) else {
         return Ok(None);
     };

@@ -29,7 +29,7 @@ pub(super) struct Styles {
 
 /// Text formatting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Set {
+pub(super) struct TextFormat {
     pub(super) bold: bool,
     pub(super) italic: bool,
     pub(super) struck: bool,
@@ -37,7 +37,7 @@ pub(super) struct Set {
 
 impl Styles {
     /// Adds the styles declared in a part of the package.
-    pub(super) fn gather(&mut self, xml: &str) -> Result<(), FileError> {
+    pub(super) fn add(&mut self, xml: &str) -> Result<(), FileError> {
         let mut current: Option<String> = None;
         let mut list: Option<String> = None;
         xml::walk(xml, |node| match node {
@@ -86,12 +86,12 @@ impl Styles {
         self.chain(name).any(|style| style.hidden)
     }
 
-    pub(super) fn set(&self, name: &str) -> Set {
-        let says = |what: fn(&Style) -> Option<bool>| self.chain(name).find_map(what).unwrap_or(false);
-        Set {
-            bold: says(|style| style.bold),
-            italic: says(|style| style.italic),
-            struck: says(|style| style.struck),
+    pub(super) fn format(&self, name: &str) -> TextFormat {
+        let resolve = |what: fn(&Style) -> Option<bool>| self.chain(name).find_map(what).unwrap_or(false);
+        TextFormat {
+            bold: resolve(|style| style.bold),
+            italic: resolve(|style| style.italic),
+            struck: resolve(|style| style.struck),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::files::markup::Markup;
 
 /// A page with its blocks in reading order.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct PdfPage {
     pub(super) number: u32,
     pub(super) blocks: Vec<Block>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Cell {
     rows: u8,
 }
 
-impl Page {
+impl PdfPage {
     pub(super) fn new(page: &unpdf::Page) -> Self {
         let blocks = page.elements.iter().filter_map(|block| match block {
             unpdf::Block::Paragraph(paragraph) => Some(Block::Text(Text::new(paragraph))),
@@ -69,7 +69,7 @@ impl Page {
             unpdf::Block::Raw { content } => Some(Block::Text(Text::plain_run(content))),
             _ => None,
         });
-        Page {
+        PdfPage {
             number: page.number,
             blocks: blocks.filter(|block| !block.is_empty()).collect(),
         }
@@ -161,7 +161,7 @@ impl Text {
             match runs.last_mut() {
                 // White space looks the same with any formatting.
                 Some(last)
-                    if last.is_set_like(&run) || (run.text.trim().is_empty() && last.link.is_none()) =>
+                    if last.has_same_format(&run) || (run.text.trim().is_empty() && last.link.is_none()) =>
                 {
                     last.text.push_str(&run.text);
                 }
@@ -203,7 +203,7 @@ impl Text {
     }
 
     /// Returns whether the paragraph ends in the middle of a sentence that `next` continues.
-    pub(super) fn runs_on_in(&self, next: &Text) -> bool {
+    pub(super) fn continues_in(&self, next: &Text) -> bool {
         if self.role != Role::Paragraph || next.role != Role::Paragraph {
             return false;
         }
@@ -222,9 +222,9 @@ impl Text {
     fn write_inline(&self, html: &mut Markup, heavy: bool) {
         let heavy = heavy || self.runs.iter().all(|run| run.bold && run.text.len() > 200);
         for run in &self.runs {
-            let says_something = !run.text.trim().is_empty();
+            let has_text = !run.text.trim().is_empty();
             let tags = [("strong", run.bold && !heavy), ("em", run.italic)];
-            let tags = || tags.iter().filter(|(_, on)| *on && says_something);
+            let tags = || tags.iter().filter(|(_, on)| *on && has_text);
             if let Some(link) = &run.link {
                 html.open_with("a", "href", link);
             }
@@ -243,7 +243,7 @@ impl Text {
 }
 
 impl Run {
-    fn is_set_like(&self, other: &Run) -> bool {
+    fn has_same_format(&self, other: &Run) -> bool {
         (self.bold, self.italic, &self.link) == (other.bold, other.italic, &other.link)
     }
 }

@@ -1,24 +1,24 @@
 //! Tables of contents: lines that end with leader dots and a page number become list items without the dots.
 
-use super::block::{Block, Page, Role, Table, Text};
+use super::block::{Block, PdfPage, Role, Table, Text};
 
 /// Number of lines with leaders from which a page is part of a table of contents.
-const ENTRIES_OF_CONTENTS: usize = 3;
+const MIN_ENTRIES: usize = 3;
 
 /// Marks the entries of tables of contents.
-pub(super) fn mark(pages: &mut [Page]) {
+pub(super) fn mark(pages: &mut [PdfPage]) {
     for page in pages {
-        let led = page
+        let has_leaders = page
             .blocks
             .iter()
             .filter_map(Block::as_text)
             .filter(|text| entry(&text.plain()).is_some());
-        let is_contents = led.count() >= ENTRIES_OF_CONTENTS;
+        let is_contents = has_leaders.count() >= MIN_ENTRIES;
         let found = std::mem::take(&mut page.blocks);
         for block in found {
             match block {
                 Block::Text(text) => match entry(&text.plain()) {
-                    Some(line) if !matches!(text.role, Role::Item(..)) || is_led(&text.plain()) => {
+                    Some(line) if !matches!(text.role, Role::Item(..)) || has_leader_dots(&text.plain()) => {
                         page.blocks.push(as_entry(&line));
                     }
                     // Chapter entries often have no dots.
@@ -55,12 +55,12 @@ fn entry(line: &str) -> Option<String> {
     let before = &line[..line.len() - number.len()];
     let title = before.trim_end_matches([' ', '.', '\u{2026}', '\u{B7}', '_']);
     let dots = before[title.len()..].chars().filter(|c| *c != ' ').count();
-    let led = dots >= 3 || before[title.len()..].contains('\u{2026}');
-    (led && !title.is_empty()).then(|| format!("{title} {number}"))
+    let has_leaders = dots >= 3 || before[title.len()..].contains('\u{2026}');
+    (has_leaders && !title.is_empty()).then(|| format!("{title} {number}"))
 }
 
 /// Returns true for more dots than any sentence has: a list item may end with an ellipsis and a number.
-fn is_led(line: &str) -> bool {
+fn has_leader_dots(line: &str) -> bool {
     line.contains("...") || line.contains(". . .")
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use unpdf::Outline;
 use unpdf::model::OutlineItem;
 
-use super::block::{Block, Page, Role, Text};
+use super::block::{Block, PdfPage, Role, Text};
 use crate::limits::PDF_OUTLINE_ENTRIES;
 
 /// Maximum number of characters of a heading.
@@ -26,12 +26,12 @@ pub(super) const PART_WORDS: &[&str] = &[
 ];
 
 /// Sets the role of every line that is, or should be, a heading.
-pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
+pub(super) fn assign(pages: &mut [PdfPage], outline: Option<&Outline>) {
     let titles = outline.map(titles).unwrap_or_default();
-    let firsts = first_places(pages, &titles);
+    let first_positions = first_positions(pages, &titles);
     let mut level_above = 0;
     for (page_at, page) in pages.iter_mut().enumerate() {
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         for at in 0..page.blocks.len() {
             let Block::Text(text) = &page.blocks[at] else {
                 continue;
@@ -42,18 +42,20 @@ pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
             let plain = text.plain();
             let known = titles.get(&key(&plain));
             let role = match known {
-                Some(title) if firsts.get(&key(&plain)) == Some(&(page_at, at)) => Role::Heading(title.level),
+                Some(title) if first_positions.get(&key(&plain)) == Some(&(page_at, at)) => {
+                    Role::Heading(title.level)
+                }
                 // The same words repeated in a margin.
                 Some(_) if is_margin(page, at) => {
-                    gone.push(at);
+                    removed.push(at);
                     continue;
                 }
-                Some(_) | None => guessed(text, &plain, level_above),
+                Some(_) | None => guess(text, &plain, level_above),
             };
             if let Role::Heading(level) = role
                 && (known.is_some() || is_numbered(&plain))
             {
-                gone.extend(part_words_before(&page.blocks, at));
+                removed.extend(part_words_before(&page.blocks, at));
                 level_above = level;
             }
             let title = known.map(|title| title.text.clone());
@@ -70,7 +72,7 @@ pub(super) fn settle(pages: &mut [Page], outline: Option<&Outline>) {
         let mut at = 0;
         page.blocks.retain(|_| {
             at += 1;
-            !gone.contains(&(at - 1))
+            !removed.contains(&(at - 1))
         });
     }
 }
@@ -106,8 +108,8 @@ fn titles(outline: &Outline) -> HashMap<String, Title> {
 
 /// Returns where each title appears first. On that page, a position inside the page takes precedence over one
 /// at its edge, where running headers repeat titles.
-fn first_places(pages: &[Page], titles: &HashMap<String, Title>) -> HashMap<String, (usize, usize)> {
-    let mut firsts: HashMap<String, (usize, usize)> = HashMap::new();
+fn first_positions(pages: &[PdfPage], titles: &HashMap<String, Title>) -> HashMap<String, (usize, usize)> {
+    let mut first_positions: HashMap<String, (usize, usize)> = HashMap::new();
     for (page_at, page) in pages.iter().enumerate() {
         for (at, block) in page.blocks.iter().enumerate() {
             let Some(text) = block.as_text().filter(|text| text.role != Role::Entry) else {
@@ -117,9 +119,9 @@ fn first_places(pages: &[Page], titles: &HashMap<String, Title>) -> HashMap<Stri
             if !titles.contains_key(&key) {
                 continue;
             }
-            match firsts.get_mut(&key) {
+            match first_positions.get_mut(&key) {
                 None => {
-                    firsts.insert(key, (page_at, at));
+                    first_positions.insert(key, (page_at, at));
                 }
                 Some(first) if first.0 == page_at && is_margin(page, first.1) && !is_margin(page, at) => {
                     *first = (page_at, at);
@@ -128,10 +130,10 @@ fn first_places(pages: &[Page], titles: &HashMap<String, Title>) -> HashMap<Stri
             }
         }
     }
-    firsts
+    first_positions
 }
 
-fn is_margin(page: &Page, at: usize) -> bool {
+fn is_margin(page: &PdfPage, at: usize) -> bool {
     at == 0 || at + 1 == page.blocks.len()
 }
 
@@ -181,7 +183,7 @@ fn is_numbered(title: &str) -> bool {
 }
 
 /// Returns the role of a line that is not in the outline.
-fn guessed(text: &Text, plain: &str, level_above: u8) -> Role {
+fn guess(text: &Text, plain: &str, level_above: u8) -> Role {
     let seems = text.is_heading() || (text.role == Role::Paragraph && text.is_bold());
     if !seems {
         return text.role;

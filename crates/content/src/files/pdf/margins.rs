@@ -3,20 +3,20 @@
 
 use std::collections::HashMap;
 
-use super::block::{Block, Page, Text};
+use super::block::{Block, PdfPage, Text};
 use super::contents::is_page_number;
 use super::headings::PART_WORDS;
 use crate::limits::PDF_MARGIN_BLOCKS;
 
 /// Number of pages that must repeat a line for it to be a running line.
-const PAGES_TO_RUN: usize = 3;
+const MIN_REPEATS: usize = 3;
 /// Maximum number of characters of a running line.
-const RUNNING_CHARS: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 /// Placeholder for a page number.
-const NUMBER: &str = "#";
+const NUMBER_PLACEHOLDER: &str = "#";
 
 /// Removes running headers, footers and page numbers.
-pub(super) fn remove(pages: &mut [Page]) {
+pub(super) fn remove(pages: &mut [PdfPage]) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for page in pages.iter() {
         let mut here: Vec<String> = margin(page).filter_map(|at| line(&page.blocks[at])).collect();
@@ -26,19 +26,23 @@ pub(super) fn remove(pages: &mut [Page]) {
             *seen.entry(line).or_default() += 1;
         }
     }
-    let runs = |line: &str| seen.get(line).copied().unwrap_or(0) >= PAGES_TO_RUN;
+    let runs = |line: &str| seen.get(line).copied().unwrap_or(0) >= MIN_REPEATS;
     for page in pages {
         // Page numbers are removed first, as one may stand on either side of a running line. Other running
         // lines are removed only from the edge on, so that text repeated below titles stays.
         let numbers: Vec<usize> = margin(page)
-            .filter(|&at| runs(NUMBER) && line(&page.blocks[at]).is_some_and(|line| line == NUMBER))
+            .filter(|&at| {
+                runs(NUMBER_PLACEHOLDER)
+                    && line(&page.blocks[at]).is_some_and(|line| line == NUMBER_PLACEHOLDER)
+            })
             .collect();
         let mut at = 0;
         page.blocks.retain(|_| {
             at += 1;
             !numbers.contains(&(at - 1))
         });
-        let is_running = |block: &&Block| line(block).is_some_and(|line| line == NUMBER || runs(&line));
+        let is_running =
+            |block: &&Block| line(block).is_some_and(|line| line == NUMBER_PLACEHOLDER || runs(&line));
         let count = page.blocks.len();
         let edge = |blocks: &mut dyn Iterator<Item = &Block>| {
             blocks.take(PDF_MARGIN_BLOCKS).take_while(is_running).count()
@@ -46,11 +50,11 @@ pub(super) fn remove(pages: &mut [Page]) {
         let top = edge(&mut page.blocks.iter());
         let bottom = edge(&mut page.blocks.iter().rev());
         // Text that, apart from the title, is all that a page has is not its margin.
-        let says_more = page.blocks[..count - bottom]
+        let has_content = page.blocks[..count - bottom]
             .iter()
             .skip(top)
             .any(|block| !block.as_text().is_some_and(Text::is_heading));
-        if says_more {
+        if has_content {
             page.blocks.truncate(count - bottom);
             page.blocks.drain(..top);
         }
@@ -58,7 +62,7 @@ pub(super) fn remove(pages: &mut [Page]) {
 }
 
 /// Returns the positions of the blocks at the top and at the bottom.
-fn margin(page: &Page) -> impl Iterator<Item = usize> {
+fn margin(page: &PdfPage) -> impl Iterator<Item = usize> {
     let count = page.blocks.len();
     (0..count).filter(move |&at| at < PDF_MARGIN_BLOCKS || at + PDF_MARGIN_BLOCKS >= count)
 }
@@ -69,13 +73,13 @@ fn line(block: &Block) -> Option<String> {
     let block = block.as_text()?;
     let text = block.plain();
     // `CHAPTER` above a title belongs to the title.
-    if text.chars().count() > RUNNING_CHARS || PART_WORDS.contains(&text.to_lowercase().as_str()) {
+    if text.chars().count() > MAX_LINE_CHARS || PART_WORDS.contains(&text.to_lowercase().as_str()) {
         return None;
     }
     let words = text.split(' ').map(|word| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let is_number = is_page_number(bare) && !block.is_heading();
-        if is_number { NUMBER } else { word }
+        if is_number { NUMBER_PLACEHOLDER } else { word }
     });
     Some(words.collect::<Vec<_>>().join(" ").to_lowercase())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::block::{Block, Page, Text};
+use super::block::{Block, PdfPage, Text};
 
 /// Restores the words of all pages. The spelling in the rest of the document decides whether a hyphen at the
 /// end of a line belongs to the word.
-pub(super) fn mend(pages: &mut [Page]) {
+pub(super) fn restore(pages: &mut [PdfPage]) {
     for_each_text(pages, &mut |text| {
         for run in &mut text.runs {
             if run
@@ -36,7 +36,7 @@ pub(super) fn mend(pages: &mut [Page]) {
     });
 }
 
-fn for_each_text(pages: &mut [Page], act: &mut dyn FnMut(&mut Text)) {
+fn for_each_text(pages: &mut [PdfPage], act: &mut dyn FnMut(&mut Text)) {
     for block in pages.iter_mut().flat_map(|page| &mut page.blocks) {
         match block {
             Block::Text(text) => act(text),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn divided_words_are_joined_as_the_document_writes_them() {
+    fn divided_words_are_joined_by_the_spelling_elsewhere() {
         let known = HashSet::from(["third-party".to_owned()]);
         let check = |text: &str, expected: &str| assert_eq!(joined(text, &known), expected);
         check("the list admin- istrator at", "the list administrator at");

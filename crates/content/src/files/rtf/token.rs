@@ -27,7 +27,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Skips bytes, for example binary data.
-    pub(super) fn pass(&mut self, bytes: usize) {
+    pub(super) fn skip_bytes(&mut self, bytes: usize) {
         self.rest = &self.rest[bytes.min(self.rest.len())..];
     }
 
@@ -38,10 +38,10 @@ impl<'a> Tokens<'a> {
             if first == b'\'' {
                 let digits = after.get(1..3).and_then(|two| std::str::from_utf8(two).ok());
                 let byte = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
-                self.pass(if byte.is_some() { 4 } else { 2 });
+                self.skip_bytes(if byte.is_some() { 4 } else { 2 });
                 return Some(Token::Byte(byte.unwrap_or(b'?')));
             }
-            self.pass(2);
+            self.skip_bytes(2);
             return Some(Token::Symbol(first));
         }
         let letters = after.iter().take_while(|b| b.is_ascii_alphabetic()).count();
@@ -54,7 +54,7 @@ impl<'a> Tokens<'a> {
         let used = letters + if digits > 0 { sign + digits } else { 0 };
         // One space after a control word belongs to it.
         let space = usize::from(after.get(used) == Some(&b' '));
-        self.pass(1 + used + space);
+        self.skip_bytes(1 + used + space);
         Some(Token::Word(name, parameter))
     }
 }
@@ -66,15 +66,15 @@ impl<'a> Iterator for Tokens<'a> {
         loop {
             match *self.rest.first()? {
                 b'{' => {
-                    self.pass(1);
+                    self.skip_bytes(1);
                     return Some(Token::Open);
                 }
                 b'}' => {
-                    self.pass(1);
+                    self.skip_bytes(1);
                     return Some(Token::Close);
                 }
                 b'\\' => return self.word(),
-                b'\r' | b'\n' | 0 => self.pass(1),
+                b'\r' | b'\n' | 0 => self.skip_bytes(1),
                 _ => {
                     let length = self
                         .rest
@@ -82,7 +82,7 @@ impl<'a> Iterator for Tokens<'a> {
                         .take_while(|b| !matches!(b, b'{' | b'}' | b'\\' | b'\r' | b'\n' | 0))
                         .count();
                     let text = &self.rest[..length];
-                    self.pass(length);
+                    self.skip_bytes(length);
                     return Some(Token::Text(text));
                 }
             }

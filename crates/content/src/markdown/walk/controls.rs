@@ -16,7 +16,7 @@ impl Walk<'_> {
             && self
                 .dom
                 .children(self.dom.parent(id))
-                .any(|n| self.noscript_picture(n))
+                .any(|n| self.is_noscript_image(n))
         {
             return;
         }
@@ -65,11 +65,11 @@ impl Walk<'_> {
         let beside = |n: NodeId| {
             self.dom.tag(n) == Tag::Img && image_source(self.dom, n).is_some_and(|source| !is_data(source))
         };
-        self.noscript_picture(id) && !self.dom.children(self.dom.parent(id)).any(beside)
+        self.is_noscript_image(id) && !self.dom.children(self.dom.parent(id)).any(beside)
     }
 
     /// Returns true for a `noscript` with an image and no text.
-    fn noscript_picture(&self, id: NodeId) -> bool {
+    fn is_noscript_image(&self, id: NodeId) -> bool {
         self.dom.tag(id) == Tag::Noscript
             && self.dom.below(id).any(|n| self.dom.tag(n) == Tag::Img)
             && !self.dom.below(id).any(|n| !self.dom.text(n).trim().is_empty())
@@ -87,7 +87,7 @@ impl Walk<'_> {
 }
 
 /// Returns true for elements that separate words visibly, whether they are written or not.
-pub(super) fn is_seen(tag: Tag) -> bool {
+pub(super) fn is_visible(tag: Tag) -> bool {
     use Tag::*;
     matches!(
         tag,

@@ -86,7 +86,7 @@ impl Walk<'_> {
                 self.code_block(code);
                 return false;
             }
-            if table::kind(self.dom, &self.shape, id) == table::Kind::Data {
+            if table::kind(self.dom, &self.shape, id) == table::TableKind::Data {
                 // A caption is written before the table, wherever it is in it.
                 let open = std::mem::take(&mut self.open);
                 for caption in self.dom.children(id).filter(|&n| self.dom.tag(n) == Tag::Caption) {

@@ -6,7 +6,7 @@ use crate::extract::Schema;
 const URL: &str = "https://site.test/a/b";
 
 fn filled(html: &str, schema: Value) -> Filled {
-    let page = harvestman_content::Page::parse(html, &Url::parse(URL).unwrap());
+    let page = harvestman_content::HtmlPage::parse(html, &Url::parse(URL).unwrap());
     let schema = Schema::new(schema.as_object().cloned().unwrap());
     let about = About {
         url: URL,

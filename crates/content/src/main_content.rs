@@ -95,7 +95,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
 /// Whether an element is beside the main content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aside {
-    /// It is not.
+    /// It is part of the main content, or may be.
     No,
     /// Navigation, a footer, a dialog, or a hidden element.
     Always,

@@ -18,7 +18,7 @@ pub struct Activity {
     pub origin: Option<String>,
     /// `integration` of the request.
     pub integration: Option<String>,
-    /// When.
+    /// Time of the request.
     pub created_at: Timestamp,
 }
 
@@ -27,7 +27,7 @@ pub struct Activity {
 pub struct Call {
     /// The activity.
     pub activity: Activity,
-    /// Its key.
+    /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
     /// Name of its key, revoked or not.
     pub key_name: Option<String>,

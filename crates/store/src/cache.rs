@@ -8,7 +8,7 @@ use harvestman_core::time::Timestamp;
 /// A response to cache, without its body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCachedPage {
-    /// Owner.
+    /// The team that owns it.
     pub team: TeamId,
     /// Identifies the request that it is a response to.
     pub key: CacheKey,

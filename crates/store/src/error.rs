@@ -21,7 +21,7 @@ pub enum StoreError {
     NewerSchema {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Schema version of the file.
         found: u32,
         /// The newest schema version that this server supports.
         supported: u32,

@@ -110,9 +110,9 @@ impl WebhookEvents {
 /// A job to create.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewJob {
-    /// Its id, version 7.
+    /// Job id, a version 7 UUID.
     pub id: JobId,
-    /// Owner.
+    /// The team that owns it.
     pub team: TeamId,
     /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
@@ -194,7 +194,7 @@ pub enum CancelOutcome {
 pub struct Lease {
     /// The job.
     pub job: JobId,
-    /// Its team.
+    /// Team of the job.
     pub team: TeamId,
     /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
@@ -221,9 +221,9 @@ pub struct Lease {
 /// A stored job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobRow {
-    /// Its id.
+    /// Job id.
     pub id: JobId,
-    /// Owner.
+    /// The team that owns it.
     pub team: TeamId,
     /// API key of the request; `None` in open mode.
     pub key: Option<KeyId>,
@@ -283,7 +283,7 @@ impl JobRow {
 pub struct JobError {
     /// Scrape id of the attempt.
     pub id: ScrapeId,
-    /// When.
+    /// Time of the failure.
     pub at: Timestamp,
     /// The page.
     pub url: String,
@@ -293,7 +293,7 @@ pub struct JobError {
     pub message: String,
 }
 
-/// What went wrong in a job.
+/// The errors of a job.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JobErrors {
     /// Pages that could not be fetched, in order.

@@ -11,9 +11,9 @@ use crate::job::{JobError, JobKind};
 pub struct DueEvent {
     /// The job.
     pub job: JobId,
-    /// Its team.
+    /// Team of the job.
     pub team: TeamId,
-    /// Its kind.
+    /// Kind of the job.
     pub kind: JobKind,
     /// Number within the job, from 1.
     pub event_no: u64,
@@ -25,7 +25,7 @@ pub struct DueEvent {
     pub subject: EventSubject,
     /// Finished attempts so far.
     pub attempts: u32,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// `webhook` of the job's request as JSON text.
     pub webhook: String,
@@ -111,9 +111,9 @@ pub struct Delivery {
     pub webhook_id: WebhookId,
     /// Full name of the event.
     pub event: String,
-    /// Its state.
+    /// State of the event.
     pub state: DeliveryState,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// When the next attempt may begin; `None` when there will be none.
     pub next_attempt_at: Option<Timestamp>,

@@ -8,11 +8,11 @@ use crate::job::{JobKind, JobStatus};
 /// A stored run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunRow {
-    /// Its id.
+    /// Job id.
     pub id: JobId,
     /// `Extract` or `Agent`.
     pub kind: JobKind,
-    /// Its status.
+    /// Job status.
     pub status: JobStatus,
     /// The request as JSON text.
     pub request: String,

@@ -22,9 +22,9 @@ pub struct NewSession {
 /// A stored session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRow {
-    /// Its id.
+    /// Session id.
     pub id: SessionId,
-    /// Owner.
+    /// The team that owns it.
     pub team: TeamId,
     /// The scrape that it continues.
     pub scrape: Option<ScrapeId>,
@@ -43,7 +43,7 @@ pub struct SessionRow {
 /// The end of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionEnd {
-    /// When.
+    /// Time of the end.
     pub at: Timestamp,
     /// Credits charged.
     pub credits: u64,
@@ -52,7 +52,7 @@ pub struct SessionEnd {
 /// What is needed to repeat a scrape or a page of a larger job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScrapeOrigin {
-    /// Owner.
+    /// The team that owns it.
     pub team: TeamId,
     /// Kind of the job.
     pub kind: JobKind,

@@ -47,9 +47,9 @@ pub enum RevokeOutcome {
 /// A team in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TeamRow {
-    /// Its id.
+    /// Team id.
     pub id: TeamId,
-    /// Its name.
+    /// Team name.
     pub name: String,
     /// The operator's plan for it; `None`: the server's default limits.
     pub plan: Option<String>,
@@ -62,7 +62,7 @@ pub struct TeamRow {
 /// A key in a list; never the key itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRow {
-    /// Its id.
+    /// Key id.
     pub id: KeyId,
     /// Team of the key.
     pub team: TeamId,

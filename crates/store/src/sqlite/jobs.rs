@@ -293,7 +293,7 @@ async fn mark_cancelled(
     stop_shards(connection, job).await
 }
 
-/// Prevents that any shard of the job is leased again.
+/// Prevents any shard of the job from being leased again.
 pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE shard SET active = 0 WHERE job_id = ?1")
         .bind(blob(job.0))

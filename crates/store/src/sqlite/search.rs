@@ -17,7 +17,8 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::cache::decompress_page;
 use crate::sqlite::rows::{Columns, blob, int};
 
-/// Weights of the columns team, host, path, title, description, headings and body.
+/// The numbers of `bm25` are the weights of the columns team, host, path, title, description, headings and
+/// body.
 const BEST: &str =
     "SELECT cached_page.id, url, cached_page.title, cached_page.description, content_type, fetched_at,
         -bm25(page_text, 0, 1, 3, 8, 2, 3, 1) AS fit
@@ -99,7 +100,7 @@ impl Sqlite {
     }
 }
 
-/// Makes pages be found by these words, and no longer by earlier ones.
+/// Indexes the text of pages, replacing earlier text.
 pub(super) async fn index(
     connection: &mut SqliteConnection,
     pages: Vec<(i64, TeamId, PageText)>,
@@ -112,7 +113,7 @@ pub(super) async fn index(
     )
     .push_values(pages, |mut row, (id, team, text)| {
         row.push_bind(id)
-            .push_bind(word_of(team))
+            .push_bind(team_word(team))
             .push_bind(text.host)
             .push_bind(text.path)
             .push_bind(text.title)
@@ -126,8 +127,8 @@ pub(super) async fn index(
     Ok(())
 }
 
-/// A team as one word of the index.
-fn word_of(team: TeamId) -> String {
+/// Returns the word that stands for a team in the index.
+fn team_word(team: TeamId) -> String {
     format!("t{}x", hex::encode(team.0.as_bytes()))
 }
 
@@ -157,9 +158,9 @@ fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Opt
         any_site(&sites),
         any_site(hosts),
     ];
-    let mut expression = format!("team : {}", quoted(&word_of(team)));
+    let mut expression = format!("team : {}", quoted(&team_word(team)));
     for part in parts.into_iter().flatten() {
-        // Writing to a text never fails.
+        // Writing to a `String` never fails.
         let _ = write!(expression, " AND {part}");
     }
     if let Some(without) = all(&query.without, text, " OR ") {

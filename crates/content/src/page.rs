@@ -165,7 +165,7 @@ impl HtmlPage {
         roots
     }
 
-    /// Measures what the page shows without its scripts, and the signs that they would show more.
+    /// Measures what the page shows without its scripts, and the signs that its scripts would show more.
     pub fn render_signals(&self) -> RenderSignals {
         render_signals::render_signals(&self.dom, &self.base, &self.url)
     }

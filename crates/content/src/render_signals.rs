@@ -1,6 +1,6 @@
-//! Measures what a page shows without its scripts, and the signals that they would show more. The caller
-//! decides whether rendering it in the browser is worthwhile. Start with [`render_signals`]; `scripts` classifies
-//! scripts, and `placeholder` detects loaders, skeletons and challenges.
+//! Measures what a page shows without its scripts, and the signs that its scripts would show more. The caller
+//! decides whether rendering it in the browser is worthwhile. Start with [`render_signals`]; `scripts`
+//! classifies scripts, and `placeholder` detects loaders, skeletons and challenges.
 
 mod placeholder;
 mod scripts;
@@ -35,7 +35,7 @@ pub struct RenderSignals {
     pub images: usize,
     /// Form fields outside navigation and footers.
     pub fields: usize,
-    /// Frames whose document is on the page's host or on a host above or below it.
+    /// Frames whose document is on the page's host, a parent domain of it or a subdomain.
     pub frames: usize,
     /// Its scripts.
     pub scripts: Scripts,
@@ -176,8 +176,8 @@ pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals 
     signals
 }
 
-/// Counts the frames visible to readers with scripts that are on the page's host or on a host above or below
-/// it.
+/// Counts the frames that readers with scripts see and whose document is on the page's host, a parent domain
+/// of it or a subdomain.
 fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
     let mut hidden = 0;
     let is_frame = |&id: &NodeId| {

@@ -155,7 +155,7 @@ pub struct Idempotency {
 pub enum CreateOutcome {
     /// The job was created.
     Created,
-    /// The same request was received within 24 hours, for this job; nothing was stored.
+    /// An identical request within the last 24 hours created this job; nothing was stored.
     Repeated(JobId),
     /// The idempotency key was used with another body; nothing was stored.
     KeyReused,
@@ -166,7 +166,7 @@ pub enum CreateOutcome {
 pub enum AddPagesOutcome {
     /// Number of pages that were new and will be fetched.
     Added(u64),
-    /// The same request was received within 24 hours, for this job; nothing was stored.
+    /// An identical request within the last 24 hours created or extended this job; nothing was stored.
     Repeated(JobId),
     /// The idempotency key was used with another body; nothing was stored.
     KeyReused,

@@ -248,7 +248,8 @@ fn rewritten(html: &str, url: &Url) -> String {
     out.into_html() + "\n"
 }
 
-/// Returns the document-wide id of an `id` in a chapter. Includes the chapter, as several chapters may use the same `id`.
+/// Returns the document-wide form of an `id` in a chapter. It includes the chapter, as several chapters may
+/// use the same `id`.
 fn anchor(chapter: &Url, id: &str) -> String {
     let file = chapter.path().rsplit('/').next().unwrap_or_default();
     let name = file.split('.').next().unwrap_or_default();

@@ -42,7 +42,7 @@ pub(crate) struct Dom {
     /// Names of elements and attributes; attribute names of `attr` come first.
     pub(crate) names: Vec<Box<str>>,
     pub(crate) truncated: bool,
-    /// The content of the page is in `noscript`, so that is read like the rest.
+    /// The content of the page is in `noscript`, so it is read like the rest.
     pub(crate) shows_noscript: bool,
     /// Bytes of the input, for limits that depend on it.
     pub(crate) input_bytes: usize,

@@ -1,5 +1,5 @@
 //! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
-//! NameHints only hint; how much text an element holds decides whether a hint is followed.
+//! Names only hint; how much text an element holds decides whether a hint is followed.
 
 use super::words::{
     AMBIGUOUS, BOILERPLATE, BYLINE, CALLOUT, COLLAPSED, COMMENTS, CONSENT, CONTROL_TEXTS, LINK_BLOCK_TITLES,
@@ -143,7 +143,7 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.
-/// NameHints without separators stay whole.
+/// Names without separators stay whole.
 pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
     words.clear();
     if dom.attributes(id).is_empty() {

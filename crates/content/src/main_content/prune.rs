@@ -72,7 +72,7 @@ pub(super) fn prune(
     }
 }
 
-/// Returns true for a block of an article that consists nearly of links only.
+/// Returns true for a block of an article that consists almost only of links.
 fn is_link_block(dom: &Dom, id: NodeId, weights: &TextWeights, total: u32, late: bool) -> bool {
     let at = id as usize;
     let tag = dom.tag(id);

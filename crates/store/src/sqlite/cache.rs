@@ -90,7 +90,8 @@ impl Cache {
         }
     }
 
-    /// Queues a response if there is space. Returns a [`PendingWrite`] for the first one, whose caller must queue the write.
+    /// Queues a response if there is space. Returns a [`PendingWrite`] for the first one, whose caller must
+    /// queue the write.
     fn enqueue(&self, cached: CompressedPage) -> Option<PendingWrite> {
         let bytes = cached.stored_bytes;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

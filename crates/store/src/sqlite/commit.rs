@@ -256,7 +256,7 @@ impl JobInCommit {
         Ok(())
     }
 
-    /// Ends the job and adds its last event. Nothing else ends a job that has pages to discover.
+    /// Ends the job and adds its last event. Completed and failed crawls and batch scrapes end only here.
     async fn end(
         &mut self,
         connection: &mut SqliteConnection,

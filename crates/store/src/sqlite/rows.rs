@@ -120,7 +120,7 @@ pub(crate) fn maybe_blob(id: Option<Uuid>) -> Option<Vec<u8>> {
     id.map(blob)
 }
 
-/// Returns a count or time as stored; larger values than `i64::MAX` are stored as `i64::MAX`.
+/// Returns a count or time as stored; values larger than `i64::MAX` are stored as `i64::MAX`.
 pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -27,7 +27,8 @@ use crate::session::{NewSession, ScrapeOrigin, SessionRow};
 use crate::sqlite::Sqlite;
 use crate::team::{KeyFingerprint, KeyRow, MonthUsage, Principal, RevokeOutcome, TeamQueue, TeamRow};
 
-/// The durable state of the server. Cheap to clone.
+/// The durable state of the server. Cheap to clone. Methods that take a [`JobId`] without a team expect that
+/// the caller has checked with [`Store::job`] that the team owns the job.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
@@ -47,16 +48,13 @@ macro_rules! on_engine {
 }
 
 impl Store {
-    /// Opens the database in a data folder, and creates or upgrades it when needed.
-    ///
-    /// Afterwards, shards of a stopped server can be leased at once, and its browser sessions are ended at
-    /// their last use.
+    /// Opens the database in a data folder, and creates or upgrades it when needed. Afterwards, shards of a
+    /// stopped server can be leased at once, and its browser sessions are ended at their last use.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Locked`] when another server uses the folder, [`StoreError::Damaged`] when the file is
-    /// damaged (it is left untouched), [`StoreError::NewerSchema`] when a newer version wrote it,
-    /// [`StoreError::ForeignFile`] when another program did.
+    /// [`StoreError::Locked`], [`StoreError::Damaged`] (the file is left untouched),
+    /// [`StoreError::NewerSchema`], [`StoreError::ForeignFile`].
     pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
         let sqlite = Sqlite::open(config).await?;
         Ok(Self {
@@ -113,8 +111,7 @@ impl Store {
         on_engine!(self, engine => engine.add_key(team, name, key.into(), now).await)
     }
 
-    /// Returns the owner of the key with this SHA-256. Updates `last_used_at` of the key at most once a
-    /// minute.
+    /// Returns the owner of the key with this SHA-256. Updates its `last_used_at` at most once a minute.
     pub async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
         on_engine!(self, engine => engine.principal(key_hash).await)
     }
@@ -162,8 +159,8 @@ impl Store {
     }
 
     /// Adds pages to a batch scrape of the team; pages that it already has are skipped. A running batch
-    /// admits them with its next commit. One that had ended runs again: it sends another `started` event and
-    /// does not expire before its new end.
+    /// admits them with its next commit. An ended one runs again: it sends another `started` event and does
+    /// not expire before its new end.
     pub async fn add_pages(
         &self,
         team: TeamId,
@@ -175,8 +172,7 @@ impl Store {
         on_engine!(self, engine => engine.add_pages(team, job, pages, idempotency, now).await)
     }
 
-    /// Returns the result of an earlier request with this idempotency key: [`CreateOutcome::Repeated`],
-    /// [`CreateOutcome::KeyReused`] when its body was different, `None` when there was none.
+    /// Returns the result of an earlier request with this idempotency key; `None` when there was none.
     pub async fn find_earlier_request(
         &self,
         team: TeamId,
@@ -197,8 +193,7 @@ impl Store {
         on_engine!(self, engine => engine.lease(node, now, lease_ms, limit).await)
     }
 
-    /// Extends a lease. Returns false when another owner has the shard or the job has ended: the caller must
-    /// drop the shard.
+    /// Extends a lease. False when another owner has the shard or the job has ended: drop the shard.
     pub async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
         on_engine!(self, engine => engine.renew(lease, now, lease_ms).await)
     }
@@ -243,8 +238,7 @@ impl Store {
     }
 
     /// Returns documents after the first `skip`, in order of completion: at most `limit`, and at most
-    /// `max_bytes` of JSON text with separators, but always at least one. The caller has checked with
-    /// [`Store::job`] that the team owns the job.
+    /// `max_bytes` of JSON text with separators, but always at least one.
     pub async fn documents(
         &self,
         job: JobId,
@@ -257,25 +251,23 @@ impl Store {
 
     /// Returns for each of the first `limit` pages, in order of completion, the index (from 0, in the same
     /// list) of the page with the first link to it. `None` when no link led there, or the linking page is not
-    /// in the list. Empty with zero data retention. The caller has checked with [`Store::job`] that the team
-    /// owns the job.
+    /// in the list. Empty with zero data retention.
     pub async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
         on_engine!(self, engine => engine.found_on(job, limit).await)
     }
 
     /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
-    /// caller. With zero data retention they are deleted, except those that a pending webhook event needs.
+    /// caller. With zero data retention, those that no pending webhook event needs are deleted.
     pub async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         on_engine!(self, engine => engine.delete_delivered(job, skip, upto).await)
     }
 
-    /// Returns the errors of a job. The caller has checked with [`Store::job`] that the team owns it.
+    /// Returns the errors of a job.
     pub async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
         on_engine!(self, engine => engine.errors(job).await)
     }
 
-    /// Returns how many pages of a job used the browser, waited or were retried. The caller has checked with
-    /// [`Store::job`] that the team owns it.
+    /// Returns how many pages of a job used the browser, waited or were retried.
     pub async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
         on_engine!(self, engine => engine.pace_counts(job).await)
     }
@@ -303,15 +295,10 @@ impl Store {
         on_engine!(self, engine => engine.finish_run(lease, end, now).await)
     }
 
-    /// Adds an event for an action of a run; `data` is its data as JSON text. Returns false as
-    /// [`Store::finish_run`] does.
-    pub async fn add_action_event(
-        &self,
-        lease: &Lease,
-        data: String,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        on_engine!(self, engine => engine.add_action_event(lease, data, now).await)
+    /// Adds an event for an action of a run; `data` is JSON text. Returns false as [`Store::finish_run`]
+    /// does.
+    pub async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError> {
+        on_engine!(self, engine => engine.add_action(lease, data, now).await)
     }
 
     /// Returns an extract or agent of the team that has not expired, with its result.
@@ -337,8 +324,7 @@ impl Store {
         on_engine!(self, engine => engine.begin_scrape(job).await)
     }
 
-    /// Ends a scrape with its document and ledger entry, or with its error. Only the first end of a scrape
-    /// counts.
+    /// Ends a scrape with its document and ledger entry, or with its error. Only the first end counts.
     pub async fn finish_scrape(
         &self,
         job: JobId,
@@ -380,8 +366,7 @@ impl Store {
 
     // The page cache
 
-    /// Caches a response, replacing an older one. Later lookups find it, unless it is too large or there is
-    /// no space: then it is dropped.
+    /// Caches a response, replacing an older one; drops it if it is too large or there is no space.
     pub async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
         on_engine!(self, engine => engine.cache_page(page, body).await)
     }
@@ -407,7 +392,7 @@ impl Store {
         on_engine!(self, engine => engine.known_pages(team, site, limit).await)
     }
 
-    /// Searches the cached pages of the team: returns up to `limit` pages from `window` whose words fit the
+    /// Searches the cached pages of the team: returns the `limit` pages from `window` whose words fit the
     /// query best, in no particular order.
     pub async fn search_pages(
         &self,
@@ -428,8 +413,7 @@ impl Store {
     // Requests without a job
 
     /// Records a request that is answered at once: its activity entry and, unless it is free, its ledger
-    /// entry. `end` is the price in credits, or the error. Only the fields of `call` that these entries need
-    /// are used.
+    /// entry, from the fields of `call`. `end` is the price in credits, or the error.
     pub async fn record_call(
         &self,
         call: &NewJob,
@@ -441,8 +425,7 @@ impl Store {
 
     // Browser sessions and profiles
 
-    /// Returns what is needed to repeat a scrape or a page of a job, of any team. `None` when it is unknown
-    /// or deleted.
+    /// Returns what is needed to repeat a scrape or a page of any team. `None` when unknown or deleted.
     pub async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
         on_engine!(self, engine => engine.scrape_origin(id).await)
     }
@@ -552,8 +535,8 @@ impl Store {
         on_engine!(self, engine => engine.finish_attempt(event, attempt, end, lease_until).await)
     }
 
-    /// Makes an event due again, also after it was delivered or given up. Returns false when the team has no
-    /// such event.
+    /// Makes an event due again, even if delivered or given up. Returns false when the team has no such
+    /// event.
     pub async fn resend_event(
         &self,
         team: TeamId,
@@ -576,8 +559,8 @@ impl Store {
 
     // Usage and activity
 
-    /// Returns the sum of all ledger entries of a team, in credits. Reads the whole ledger; used to check the
-    /// monthly sums.
+    /// Returns the sum of all ledger entries of a team, in credits. Reads the whole ledger, to check the
+    /// sums.
     pub async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
         on_engine!(self, engine => engine.ledger_total(team).await)
     }

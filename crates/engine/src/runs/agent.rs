@@ -253,7 +253,7 @@ impl<'a> Agent<'a> {
         let noted = self
             .inner
             .store
-            .add_action_event(self.lease, told.to_string(), clock::now())
+            .add_action(self.lease, told.to_string(), clock::now())
             .await;
         noted.map_err(|error| fault(&error))?;
         self.inner.outbox.notify_one();

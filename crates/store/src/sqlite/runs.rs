@@ -97,7 +97,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn add_action_event(
+    pub(crate) async fn add_action(
         &self,
         lease: &Lease,
         data: String,

@@ -29,7 +29,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     // The former owner cannot change anything.
     let before = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert!(!store.finish_run(&lost, completed("{}", 3), NOW).await.unwrap());
-    assert!(!store.add_action_event(&lost, "{}".to_owned(), NOW).await.unwrap());
+    assert!(!store.add_action(&lost, "{}".to_owned(), NOW).await.unwrap());
     let running = store.run(owner, job.id, NOW).await.unwrap().unwrap();
     assert_eq!((running.status, running.result), (JobStatus::Scraping, None));
     assert!(
@@ -85,7 +85,7 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
 
     assert!(
         store
-            .add_action_event(&lease, r#"{"action":"scrape"}"#.to_owned(), NOW)
+            .add_action(&lease, r#"{"action":"scrape"}"#.to_owned(), NOW)
             .await
             .unwrap()
     );

@@ -55,7 +55,7 @@ pub struct FactCell {
 
 /// Collects the facts of a page.
 pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
-    let mut objects = self::json_ld::objects(dom);
+    let mut objects = json_ld::objects(dom);
     objects.extend(microdata::objects(dom, base));
     objects.truncate(limits::FACT_OBJECTS);
     let (tables, mut pairs) = table::tables(dom, base);

@@ -42,7 +42,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Returns the core's command for the endpoint.
-    fn command(self) -> RequestCommand {
+    pub fn command(self) -> RequestCommand {
         match self {
             Endpoint::Scrape => RequestCommand::Scrape,
             Endpoint::Crawl => RequestCommand::Crawl,

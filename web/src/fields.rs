@@ -1,23 +1,19 @@
-//! The form fields: for each API field its control, label and help text. Bounds and defaults are not here; they come
-//! from the core. Start with [`first`] and [`groups`].
+//! The form fields. Label, help, unit, bounds and default of each come from the field tables of the core; here is which
+//! field stands in which group, and which control edits it. Start with [`first`] and [`groups`].
 
-use harvestman_core::api::crawl::SitemapMode;
-use harvestman_core::api::options::Proxy;
-use harvestman_core::api::wire_enum::WireEnum;
+use harvestman_core::api::action::{Action, ActionKind};
+use harvestman_core::api::fields::{Field as ApiField, FieldType, Schema};
+use harvestman_core::api::format::{Format, FormatKind};
+use serde_json::Value;
 
 use crate::draft::Endpoint;
 
-mod actions;
-mod extract;
-mod formats;
-mod map;
-mod search;
+mod groups;
 
-pub use actions::of_action;
-pub use formats::of_format;
+pub use groups::{first, groups};
 
 /// The control that edits a field.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// One line of text.
     Text,
@@ -29,8 +25,8 @@ pub enum Kind {
     Switch,
     /// On, off, or the server's default.
     MaybeSwitch,
-    /// One of the values of an enum of the core.
-    Words(fn() -> Vec<&'static str>),
+    /// One of these words.
+    Words(&'static [&'static str]),
     /// One of the listed values, each with its label; the empty value is none.
     Choices(&'static [(&'static str, &'static str)]),
     /// A list, one item per line.
@@ -48,14 +44,14 @@ pub enum Kind {
 }
 
 /// An API field in a form.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Field {
     /// Name in the API, with dots for nested objects.
-    pub path: &'static str,
+    pub path: String,
     /// Label on screen.
-    pub label: &'static str,
+    pub label: String,
     /// Help, one short sentence.
-    pub help: &'static str,
+    pub help: String,
     /// Its control.
     pub kind: Kind,
 }
@@ -69,8 +65,8 @@ pub struct Group {
     pub about: &'static str,
     /// Whether the fields are page options, which are nested under `scrapeOptions` in a crawl, search or extraction.
     pub page: bool,
-    /// The fields.
-    pub fields: &'static [Field],
+    /// Names of the fields in the API, with dots for nested objects.
+    pub fields: &'static [&'static str],
 }
 
 impl Group {
@@ -79,447 +75,220 @@ impl Group {
         if self.page { endpoint.page_prefix() } else { "" }
     }
 
-    /// Returns the full path of one of its fields.
-    pub fn path_of(&self, endpoint: Endpoint, field: &Field) -> String {
-        format!("{}{}", self.prefix(endpoint), field.path)
+    /// Returns its fields.
+    ///
+    /// # Panics
+    /// If the request of `endpoint` has no field of such a name; a test checks every group.
+    pub fn fields(&self, endpoint: Endpoint) -> Vec<Field> {
+        let table = endpoint.command().fields();
+        let prefix = self.prefix(endpoint);
+        let field = |path: &&str| {
+            let field = ApiField::find(&table, &format!("{prefix}{path}")).expect("a field of the request");
+            let is_nested = path.contains('.');
+            Field::new(field, path, is_nested)
+        };
+        self.fields.iter().map(field).collect()
     }
 }
 
-const fn field(path: &'static str, label: &'static str, kind: Kind, help: &'static str) -> Field {
-    Field {
-        path,
-        label,
-        help,
-        kind,
+/// Returns the option fields of a format.
+pub fn of_format(kind: FormatKind) -> Vec<Field> {
+    options(Format::schema(()).variant(kind.as_str()))
+}
+
+/// Returns the fields of a kind of action.
+pub fn of_action(kind: ActionKind) -> Vec<Field> {
+    options(Action::schema(()).variant(kind.as_str()))
+}
+
+/// Converts the fields of an object within a list; objects in it become rows of their own.
+fn options(fields: Vec<ApiField>) -> Vec<Field> {
+    let rows = |field: ApiField| match field.schema.clone() {
+        Schema::Object(_, inner) => inner
+            .into_iter()
+            .map(|part| {
+                let path = format!("{}.{}", field.name, part.name);
+                Field::new(part, &path, true)
+            })
+            .collect(),
+        _ => {
+            let path = field.name;
+            vec![Field::new(field, path, true)]
+        }
+    };
+    fields.into_iter().flat_map(rows).collect()
+}
+
+/// Choices of the time filter of a search; other filters are entered in the JSON tab.
+const TIMES: &[(&str, &str)] = &[
+    ("", "any time"),
+    ("qdr:h", "past hour"),
+    ("qdr:d", "past day"),
+    ("qdr:w", "past week"),
+    ("qdr:m", "past month"),
+    ("qdr:y", "past year"),
+];
+
+/// Longer texts get several lines, characters.
+const ONE_LINE: usize = 2000;
+
+impl Field {
+    /// Converts a field of the core. The draft knows no default of a field that is nested.
+    fn new(field: ApiField, path: &str, is_nested: bool) -> Self {
+        let kind = kind(&field, is_nested);
+        let entry = match kind {
+            Kind::Lines => " One per line.",
+            Kind::Pairs => " One `name: value` per line.",
+            _ => "",
+        };
+        Self {
+            path: path.to_owned(),
+            label: field.label(),
+            help: format!("{}{entry}", field.help),
+            kind,
+        }
     }
 }
 
-fn words<W: WireEnum>() -> Vec<&'static str> {
-    W::ALL.iter().map(|word| word.as_str()).collect()
-}
-
-/// Fields that several forms share.
-const HEADERS: Field = field(
-    "headers",
-    "Headers",
-    Kind::Pairs,
-    "HTTP headers for the site, one per line, such as Cookie: name=value.",
-);
-const COUNTRY: Field = field(
-    "location.country",
-    "Country",
-    Kind::Text,
-    "Two-letter code of the visitor's country.",
-);
-const LANGUAGES: Field = field(
-    "location.languages",
-    "Languages",
-    Kind::Lines,
-    "Language tags such as en-US, one per line.",
-);
-const REGEX_ON_FULL_URL: Field = field(
-    "regexOnFullURL",
-    "Match full URL",
-    Kind::Switch,
-    "Matches the patterns above against the full URL instead of the path.",
-);
-const WEBHOOK_URL: Field = field(
-    "webhook.url",
-    "URL",
-    Kind::Text,
-    "Receives a POST request for each event.",
-);
-const WEBHOOK_HEADERS: Field = field(
-    "webhook.headers",
-    "Headers",
-    Kind::Pairs,
-    "Headers added to each delivery, one per line.",
-);
-const WEBHOOK_METADATA: Field = field(
-    "webhook.metadata",
-    "Metadata",
-    Kind::Pairs,
-    "Values echoed in each delivery, one name: value per line.",
-);
-
-/// The fields of a crawl that are always visible.
-const CRAWL_FIRST: Group = Group {
-    name: "",
-    about: "",
-    page: false,
-    fields: &[
-        field(
-            "limit",
-            "Page limit",
-            Kind::Number("pages"),
-            "Maximum number of pages to crawl.",
-        ),
-        field(
-            "maxDiscoveryDepth",
-            "Depth",
-            Kind::Number(""),
-            "Maximum number of links from the start page; 0 fetches the start page only.",
-        ),
-        field(
-            "sitemap",
-            "Sitemap",
-            Kind::Words(words::<SitemapMode>),
-            "How to use the site's sitemaps.",
-        ),
-    ],
-};
-
-const SCOPE: Group = Group {
-    name: "Scope",
-    about: "URLs that belong to the crawl",
-    page: false,
-    fields: &[
-        field(
-            "includePaths",
-            "Include paths",
-            Kind::Lines,
-            "Regular expressions, one per line; only matching paths are crawled.",
-        ),
-        field(
-            "excludePaths",
-            "Exclude paths",
-            Kind::Lines,
-            "Regular expressions, one per line; matching paths are skipped.",
-        ),
-        field(
-            "crawlEntireDomain",
-            "Entire domain",
-            Kind::Switch,
-            "Includes siblings and parents of the start page.",
-        ),
-        field(
-            "allowSubdomains",
-            "Subdomains",
-            Kind::Switch,
-            "Includes subdomains of the site.",
-        ),
-        field(
-            "allowExternalLinks",
-            "External links",
-            Kind::Switch,
-            "Includes pages of other hosts that are linked directly, without following their links.",
-        ),
-        REGEX_ON_FULL_URL,
-        field(
-            "ignoreQueryParameters",
-            "Ignore query",
-            Kind::Switch,
-            "Treats URLs that differ only in their query as one page.",
-        ),
-        field(
-            "deduplicateSimilarURLs",
-            "Merge similar URLs",
-            Kind::Switch,
-            "Treats URLs that differ only in www, scheme, trailing slash or index file as one page.",
-        ),
-    ],
-};
-
-const PAGE: Group = Group {
-    name: "Page",
-    about: "Content to keep",
-    page: true,
-    fields: &[
-        field(
-            "onlyMainContent",
-            "Main content only",
-            Kind::Switch,
-            "Removes navigation, header, footer and similar elements.",
-        ),
-        field(
-            "onlyCleanContent",
-            "Clean content",
-            Kind::Switch,
-            "Removes leftovers such as share bars in a second pass.",
-        ),
-        field(
-            "includeTags",
-            "Include tags",
-            Kind::Lines,
-            "CSS selectors, one per line; only matching elements are kept.",
-        ),
-        field(
-            "excludeTags",
-            "Exclude tags",
-            Kind::Lines,
-            "CSS selectors, one per line; matching elements are removed.",
-        ),
-        field(
-            "removeBase64Images",
-            "Drop inline images",
-            Kind::Switch,
-            "Replaces data: images in Markdown with a placeholder.",
-        ),
-        field(
-            "blockAds",
-            "Block ads",
-            Kind::Switch,
-            "Blocks ads, trackers and cookie banners.",
-        ),
-        field(
-            "parsers",
-            "Parsers",
-            Kind::Set(&["pdf", "image"]),
-            "File types to convert to text.",
-        ),
-        field(
-            "redactPII",
-            "Redact personal data",
-            Kind::Switch,
-            "Replaces email addresses, numbers and secrets that match built-in rules.",
-        ),
-    ],
-};
-
-const BROWSER: Group = Group {
-    name: "Browser",
-    about: "Browser options and actions",
-    page: true,
-    fields: &[
-        field(
-            "waitFor",
-            "Wait after load",
-            Kind::Number("ms"),
-            "Extra time for scripts to run after the page has loaded.",
-        ),
-        field(
-            "profile.name",
-            "Profile",
-            Kind::Text,
-            "Name of the browser profile to load, with its cookies.",
-        ),
-        field(
-            "profile.saveChanges",
-            "Save changes",
-            Kind::MaybeSwitch,
-            "Saves changes to the profile (default: yes).",
-        ),
-        field("actions", "Actions", Kind::Actions, ""),
-        field(
-            "mobile",
-            "Mobile",
-            Kind::Switch,
-            "Uses the viewport and user agent of a phone.",
-        ),
-    ],
-};
-
-const NETWORK: Group = Group {
-    name: "Network",
-    about: "How pages are fetched",
-    page: true,
-    fields: &[
-        field(
-            "timeout",
-            "Timeout",
-            Kind::Number("ms"),
-            "Time limit per page, including time in the queue.",
-        ),
-        field(
-            "maxAge",
-            "Cache age",
-            Kind::Number("ms"),
-            "Maximum age of a cached copy; 0 always fetches.",
-        ),
-        field(
-            "minAge",
-            "Minimum cache age",
-            Kind::Number("ms"),
-            "Uses only cached copies that are at least this old, and never fetches.",
-        ),
-        field(
-            "storeInCache",
-            "Store in cache",
-            Kind::Switch,
-            "Stores the page for later requests.",
-        ),
-        field(
-            "lockdown",
-            "Lockdown",
-            Kind::Switch,
-            "Uses only the cache and never contacts the site.",
-        ),
-        HEADERS,
-        field(
-            "proxy",
-            "Proxy",
-            Kind::Words(words::<Proxy>),
-            "Proxy pool of the operator to use.",
-        ),
-        field(
-            "skipTlsVerification",
-            "Skip TLS checks",
-            Kind::MaybeSwitch,
-            "Accepts invalid certificates (default: yes, unless headers or actions are set).",
-        ),
-        COUNTRY,
-        LANGUAGES,
-    ],
-};
-
-const PACE: Group = Group {
-    name: "Pace",
-    about: "Load on the site",
-    page: false,
-    fields: &[
-        field(
-            "delay",
-            "Delay",
-            Kind::Number("seconds"),
-            "Time between the starts of two fetches.",
-        ),
-        field(
-            "maxConcurrency",
-            "Concurrency",
-            Kind::Number("pages"),
-            "Maximum number of pages in flight (default: the team's limit).",
-        ),
-        field(
-            "ignoreRobotsTxt",
-            "Ignore robots.txt",
-            Kind::Switch,
-            "Crawls URLs that robots.txt blocks; the operator must enable this.",
-        ),
-        field(
-            "robotsUserAgent",
-            "Robots user agent",
-            Kind::Text,
-            "User agent to match in robots.txt; the operator must enable this.",
-        ),
-        field(
-            "zeroDataRetention",
-            "Keep no data",
-            Kind::Switch,
-            "Deletes content after delivery; the operator must enable this.",
-        ),
-    ],
-};
-
-const WEBHOOK: Group = Group {
-    name: "Webhook",
-    about: "Notifications about this job",
-    page: false,
-    fields: &[
-        WEBHOOK_URL,
-        field(
-            "webhook.events",
-            "Events",
-            Kind::Set(&["started", "page", "completed", "failed"]),
-            "Events to send; without a selection, all of them.",
-        ),
-        WEBHOOK_HEADERS,
-        WEBHOOK_METADATA,
-    ],
-};
-
-const KEEP: Group = Group {
-    name: "Retention",
-    about: "Data that the server keeps",
-    page: false,
-    fields: &[field(
-        "zeroDataRetention",
-        "Keep no data",
-        Kind::Switch,
-        "Stores nothing after the response is sent; the operator must enable this.",
-    )],
-};
-
-/// Returns the fields of a form that are always visible, below its main field.
-pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
-    match endpoint {
-        Endpoint::Scrape => None,
-        Endpoint::Crawl => Some(&CRAWL_FIRST),
-        Endpoint::Search => Some(&search::FIRST),
-        Endpoint::Extract => Some(&extract::FIRST),
-        Endpoint::Map => Some(&map::FIRST),
+/// Returns the control for what a field takes.
+fn kind(field: &ApiField, is_nested: bool) -> Kind {
+    let is_on = field
+        .default
+        .as_ref()
+        .and_then(|node| serde_json::to_value(node).ok())
+        == Some(Value::Bool(true));
+    match (field.name, &field.schema) {
+        ("tbs", _) => Kind::Choices(TIMES),
+        ("actions", _) => Kind::Actions,
+        ("schema", _) => Kind::Schema,
+        ("search", Schema::Text(_)) => Kind::Text,
+        (_, Schema::Boolean) if is_nested && is_on => Kind::MaybeSwitch,
+        (_, Schema::Boolean) if field.default.is_none() => Kind::MaybeSwitch,
+        (_, Schema::Boolean) => Kind::Switch,
+        (_, Schema::Integer(_) | Schema::Number(_)) => Kind::Number(field.unit.unwrap_or_default()),
+        (_, Schema::Text(chars)) if *chars.end() > ONE_LINE => Kind::LongText,
+        (_, Schema::Text(_) | Schema::Formatted(_) | Schema::Constant(_)) => Kind::Text,
+        (_, Schema::Word(words)) => Kind::Words(words),
+        (_, Schema::List(items, _)) => list(items),
+        (_, Schema::Map(_)) => Kind::Pairs,
+        (_, Schema::OneOf(kinds)) if kinds.iter().any(|kind| matches!(kind, Schema::Boolean)) => Kind::Switch,
+        (_, Schema::OneOf(_) | Schema::Object(..) | Schema::Any) => Kind::Json,
     }
 }
 
-/// Returns the groups of a form.
-pub fn groups(endpoint: Endpoint) -> &'static [Group] {
-    match endpoint {
-        Endpoint::Search => &[search::FILTER, search::ANSWER, PAGE, BROWSER, NETWORK],
-        Endpoint::Extract => &[
-            extract::SCOPE,
-            extract::ANSWER,
-            PAGE,
-            BROWSER,
-            NETWORK,
-            extract::WEBHOOK,
-        ],
-        Endpoint::Scrape => &[PAGE, BROWSER, NETWORK, KEEP],
-        Endpoint::Crawl => &[SCOPE, PAGE, BROWSER, NETWORK, PACE, WEBHOOK],
-        Endpoint::Map => &[map::SCOPE, map::NETWORK],
+fn list(items: &Schema) -> Kind {
+    match items {
+        Schema::Word(words) => Kind::Set(words),
+        Schema::Text(_) | Schema::Formatted(_) => Kind::Lines,
+        Schema::OneOf(kinds) => kinds
+            .iter()
+            .find_map(|kind| match kind {
+                Schema::Word(words) => Some(Kind::Set(words)),
+                _ => None,
+            })
+            .unwrap_or(Kind::Json),
+        _ => Kind::Json,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harvestman_core::api::extract::ExtractRequest;
-    use harvestman_core::api::map::MapRequest;
-    use harvestman_core::api::search::SearchRequest;
-    use harvestman_core::api::{CrawlRequest, TargetUrl};
-    use serde_json::{Map, Value};
 
-    /// Fields with their own editor in the form, or only in the JSON tab.
-    const ELSEWHERE: &[&str] = &["formats", "scrapeOptions", "location"];
+    const ENDPOINTS: [Endpoint; 5] = [
+        Endpoint::Scrape,
+        Endpoint::Crawl,
+        Endpoint::Map,
+        Endpoint::Search,
+        Endpoint::Extract,
+    ];
 
-    #[test]
-    fn every_option_of_the_core_has_a_control() {
-        let crawl = CrawlRequest::new(TargetUrl::parse("https://e.com").unwrap());
-        check(Endpoint::Crawl, crawl.filled_options());
-        let search = SearchRequest {
-            scrape_options: Some(Default::default()),
-            ..SearchRequest::new("x")
-        };
-        check(Endpoint::Search, search.filled_options());
-        check(Endpoint::Extract, ExtractRequest::default().filled_options());
-    }
+    /// Fields that have a control of their own beside the groups.
+    const ELSEWHERE: &[&str] = &["url", "query", "prompt", "schema", "formats", "scrapeOptions"];
 
-    fn check(endpoint: Endpoint, options: Map<String, Value>) {
-        let page = options["scrapeOptions"].as_object().unwrap().keys();
-        let has = |page: bool, name: &str| {
-            groups(endpoint).iter().chain(first(endpoint)).any(|group| {
-                group.page == page
-                    && group
-                        .fields
-                        .iter()
-                        .any(|field| field.path.split('.').next() == Some(name))
-            })
-        };
-        for name in options.keys().filter(|name| !ELSEWHERE.contains(&name.as_str())) {
-            assert!(has(false, name), "{name}");
-        }
-        // The core lists these only if they are set.
-        let rest = ["actions", "profile", "location", "redactPII"].map(str::to_owned);
-        for name in page
-            .filter(|name| !ELSEWHERE.contains(&name.as_str()))
-            .chain(&rest)
-        {
-            assert!(has(true, name), "scrapeOptions.{name}");
-        }
+    /// Whether a group of an endpoint has a field, or a part of it.
+    fn has(endpoint: Endpoint, page: bool, name: &str) -> bool {
+        let mut all = groups(endpoint).iter().chain(first(endpoint));
+        all.any(|group| {
+            let names = || group.fields.iter().filter_map(|path| path.split('.').next());
+            (group.page == page || endpoint == Endpoint::Scrape) && names().any(|field| field == name)
+        })
     }
 
     #[test]
-    fn every_option_of_a_map_has_a_control() {
-        let options = MapRequest::new(TargetUrl::parse("https://e.com").unwrap()).filled_options();
-        let fields = groups(Endpoint::Map).iter().chain(first(Endpoint::Map));
-        let names: Vec<_> = fields
-            .flat_map(|group| {
-                group
-                    .fields
+    fn every_field_of_a_request_has_a_control() {
+        for endpoint in ENDPOINTS {
+            let table = endpoint.command().fields();
+            let shown = |fields: &[ApiField]| -> Vec<&'static str> {
+                let names = fields
                     .iter()
-                    .map(|field| field.path.split('.').next().unwrap())
-            })
-            .collect();
-        for name in options.keys() {
-            assert!(names.contains(&name.as_str()), "{name}");
+                    .filter(|field| !field.hidden)
+                    .map(|field| field.name);
+                names.filter(|name| !ELSEWHERE.contains(name)).collect()
+            };
+            for name in shown(&table) {
+                assert!(has(endpoint, false, name), "{name} of {}", endpoint.command());
+            }
+            let page = ApiField::find(&table, "scrapeOptions");
+            for name in page
+                .iter()
+                .flat_map(|field| shown(field.schema.object().unwrap()))
+            {
+                assert!(
+                    has(endpoint, true, name),
+                    "scrapeOptions.{name} of {}",
+                    endpoint.command()
+                );
+            }
         }
+    }
+
+    #[test]
+    fn every_name_in_a_group_is_a_field() {
+        for endpoint in ENDPOINTS {
+            for group in groups(endpoint).iter().chain(first(endpoint)) {
+                for field in group.fields(endpoint) {
+                    assert!(
+                        !field.label.is_empty() && !field.help.is_empty(),
+                        "{}",
+                        field.path
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn controls_follow_what_fields_take() {
+        let kind_of = |fields: Vec<Field>, path: &str| {
+            let field = fields.into_iter().find(|field| field.path == path);
+            field.map(|field| field.kind)
+        };
+        let page = |name| {
+            kind_of(
+                groups(Endpoint::Crawl)
+                    .iter()
+                    .flat_map(|group| group.fields(Endpoint::Crawl))
+                    .collect(),
+                name,
+            )
+        };
+        assert_eq!(page("waitFor"), Some(Kind::Number("ms")));
+        assert_eq!(page("headers"), Some(Kind::Pairs));
+        assert_eq!(page("skipTlsVerification"), Some(Kind::MaybeSwitch));
+        assert_eq!(page("profile.saveChanges"), Some(Kind::MaybeSwitch));
+        assert_eq!(page("redactPII"), Some(Kind::Switch));
+        assert_eq!(page("parsers"), Some(Kind::Set(&["pdf", "image"])));
+        assert_eq!(page("includePaths"), Some(Kind::Lines));
+        assert_eq!(
+            kind_of(of_format(FormatKind::Screenshot), "viewport.width"),
+            Some(Kind::Number("CSS pixels"))
+        );
+        assert_eq!(kind_of(of_format(FormatKind::Json), "schema"), Some(Kind::Schema));
+        assert_eq!(
+            kind_of(of_action(ActionKind::Write), "text"),
+            Some(Kind::LongText)
+        );
+        assert!(of_format(FormatKind::Markdown).is_empty());
     }
 }

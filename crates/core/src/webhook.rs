@@ -85,6 +85,19 @@ wire_enum! {
     }
 }
 
+impl Family {
+    /// Returns the names of its events without the family.
+    pub fn short_names(self) -> &'static [&'static str] {
+        match self {
+            Family::Crawl | Family::BatchScrape => &["started", "page", "completed", "failed"],
+            Family::Extract => &["started", "completed", "failed"],
+            Family::Agent => &["started", "action", "completed", "failed", "cancelled"],
+            Family::Monitor => &["page", "check.completed"],
+            Family::Webhook => &["test"],
+        }
+    }
+}
+
 impl Event {
     /// Returns the kind of job of this event.
     pub fn family(self) -> Family {
@@ -246,6 +259,11 @@ mod tests {
         for event in Event::ALL {
             assert_eq!(Event::of(event.family(), event.as_str()), Some(*event));
             assert_eq!(Event::of(event.family(), event.short_name()), Some(*event));
+        }
+        for family in Family::ALL {
+            let events = Event::ALL.iter().filter(|event| event.family() == *family);
+            let names: Vec<&str> = events.map(|event| event.short_name()).collect();
+            assert_eq!(family.short_names(), names);
         }
         assert_eq!(Event::of(Family::Crawl, "batch_scrape.page"), None);
         assert_eq!(Event::of(Family::Crawl, "cancelled"), None);

@@ -75,12 +75,12 @@ fn all_problems_are_reported_unknown_fields_first() {
         [
             "ulr",
             "url",
-            "scrapeOptions.formats.0",
-            "scrapeOptions.formats.1.quality",
             "maxDiscoveryDepth",
             "sitemap",
             "limit",
-            "delay"
+            "delay",
+            "scrapeOptions.formats.0",
+            "scrapeOptions.formats.1.quality"
         ]
     );
     assert!(

@@ -1,6 +1,6 @@
 //! Batch scrapes: starts one, or adds pages to one.
 
-use harvestman_core::api::batch::{BatchScrapeRequest, StoredBatch};
+use harvestman_core::api::batch::{BatchOptions, BatchScrapeRequest};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{Offer, given};
 use harvestman_core::ids::JobId;
@@ -23,23 +23,26 @@ impl Engine {
         idempotency: Option<Idempotency>,
         base: &str,
     ) -> Result<JobId, ApiError> {
-        request.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.options, &self.inner.capabilities())?;
-        self.check_receiver(request.webhook.as_ref()).await?;
+        request.batch.check_enabled(self.inner.config.enabled)?;
+        check_supported(&request.batch.options, &self.inner.capabilities())?;
+        self.check_receiver(request.batch.webhook.as_ref()).await?;
         if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
             return Ok(first);
         }
         let pages = given::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
-            Some(batch) => self.add_to_batch(who, batch, request, pages, idempotency).await,
-            None => self.new_batch(who, request, pages, idempotency, base).await,
+            Some(batch) => {
+                self.add_to_batch(who, batch, request.batch, pages, idempotency)
+                    .await
+            }
+            None => self.new_batch(who, request.batch, pages, idempotency, base).await,
         }
     }
 
     async fn new_batch(
         &self,
         who: &Principal,
-        request: BatchScrapeRequest,
+        options: BatchOptions,
         pages: Vec<Offer>,
         idempotency: Option<Idempotency>,
         base: &str,
@@ -51,18 +54,18 @@ impl Engine {
             ));
         };
         let count = pages.len();
-        let caller = request.caller.clone();
-        let webhook = request
+        let caller = options.caller.clone();
+        let webhook = options
             .webhook
             .as_ref()
             .map(|webhook| subscribed(webhook, Family::BatchScrape));
-        let zero_data_retention = request.zero_data_retention;
+        let zero_data_retention = options.zero_data_retention;
         let job = NewJob {
             base: base.to_owned(),
             page_limit: count as u64,
             webhook,
             zero_data_retention,
-            ..new_job(who, JobKind::BatchScrape, &first, &StoredBatch(request), &caller)?
+            ..new_job(who, JobKind::BatchScrape, &first, &options, &caller)?
         };
         let created = self
             .inner
@@ -85,7 +88,7 @@ impl Engine {
         &self,
         who: &Principal,
         batch: JobId,
-        request: BatchScrapeRequest,
+        options: BatchOptions,
         pages: Vec<Offer>,
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
@@ -96,7 +99,7 @@ impl Engine {
             .map_err(|error| unavailable(&error))?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(no_job)?;
-        request.check_append(&StoredBatch::from_json(row.request.as_bytes())?)?;
+        options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
         let added = store
             .add_pages(who.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;

@@ -1,6 +1,6 @@
 //! The request of a stored job, of either kind. It holds no rules: those are in the core.
 
-use harvestman_core::api::batch::StoredBatch;
+use harvestman_core::api::batch::BatchOptions;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
@@ -15,14 +15,14 @@ const FORGOTTEN: &str = "http://forgotten.invalid/";
 pub(crate) enum JobRequest {
     Crawl(Box<CrawlRequest>),
     /// With the first URL, which identifies the batch.
-    Batch(Url, Box<StoredBatch>),
+    Batch(Url, Box<BatchOptions>),
 }
 
 impl JobRequest {
     pub(crate) fn read(lease: &Lease) -> Result<Self, StoreError> {
         let bytes = lease.request.as_bytes();
         let read = match lease.kind {
-            JobKind::BatchScrape => StoredBatch::from_json(bytes).and_then(|batch| {
+            JobKind::BatchScrape => BatchOptions::from_json(bytes).and_then(|batch| {
                 let known_by = if lease.url.is_empty() {
                     FORGOTTEN
                 } else {
@@ -42,7 +42,7 @@ impl JobRequest {
     pub(crate) fn scrape_options(&self) -> ScrapeOptions {
         let options = match self {
             Self::Crawl(request) => &request.scrape_options,
-            Self::Batch(_, batch) => &batch.0.options,
+            Self::Batch(_, batch) => &batch.options,
         };
         let mut options = options.clone();
         options.store_in_cache &= !self.zero_data_retention();
@@ -53,7 +53,7 @@ impl JobRequest {
     pub(crate) fn zero_data_retention(&self) -> bool {
         match self {
             Self::Crawl(request) => request.zero_data_retention,
-            Self::Batch(_, batch) => batch.0.zero_data_retention,
+            Self::Batch(_, batch) => batch.zero_data_retention,
         }
     }
 
@@ -61,7 +61,7 @@ impl JobRequest {
     pub(crate) fn restore(&self, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
         match self {
             Self::Crawl(request) => Crawl::restore(request, policy, snapshot),
-            Self::Batch(first, batch) => Crawl::of_given(first, batch.0.max_concurrency, policy, snapshot),
+            Self::Batch(first, batch) => Crawl::of_given(first, batch.max_concurrency, policy, snapshot),
         }
     }
 }

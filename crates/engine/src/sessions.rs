@@ -122,7 +122,7 @@ impl Engine {
         detached(async move {
             let session = inner.session_of(&who, scrape, &request).await?;
             let timeout = Duration::from_millis(request.timeout_ms());
-            inner.execute(&session, request.task, timeout, &base).await
+            inner.execute(&session, request.task(), timeout, &base).await
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`: requests to a server from the command
-//! line. Results go to standard output or a file, everything else to standard error. Nothing here knows a field of a
-//! request: flags are made of what the core tells of them, and the core says what is wrong with their values.
+//! line. Results go to standard output or a file, everything else to standard error. Nothing here knows a
+//! field of a request: flags come from the field tables of the core, and the core reports what is wrong with a value.
 
 pub(crate) mod flags;
 pub(crate) mod help;
@@ -42,7 +42,7 @@ fn grammar(command: RequestCommand) -> Command {
         .value_name("FILE")
         .help("Write the result to a file");
     let mut grammar = Command::new(command.as_str())
-        .about(help::about(command))
+        .about(command.summary())
         .after_help(help::AFTER)
         .args(flags::arguments(command))
         .args(remote::arguments())

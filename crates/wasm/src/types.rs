@@ -1,7 +1,7 @@
 //! Tests that the hand-written TypeScript types match the models: they must have every option of the API, and no
 //! other. They are written by hand for their comments and unions.
 
-use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, MapRequest, TargetUrl};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, MapRequest, TargetUrl, Wire};
 use serde_json::{Value, json};
 
 const TYPES: &str = include_str!("../npm/index.d.ts");

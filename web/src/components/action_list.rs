@@ -72,8 +72,8 @@ fn kind_of(action: &Value) -> ActionKind {
 fn turned(action: &Value, kind: ActionKind) -> Value {
     let mut turned = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
     let kept = of_action(kind)
-        .iter()
-        .filter_map(|field| Some((field.path.to_owned(), action.get(field.path)?.clone())));
+        .into_iter()
+        .filter_map(|field| Some((field.path.clone(), action.get(&field.path)?.clone())));
     turned.extend(kept);
     Value::Object(turned)
 }

@@ -19,6 +19,13 @@ pub fn field_id(path: &str) -> String {
 #[component]
 pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     let id = field_id(&path);
+    let Field {
+        label,
+        help: about,
+        kind,
+        ..
+    } = field;
+    let (label, about) = (StoredValue::new(label), StoredValue::new(about));
     let path = StoredValue::new(path);
     let at = move || path.get_value();
     let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
@@ -28,11 +35,11 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         move || {
             let (label_id, for_id) = (format!("{id}-name"), id.clone());
             let names = view! {
-                {field.label}
+                {label.get_value()}
                 <code class:set=move || is_set.get()>{api_name(&at())}</code>
                 {move || is_set.get().then(|| view! { <span class="unseen">"set"</span> })}
             };
-            match field.kind {
+            match kind {
                 Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),
                 _ => view! { <label class="field-name" for=for_id>{names}</label> }.into_any(),
             }
@@ -43,9 +50,9 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         move || {
             view! {
                 <p class="hint" id=help_id.clone()>
-                    {field.help}
+                    {about.get_value()}
                     " "
-                    {typed::default_text(field.kind, draft.default_of(&at()).as_ref())}
+                    {typed::default_text(kind, draft.default_of(&at()).as_ref())}
                 </p>
             }
         }
@@ -60,11 +67,8 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
     };
     let invalid = move || problem.with(Option::is_some).then_some("true");
     let described = format!("{id}-help {id}-wrong");
-    let is_wide = matches!(
-        field.kind,
-        Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json
-    );
-    match field.kind {
+    let is_wide = matches!(kind, Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json);
+    match kind {
         Kind::Schema => view! { <SchemaEditor draft path=at()/> }.into_any(),
         Kind::Actions => action_list(draft, at()),
         Kind::Switch => {
@@ -117,7 +121,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             .into_any()
         }
         Kind::Words(words) => {
-            let options = words().into_iter().map(|word| (word, word)).collect();
+            let options = words.iter().map(|word| (*word, *word)).collect();
             let chosen = move || {
                 draft
                     .effective(&at())
@@ -194,17 +198,17 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             .into_any()
         }
         Kind::Text | Kind::LongText | Kind::Number(_) | Kind::Lines | Kind::Pairs | Kind::Json => {
-            let text = typed_text(draft, path, field.kind);
+            let text = typed_text(draft, path, kind);
             let on_input = move |event: leptos::ev::Event| {
                 text.set(event_target_value(&event));
-                let value = text.with_untracked(|text| typed::read(field.kind, text));
+                let value = text.with_untracked(|text| typed::read(kind, text));
                 draft.put(&at(), value);
             };
-            let placeholder = match field.kind {
+            let placeholder = match kind {
                 Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json => String::new(),
                 _ => draft
                     .default_of(&at())
-                    .map(|value| typed::write(field.kind, Some(&value)))
+                    .map(|value| typed::write(kind, Some(&value)))
                     .unwrap_or_default(),
             };
             let control = match is_wide {
@@ -213,12 +217,12 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                 }
                 .into_any(),
                 false => view! {
-                    <input class="input" type="text" inputmode=matches!(field.kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
+                    <input class="input" type="text" inputmode=matches!(kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
                 }
                 .into_any(),
             };
             view! {
-                <div class=if matches!(field.kind, Kind::LongText | Kind::Json) { "field wide" } else { "field" }>
+                <div class=if matches!(kind, Kind::LongText | Kind::Json) { "field wide" } else { "field" }>
                     {name()}
                     {control}
                     {help()}

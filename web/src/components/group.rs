@@ -9,17 +9,17 @@ use crate::fields::{Field, Group, Kind};
 /// Renders the fields of a group.
 #[component]
 pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
-    view! { <Rows draft fields=group.fields prefix=group.prefix(draft.endpoint)/> }.into_any()
+    view! { <Rows draft fields=group.fields(draft.endpoint) prefix=group.prefix(draft.endpoint)/> }.into_any()
 }
 
 /// Renders fields in rows that wrap: inputs first, then switches. `prefix` starts the path of every field.
 #[component]
-pub fn Rows(draft: Draft, fields: &'static [Field], #[prop(into)] prefix: String) -> impl IntoView {
+pub fn Rows(draft: Draft, fields: Vec<Field>, #[prop(into)] prefix: String) -> impl IntoView {
     let row = |switches: bool| {
         let is_here = move |field: &&Field| matches!(field.kind, Kind::Switch) == switches;
         let fields = fields.iter().filter(is_here).map(|field| {
             let path = format!("{prefix}{}", field.path);
-            view! { <FieldView draft field=*field path/> }
+            view! { <FieldView draft field=field.clone() path/> }
         });
         let fields = fields.collect_view();
         (!fields.is_empty()).then(|| view! { <div class="row">{fields}</div> })
@@ -33,7 +33,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
     let paths: Vec<String> = group
         .fields
         .iter()
-        .map(|field| group.path_of(draft.endpoint, field))
+        .map(|path| format!("{}{path}", group.prefix(draft.endpoint)))
         .collect();
     let paths = StoredValue::new(paths);
     let set = Memo::new(move |_| {

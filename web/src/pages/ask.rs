@@ -52,10 +52,7 @@ pub fn AskPage() -> impl IntoView {
         navigate(&address, options);
         exchange.send(None, |client| {
             Some(Box::pin(async move {
-                let request = DocsSearchRequest {
-                    question: words.clone(),
-                    ..Default::default()
-                };
+                let request = DocsSearchRequest::new(words.clone());
                 let answer = client.docs_search(&request).await?;
                 console.say("Answer ready");
                 Ok(Outcome::done(move || {

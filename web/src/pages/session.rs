@@ -185,10 +185,8 @@ impl Shown {
                 client.browser_execute(SessionId(self.id.0), &request).await
             }
             (scrape, task) => {
-                let request = InteractRequest {
-                    timeout,
-                    ..InteractRequest::new(task)
-                };
+                let mut request = InteractRequest::new(task);
+                request.timeout = timeout;
                 client
                     .interact(scrape.flatten().unwrap_or(self.id), &request)
                     .await

@@ -1,7 +1,7 @@
 //! Page actions of contract section 4.4.
 
 use crate::api::body::{Body, Node, ToNode};
-use crate::api::fields::{Decimal, Fields, Slot, Wire};
+use crate::api::fields::{Decimal, Field, FieldType, Fields, Schema, Slot, Wire};
 use crate::api::format::Screenshot;
 use crate::api::wire_enum::wire_enum;
 use crate::limits::{MAX_SCRIPT_CHARS, MAX_SELECTOR_CHARS, MAX_SHORT_TEXT_CHARS, MAX_WAIT_MS};
@@ -138,11 +138,6 @@ impl Action {
             _ => 0,
         }
     }
-
-    /// Reads one element of `actions`.
-    pub(crate) fn from_slot(slot: Slot<'_>) -> Option<Self> {
-        slot.object(read_action).flatten()
-    }
 }
 
 fn read_action(f: &mut Fields) -> Option<Action> {
@@ -187,7 +182,7 @@ fn read_action(f: &mut Fields) -> Option<Action> {
         ActionKind::Pdf => Action::Pdf {
             format: f.word("format", PaperFormat::Letter),
             landscape: f.bool("landscape", false),
-            scale: f.opt_number("scale", Decimal::Between(0.1, 2.0)).unwrap_or(1.0),
+            scale: f.opt_number("scale", SCALE).unwrap_or(1.0),
         },
     })
 }
@@ -237,3 +232,99 @@ impl ToNode for Action {
         Node::Object(body)
     }
 }
+
+impl FieldType for Action {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let required = |name, help, schema| Field {
+            required: true,
+            ..Field::new(name, help, schema)
+        };
+        let optional = |name, help, schema, default: Node| Field {
+            default: Some(default),
+            ..Field::new(name, help, schema)
+        };
+        let selector = || String::schema(1..=MAX_SELECTOR_CHARS);
+        let script = |least| String::schema(least..=MAX_SCRIPT_CHARS);
+        let no = || false.to_node();
+        let wait = vec![
+            Field {
+                unit: Some("ms"),
+                ..Field::new(
+                    "milliseconds",
+                    "How long to wait.",
+                    Schema::Integer(1..=MAX_WAIT_MS),
+                )
+            },
+            Field::new("selector", "CSS selector of an element to wait for.", selector()),
+        ];
+        let click = vec![
+            required("selector", "CSS selector of the element.", selector()),
+            optional("all", "Click every matching element.", Schema::Boolean, no()),
+        ];
+        let scroll = vec![
+            optional(
+                "direction",
+                "Direction to scroll in.",
+                ScrollDirection::schema(()),
+                ScrollDirection::Down.to_node(),
+            ),
+            Field::new("selector", "CSS selector of an element to scroll.", selector()),
+        ];
+        let key = String::schema(1..=MAX_SHORT_TEXT_CHARS);
+        let pdf = vec![
+            optional(
+                "format",
+                "Paper size.",
+                PaperFormat::schema(()),
+                PaperFormat::Letter.to_node(),
+            ),
+            optional("landscape", "Landscape orientation.", Schema::Boolean, no()),
+            optional(
+                "scale",
+                "Scale of the page.",
+                Schema::Number(SCALE),
+                1.0.to_node(),
+            ),
+        ];
+        Schema::OneOf(vec![
+            Schema::tagged("WaitAction", "wait", wait),
+            Schema::tagged("ClickAction", "click", click),
+            Schema::tagged(
+                "WriteAction",
+                "write",
+                vec![required(
+                    "text",
+                    "Text to type into the focused element.",
+                    script(0),
+                )],
+            ),
+            Schema::tagged(
+                "PressAction",
+                "press",
+                vec![required("key", "Key by its DOM name: `Enter`, `Control+A`.", key)],
+            ),
+            Schema::tagged("ScrollAction", "scroll", scroll),
+            Schema::tagged("ScreenshotAction", "screenshot", Screenshot::fields()),
+            Schema::tagged("ScrapeAction", "scrape", Vec::new()),
+            Schema::tagged(
+                "ExecuteJavascriptAction",
+                "executeJavascript",
+                vec![required("script", "JavaScript to run in the page.", script(1))],
+            ),
+            Schema::tagged("PdfAction", "pdf", pdf),
+        ])
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.object(read_action).flatten()
+    }
+
+    fn placeholder() -> Self {
+        Action::Scrape
+    }
+}
+
+/// Bounds of the scale of a PDF.
+const SCALE: Decimal = Decimal::Between(0.1, 2.0);

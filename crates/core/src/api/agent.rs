@@ -1,14 +1,14 @@
 //! `/v2/agent` (contract section 10.3).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::Enabled;
 use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{Slot, wire};
 use crate::api::location::Location;
 use crate::api::query::Query;
 use crate::api::url_field::TargetUrl;
@@ -42,100 +42,70 @@ wire_enum! {
 }
 
 /// Body of `POST /v2/agent`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
 pub struct AgentRequest {
-    /// The task.
+    /// The task, in words.
+    #[field(
+        required,
+        bounds = 1..=MAX_PROMPT_CHARS,
+        label = "Prompt",
+        example = r#""Find the founders of Example Inc.""#
+    )]
     pub prompt: String,
-    /// Where to look first.
+    /// URLs to look at first.
+    #[field(bounds = (0..=MAX_LIST_ITEMS, ()), label = "URLs", example = r#"["https://example.com"]"#)]
     pub urls: Vec<TargetUrl>,
-    /// Shape of the result.
+    /// JSON Schema of the result.
+    #[field(
+        label = "Schema",
+        example = r#"{"type":"object","properties":{"name":{"type":"string"}}}"#
+    )]
     pub schema: Option<Map<String, Value>>,
-    /// Credits, at most.
+    /// Maximum number of credits that the agent spends.
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        default = DEFAULT_AGENT_CREDITS,
+        label = "Credit limit",
+        unit = "credits",
+        example = "500"
+    )]
     pub max_credits: u64,
-    /// Look at `urls` alone.
+    /// Open no pages but those of `urls`.
+    #[field(name = "strictConstrainToURLs", label = "Only these URLs")]
     pub strict_constrain_to_urls: bool,
-    /// Model by name.
+    /// Name of the model.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model")]
     pub model: Option<String>,
-    /// How hard to try.
+    /// How much work the agent puts into the task.
+    #[field(label = "Effort")]
     pub effort: Option<Effort>,
-    /// Where events go.
+    /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
+    #[field(bounds = Family::Agent, label = "Webhook", example = r#""https://example.com/hook""#)]
     pub webhook: Option<WebhookSpec>,
-    /// What to give.
+    /// Whether to return data or to have a conversation.
+    #[field(label = "Mode")]
     pub mode: Option<AgentMode>,
-    /// A conversation to go on with.
+    /// Conversation to continue.
+    #[field(label = "Thread", example = r#""018f2f9e-0000-7000-8000-000000000001""#)]
     pub thread_id: Option<Uuid>,
-    /// As sent; without effect.
+    /// Accepted as sent, without effect.
+    #[field(hidden)]
     pub exchange: Option<Value>,
-    /// Where the visitor seems to come from.
+    /// Country and languages of the visitor.
+    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
     pub location: Location,
-    /// Keep nothing once delivered; needs enablement.
+    /// Delete all content once it is delivered. The operator must enable it.
+    #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
 impl AgentRequest {
-    /// A request with every option at its default.
-    pub fn new(prompt: impl Into<String>) -> Self {
-        Self {
-            prompt: prompt.into(),
-            urls: Vec::new(),
-            schema: None,
-            max_credits: DEFAULT_AGENT_CREDITS,
-            strict_constrain_to_urls: false,
-            model: None,
-            effort: None,
-            webhook: None,
-            mode: None,
-            thread_id: None,
-            exchange: None,
-            location: Location::default(),
-            zero_data_retention: false,
-            caller: Caller::default(),
-        }
-    }
-
     /// Refuses what the operator has not enabled. Errors: 403.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
-    }
-}
-
-impl Wire for AgentRequest {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            prompt: f.string("prompt", 1..=MAX_PROMPT_CHARS),
-            urls: f.array("urls", 0..=MAX_LIST_ITEMS, |slot| slot.url()),
-            schema: f.opt_map("schema"),
-            max_credits: f.integer("maxCredits", 1..=Slot::UNBOUNDED, DEFAULT_AGENT_CREDITS),
-            strict_constrain_to_urls: f.bool("strictConstrainToURLs", false),
-            model: f.opt_string("model", 0..=MAX_SHORT_TEXT_CHARS),
-            effort: f.opt_word("effort"),
-            webhook: WebhookSpec::read(f, Family::Agent),
-            mode: f.opt_word("mode"),
-            thread_id: f.opt_uuid("threadId"),
-            exchange: f.slot("exchange").map(Slot::any),
-            location: f.opt_object("location", Location::read).unwrap_or_default(),
-            zero_data_retention: f.bool("zeroDataRetention", false),
-            caller: Caller::read_with_extras(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("prompt", &self.prompt);
-        body.filled("urls", &self.urls);
-        body.some("schema", &self.schema);
-        body.differs("maxCredits", &self.max_credits, &DEFAULT_AGENT_CREDITS);
-        body.differs("strictConstrainToURLs", &self.strict_constrain_to_urls, &false);
-        body.some("model", &self.model);
-        body.some("effort", &self.effort);
-        body.some("webhook", &self.webhook);
-        body.some("mode", &self.mode);
-        body.some("threadId", &self.thread_id.map(|id| id.to_string()));
-        body.some("exchange", &self.exchange);
-        body.differs("location", &self.location, &Location::default());
-        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
-        self.caller.write(body);
     }
 }
 

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::Enabled;
 use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::{Fields, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::problem::bad_field;
 use crate::api::url_field::TargetUrl;
@@ -22,52 +23,82 @@ use crate::webhook::Family;
 const SENT_UNASKED: &[&str] = &["maxAge", "skipTlsVerification"];
 
 /// Body of `POST /v2/batch/scrape`. The options stand at the top level on the wire.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::read_urls)]
 pub struct BatchScrapeRequest {
-    /// The pages, each once, never empty.
+    /// URLs of the pages; duplicates are scraped once.
+    #[field(
+        required,
+        manual,
+        bounds = (1..=MAX_BATCH_URLS, ()),
+        label = "URLs",
+        example = r#"["https://example.com"]"#
+    )]
     pub urls: Vec<TargetUrl>,
-    /// What was among `urls` and is no address; only with `ignore_invalid_urls`. Never written.
+    /// The entries of `urls` that are no URLs; only with `ignore_invalid_urls`.
+    #[field(skip)]
     pub invalid_urls: Vec<String>,
-    /// How each page is fetched and what is made of it.
-    pub options: ScrapeOptions,
-    /// Where events go.
-    pub webhook: Option<WebhookSpec>,
-    /// A batch to which the pages are added.
+    /// Add the pages to this batch instead of starting one.
+    #[field(
+        label = "Append to batch",
+        example = r#""018f2f9e-0000-7000-8000-000000000001""#
+    )]
     pub append_to_id: Option<JobId>,
-    /// Leave out what is no address instead of refusing everything.
+    /// Skip entries of `urls` that are no URLs instead of refusing the request.
+    #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
-    /// Pages in flight at once; absent: the team limit.
+    /// What holds for every page.
+    #[field(flatten)]
+    pub batch: BatchOptions,
+}
+
+/// A batch without its pages: what the store keeps of the request, because pages have rows of their own.
+#[derive(Clone, PartialEq, Debug, Request)]
+pub struct BatchOptions {
+    /// How each page is fetched, and which parts of it are returned.
+    #[field(flatten)]
+    pub options: ScrapeOptions,
+    /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
+    #[field(
+        bounds = Family::BatchScrape,
+        unlisted,
+        label = "Webhook",
+        example = r#""https://example.com/hook""#
+    )]
+    pub webhook: Option<WebhookSpec>,
+    /// Maximum number of pages in flight. Default: the team's limit.
+    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Concurrency", unit = "pages", example = "4")]
     pub max_concurrency: Option<u32>,
-    /// Keep nothing once delivered; needs enablement.
+    /// Delete all content once it is delivered. The operator must enable it.
+    #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
 impl BatchScrapeRequest {
-    /// A request with every option at its default.
-    pub fn new(urls: Vec<TargetUrl>) -> Self {
-        Self {
-            urls,
-            ignore_invalid_urls: true,
-            ..Self::default()
-        }
+    /// Reads `urls`; `ignoreInvalidURLs` decides what happens with those that are none.
+    fn read_urls(&mut self, f: &mut Fields) {
+        (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
     }
 
-    /// Takes out what was left out of `urls`, for the answer; nothing without `ignoreInvalidURLs`.
+    /// Takes the entries of `urls` that were skipped, for the response; none without `ignoreInvalidURLs`.
     pub fn take_left_out(&mut self) -> Option<Vec<String>> {
         self.ignore_invalid_urls
             .then(|| std::mem::take(&mut self.invalid_urls))
     }
+}
 
-    /// Refuses an addition with other options than those of the batch; what it leaves out it takes over.
+impl BatchOptions {
+    /// Refuses an addition with other options than those of its batch; options that it leaves out are the batch's.
     /// Errors: 400.
-    pub fn check_append(&self, batch: &StoredBatch) -> Result<(), ApiError> {
-        let (asked, known) = (self.options_body(), batch.0.options_body());
+    pub fn check_append(&self, batch: &Self) -> Result<(), ApiError> {
+        let (added, known) = (self.without_caller(), batch.without_caller());
         let agrees = |field: &(&str, _)| {
             SENT_UNASKED.contains(&field.0) || known.fields().iter().any(|own| own == field)
         };
-        if asked.fields().iter().all(agrees) {
+        if added.fields().iter().all(agrees) {
             return Ok(());
         }
         Err(bad_field(
@@ -80,70 +111,17 @@ impl BatchScrapeRequest {
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
-}
 
-impl Wire for BatchScrapeRequest {
-    fn read(f: &mut Fields) -> Self {
-        let ignore_invalid_urls = f.bool("ignoreInvalidURLs", true);
-        let (urls, invalid_urls) = read_urls(f, ignore_invalid_urls);
-        Self {
-            urls,
-            invalid_urls,
-            append_to_id: f.opt_uuid("appendToId").map(JobId),
-            ignore_invalid_urls,
-            ..Self::read_options(f)
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("urls", &self.urls);
-        body.some("appendToId", &self.append_to_id.map(|id| id.to_string()));
-        body.differs("ignoreInvalidURLs", &self.ignore_invalid_urls, &true);
-        body.extend(self.options_body());
-        self.caller.write(body);
+    fn without_caller(&self) -> Body {
+        let anonymous = Self {
+            caller: Caller::default(),
+            ..self.clone()
+        };
+        anonymous.to_body()
     }
 }
 
-impl BatchScrapeRequest {
-    /// Reads what holds for every page, and the caller.
-    fn read_options(f: &mut Fields) -> Self {
-        Self {
-            options: ScrapeOptions::read(f),
-            webhook: WebhookSpec::read(f, Family::BatchScrape),
-            max_concurrency: f.opt_u32("maxConcurrency", 1),
-            zero_data_retention: f.bool("zeroDataRetention", false),
-            caller: Caller::read_with_extras(f),
-            ..Self::new(Vec::new())
-        }
-    }
-
-    /// Writes what holds for every page.
-    fn options_body(&self) -> Body {
-        let mut body = Body::default();
-        self.options.write(&mut body);
-        body.some("webhook", &self.webhook);
-        body.some("maxConcurrency", &self.max_concurrency);
-        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
-        body
-    }
-}
-
-/// A batch as it is stored: its request without the pages, which have rows of their own.
-#[derive(Clone, PartialEq, Debug)]
-pub struct StoredBatch(pub BatchScrapeRequest);
-
-impl Wire for StoredBatch {
-    fn read(f: &mut Fields) -> Self {
-        Self(BatchScrapeRequest::read_options(f))
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.extend(self.0.options_body());
-        self.0.caller.write(body);
-    }
-}
-
-wire!(BatchScrapeRequest, StoredBatch);
+wire!(BatchScrapeRequest, BatchOptions);
 
 fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<String>) {
     let mut invalid = Vec::new();

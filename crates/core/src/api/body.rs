@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
 use url::Url;
+use uuid::Uuid;
+
+use crate::ids::JobId;
 
 /// A JSON value whose objects keep the order in which they were written.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,12 +27,22 @@ pub struct Body(Vec<(&'static str, Node)>);
 
 /// What can stand in a body.
 pub trait ToNode {
-    /// The value as JSON.
+    /// Returns the value as JSON.
     fn to_node(&self) -> Node;
+
+    /// Returns the same with every option of an object, also where it has its default.
+    fn to_filled(&self) -> Node {
+        self.to_node()
+    }
 }
 
 impl Body {
-    /// Writes a field in any case.
+    /// Writes a field.
+    pub fn push(&mut self, name: &'static str, node: Node) {
+        self.0.push((name, node));
+    }
+
+    /// Writes the value of a field.
     pub fn put<T: ToNode + ?Sized>(&mut self, name: &'static str, value: &T) {
         self.0.push((name, value.to_node()));
     }
@@ -64,6 +77,12 @@ impl Body {
     /// Writes the fields of another body after these.
     pub fn extend(&mut self, other: Body) {
         self.0.extend(other.0);
+    }
+
+    /// Returns the body without some of its fields.
+    pub fn without(mut self, names: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !names.contains(name));
+        self
     }
 
     /// Whether nothing was written.
@@ -156,5 +175,17 @@ impl ToNode for BTreeMap<String, String> {
 impl ToNode for Map<String, Value> {
     fn to_node(&self) -> Node {
         Node::Value(Value::Object(self.clone()))
+    }
+}
+
+impl ToNode for Uuid {
+    fn to_node(&self) -> Node {
+        self.to_string().to_node()
+    }
+}
+
+impl ToNode for JobId {
+    fn to_node(&self) -> Node {
+        self.0.to_node()
     }
 }

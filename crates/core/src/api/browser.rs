@@ -1,12 +1,12 @@
 //! Browser sessions: `/v2/browser` and `/v2/interact` (contract section 11).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Wire, wire};
-use crate::api::interact::{Language, read_timeout, timeout_ms};
+use crate::api::fields::wire;
+use crate::api::interact::{EXECUTE_TIMEOUT, Language, timeout_ms};
 use crate::api::location::{Location, Profile};
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
@@ -17,77 +17,63 @@ use crate::limits::{
 use crate::time::Timestamp;
 
 /// Body of `POST /v2/browser`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+#[request(ignored("recordSession"))]
 pub struct BrowserRequest {
-    /// Lifetime, seconds.
+    /// Lifetime of the session.
+    #[field(
+        bounds = MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S,
+        default = DEFAULT_BROWSER_TTL_S,
+        label = "Lifetime",
+        unit = "seconds",
+        example = "600"
+    )]
     pub ttl: u64,
-    /// Idle time after which it ends, seconds; absent: as long as it lives.
+    /// Idle time after which the session ends. Default: its lifetime.
+    #[field(
+        bounds = MIN_SESSION_IDLE_S..=MAX_SESSION_TTL_S,
+        label = "Idle time",
+        unit = "seconds",
+        example = "300"
+    )]
     pub activity_ttl: Option<u64>,
     /// Offer live views.
+    #[field(default = true, label = "Live view")]
     pub stream_web_view: bool,
     /// Block advertisements and cookie banners.
+    #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
-    /// Browser profile.
+    /// Browser profile whose cookies and storage are used.
+    #[field(label = "Profile", example = r#"{"name":"shop","saveChanges":false}"#)]
     pub profile: Option<Profile>,
-    /// Where the visitor seems to come from.
+    /// Country and languages of the visitor.
+    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
     pub location: Location,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
-impl Default for BrowserRequest {
-    fn default() -> Self {
-        Self {
-            ttl: DEFAULT_BROWSER_TTL_S,
-            activity_ttl: None,
-            stream_web_view: true,
-            block_ads: true,
-            profile: None,
-            location: Location::default(),
-            caller: Caller::default(),
-        }
-    }
-}
-
-impl Wire for BrowserRequest {
-    fn read(f: &mut Fields) -> Self {
-        f.opt_bool("recordSession");
-        Self {
-            ttl: f.integer(
-                "ttl",
-                MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S,
-                DEFAULT_BROWSER_TTL_S,
-            ),
-            activity_ttl: f.opt_integer("activityTtl", MIN_SESSION_IDLE_S..=MAX_SESSION_TTL_S),
-            stream_web_view: f.bool("streamWebView", true),
-            block_ads: f.bool("blockAds", true),
-            profile: f.opt_object("profile", Profile::read),
-            location: f.opt_object("location", Location::read).unwrap_or_default(),
-            caller: Caller::read(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.differs("ttl", &self.ttl, &DEFAULT_BROWSER_TTL_S);
-        body.some("activityTtl", &self.activity_ttl);
-        body.differs("streamWebView", &self.stream_web_view, &true);
-        body.differs("blockAds", &self.block_ads, &true);
-        body.some("profile", &self.profile);
-        body.differs("location", &self.location, &Location::default());
-        self.caller.write(body);
-    }
-}
-
 /// Body of `POST /v2/browser/{id}/execute`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
 pub struct ExecuteRequest {
-    /// 1 to 100000 characters.
+    /// Code to run; `page` is the page of the session.
+    #[field(required, bounds = 1..=MAX_CODE_CHARS, label = "Code", example = r#""await page.title()""#)]
     pub code: String,
-    /// Its language.
+    /// Language of the code.
+    #[field(default = Language::Node, label = "Language")]
     pub language: Language,
-    /// How long it may take, seconds.
+    /// Time limit of the execution.
+    #[field(
+        bounds = EXECUTE_TIMEOUT,
+        default = DEFAULT_EXECUTE_TIMEOUT_S,
+        label = "Timeout",
+        unit = "seconds",
+        example = "30"
+    )]
     pub timeout: f64,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
@@ -95,24 +81,6 @@ impl ExecuteRequest {
     /// How long it may take, ms.
     pub fn timeout_ms(&self) -> u64 {
         timeout_ms(self.timeout)
-    }
-}
-
-impl Wire for ExecuteRequest {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            code: f.string("code", 1..=MAX_CODE_CHARS),
-            language: f.word("language", Language::Node),
-            timeout: read_timeout(f),
-            caller: Caller::read(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("code", &self.code);
-        body.differs("language", &self.language, &Language::Node);
-        body.differs("timeout", &self.timeout, &DEFAULT_EXECUTE_TIMEOUT_S);
-        self.caller.write(body);
     }
 }
 

@@ -53,6 +53,19 @@ impl RequestCommand {
         Self::ALL.iter().copied().find(|command| command.path() == path)
     }
 
+    /// Returns what the command does.
+    pub fn summary(self) -> &'static str {
+        match self {
+            RequestCommand::Scrape => "Scrape a page: its Markdown, HTML, links, data, ...",
+            RequestCommand::Crawl => "Crawl a site",
+            RequestCommand::Batch => "Scrape many pages as one job",
+            RequestCommand::Map => "List the URLs of a site",
+            RequestCommand::Search => "Search, and scrape the results",
+            RequestCommand::Extract => "Extract data from pages by a schema or a prompt",
+            RequestCommand::Agent => "Let an agent find data",
+        }
+    }
+
     /// Its name among the tools of the MCP server.
     pub fn tool(self) -> String {
         format!("harvestman_{self}")
@@ -125,10 +138,7 @@ mod tests {
         }
         let kind = |name: &str| {
             let fields = RequestCommand::Crawl.fields();
-            fields
-                .iter()
-                .find(|field| field.name == name)
-                .map(|field| field.kind)
+            fields.iter().find(|field| field.name == name).map(Field::kind)
         };
         assert_eq!(kind("limit"), Some(FieldKind::Number));
         assert_eq!(

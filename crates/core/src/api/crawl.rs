@@ -1,6 +1,9 @@
 //! `POST /v2/crawl` and `GET /v2/crawl/active` (contract sections 6.1 and 6.4). The status of a
 //! job is in [`crate::api::job`].
 
+use std::ops::RangeInclusive;
+
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -61,80 +64,107 @@ impl Enabled {
 }
 
 /// Body of `POST /v2/crawl`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct CrawlRequest {
-    /// The seed.
+    /// URL where the crawl starts.
+    #[field(required, label = "URL", example = r#""https://example.com""#)]
     pub url: TargetUrl,
-    /// Options in words; explicitly set fields win.
+    /// Description of the crawl in words; explicit options win.
+    #[field(
+        bounds = 0..=MAX_PROMPT_CHARS,
+        empty_is_absent,
+        label = "Prompt",
+        example = r#""Only the blog posts of this year""#
+    )]
     pub prompt: Option<String>,
-    /// Regular expressions of paths that do not belong.
+    /// Regular expressions; matching paths are skipped.
+    #[field(bounds = PATTERNS, label = "Exclude paths", example = r#"["^/admin/"]"#)]
     pub exclude_paths: Vec<String>,
-    /// Regular expressions of paths that belong; empty: all.
+    /// Regular expressions; only matching paths are crawled. Empty: all.
+    #[field(bounds = PATTERNS, label = "Include paths", example = r#"["^/blog/"]"#)]
     pub include_paths: Vec<String>,
-    /// Deepest discovery depth that is fetched; absent: any.
+    /// Links away from the start page; 0 is the start page alone. Default: unlimited.
+    #[field(bounds = 0..=Slot::UNBOUNDED, label = "Depth", example = "3")]
     pub max_discovery_depth: Option<u32>,
-    /// What sitemaps are used for.
+    /// Whether to crawl the pages that the site's sitemaps list.
+    #[field(default = SitemapMode::Include, label = "Sitemap")]
     pub sitemap: SitemapMode,
-    /// URLs that differ by their query are the same page.
+    /// Treat URLs that differ only by their query as one page.
+    #[field(label = "Ignore query")]
     pub ignore_query_parameters: bool,
-    /// URLs that differ by `www.`, scheme, trailing slash or index file are the same page.
+    /// Treat URLs that differ only by `www.`, scheme, trailing slash or index file as one page.
+    #[field(name = "deduplicateSimilarURLs", default = true, label = "Merge similar URLs")]
     pub deduplicate_similar_urls: bool,
-    /// Match patterns on the whole URL.
+    /// Match path patterns against the whole URL.
+    #[field(name = "regexOnFullURL", label = "Match full URL")]
     pub regex_on_full_url: bool,
-    /// Pages to fetch, at most.
+    /// Maximum number of pages.
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        default = DEFAULT_CRAWL_LIMIT,
+        label = "Page limit",
+        unit = "pages",
+        example = "100"
+    )]
     pub limit: u64,
-    /// Siblings and parents of the seed belong too.
+    /// Follow links to siblings and parents of the start page too.
+    #[field(label = "Entire domain")]
     pub crawl_entire_domain: bool,
-    /// Other hosts belong too, one hop.
+    /// Follow links to other hosts too, one hop away.
+    #[field(label = "External links")]
     pub allow_external_links: bool,
-    /// Subdomains belong too.
+    /// Follow links to subdomains too.
+    #[field(label = "Subdomains")]
     pub allow_subdomains: bool,
-    /// Do not ask robots.txt; needs enablement.
+    /// Ignore robots.txt. The operator must enable it.
+    #[field(label = "Ignore robots.txt")]
     pub ignore_robots_txt: bool,
-    /// Product token matched against robots.txt; needs enablement.
+    /// Product token to match in robots.txt. The operator must enable it.
+    #[field(
+        bounds = 1..=MAX_SHORT_TEXT_CHARS,
+        read = read_agent,
+        label = "Robots user agent",
+        example = r#""MyBot""#
+    )]
     pub robots_user_agent: Option<String>,
-    /// Pause between the starts of two fetches, seconds; see [`CrawlRequest::delay_ms`].
+    /// Pause between the starts of two requests to a host.
+    ///
+    /// See [`CrawlRequest::delay_ms`].
+    #[field(
+        bounds = Decimal::PositiveUpTo(MAX_CRAWL_DELAY_S),
+        label = "Delay",
+        unit = "seconds",
+        example = "1"
+    )]
     pub delay: Option<f64>,
-    /// Pages in flight at once; absent: the team limit.
+    /// Maximum number of pages in flight. Default: the team's limit.
+    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Concurrency", unit = "pages", example = "4")]
     pub max_concurrency: Option<u32>,
-    /// Where events go.
+    /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
+    #[field(
+        bounds = Family::Crawl,
+        unlisted,
+        label = "Webhook",
+        example = r#""https://example.com/hook""#
+    )]
     pub webhook: Option<WebhookSpec>,
-    /// How each page is fetched and what is made of it.
+    /// How each page is fetched, and which parts of it are returned.
+    #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: ScrapeOptions,
-    /// Keep nothing once delivered; needs enablement.
+    /// Delete all content once it is delivered. The operator must enable it.
+    #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
-impl CrawlRequest {
-    /// A request with every option at its default.
-    pub fn new(url: impl Into<TargetUrl>) -> Self {
-        Self {
-            url: url.into(),
-            prompt: None,
-            exclude_paths: Vec::new(),
-            include_paths: Vec::new(),
-            max_discovery_depth: None,
-            sitemap: SitemapMode::Include,
-            ignore_query_parameters: false,
-            deduplicate_similar_urls: true,
-            regex_on_full_url: false,
-            limit: DEFAULT_CRAWL_LIMIT,
-            crawl_entire_domain: false,
-            allow_external_links: false,
-            allow_subdomains: false,
-            ignore_robots_txt: false,
-            robots_user_agent: None,
-            delay: None,
-            max_concurrency: None,
-            webhook: None,
-            scrape_options: ScrapeOptions::default(),
-            zero_data_retention: false,
-            caller: Caller::default(),
-        }
-    }
+/// Bounds of a list of path patterns.
+pub(crate) const PATTERNS: (RangeInclusive<usize>, RangeInclusive<usize>) =
+    (0..=MAX_PATTERNS, 0..=MAX_PATTERN_CHARS);
 
+impl CrawlRequest {
     /// Pause between the starts of two fetches, ms, rounded up.
     pub fn delay_ms(&self) -> Option<u64> {
         self.delay.map(|seconds| (seconds * 1000.0).ceil() as u64)
@@ -151,110 +181,23 @@ impl CrawlRequest {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
 
-    /// The crawl options of an active crawl: every option with its value, defaults filled in,
-    /// `scrapeOptions` among them; without `url`, `webhook` and the caller.
-    pub fn filled_options(&self) -> Map<String, Value> {
-        let mut body = Body::default();
-        body.some("prompt", &self.prompt);
-        body.put("excludePaths", &self.exclude_paths);
-        body.put("includePaths", &self.include_paths);
-        body.some("maxDiscoveryDepth", &self.max_discovery_depth);
-        body.put("sitemap", &self.sitemap);
-        body.put("ignoreQueryParameters", &self.ignore_query_parameters);
-        body.put("deduplicateSimilarURLs", &self.deduplicate_similar_urls);
-        body.put("regexOnFullURL", &self.regex_on_full_url);
-        body.put("limit", &self.limit);
-        body.put("crawlEntireDomain", &self.crawl_entire_domain);
-        body.put("allowExternalLinks", &self.allow_external_links);
-        body.put("allowSubdomains", &self.allow_subdomains);
-        body.put("ignoreRobotsTxt", &self.ignore_robots_txt);
-        body.some("robotsUserAgent", &self.robots_user_agent);
-        body.some("delay", &self.delay);
-        body.some("maxConcurrency", &self.max_concurrency);
-        body.put("zeroDataRetention", &self.zero_data_retention);
-        body.put("scrapeOptions", &self.scrape_options.filled());
-        body.into_map()
+    fn check(&mut self, f: &mut Fields) {
+        check_patterns(f, &self.include_paths, &self.exclude_paths);
     }
-}
 
-impl CrawlRequest {
     /// Reads every field but `url`.
     pub(crate) fn read_options(f: &mut Fields, url: TargetUrl) -> Self {
-        let (scrape_options, inner) = ScrapeOptions::read_inner(f);
-        let request = Self {
-            url,
-            prompt: f
-                .opt_string("prompt", 0..=MAX_PROMPT_CHARS)
-                .filter(|prompt| !prompt.is_empty()),
-            exclude_paths: read_patterns(f, "excludePaths"),
-            include_paths: read_patterns(f, "includePaths"),
-            max_discovery_depth: f.opt_u32("maxDiscoveryDepth", 0),
-            sitemap: f.word("sitemap", SitemapMode::Include),
-            ignore_query_parameters: f.bool("ignoreQueryParameters", false),
-            deduplicate_similar_urls: f.bool("deduplicateSimilarURLs", true),
-            regex_on_full_url: f.bool("regexOnFullURL", false),
-            limit: f.integer("limit", 1..=Slot::UNBOUNDED, DEFAULT_CRAWL_LIMIT),
-            crawl_entire_domain: f.bool("crawlEntireDomain", false),
-            allow_external_links: f.bool("allowExternalLinks", false),
-            allow_subdomains: f.bool("allowSubdomains", false),
-            ignore_robots_txt: f.bool("ignoreRobotsTxt", false),
-            robots_user_agent: read_agent(f),
-            delay: f.opt_number("delay", Decimal::PositiveUpTo(MAX_CRAWL_DELAY_S)),
-            max_concurrency: f.opt_u32("maxConcurrency", 1),
-            webhook: WebhookSpec::read(f, Family::Crawl),
-            scrape_options,
-            zero_data_retention: f.bool("zeroDataRetention", false),
-            caller: Caller::read_with_extras(f).or(inner),
-        };
-        check_patterns(f, &request.include_paths, &request.exclude_paths);
-        request
+        f.supply("url", &url);
+        Self::read(f)
     }
 
     /// Writes every field but `url` and `scrapeOptions`.
     pub(crate) fn options_body(&self) -> Body {
-        let mut body = Body::default();
-        body.some("prompt", &self.prompt);
-        body.filled("excludePaths", &self.exclude_paths);
-        body.filled("includePaths", &self.include_paths);
-        body.some("maxDiscoveryDepth", &self.max_discovery_depth);
-        body.differs("sitemap", &self.sitemap, &SitemapMode::Include);
-        body.differs("ignoreQueryParameters", &self.ignore_query_parameters, &false);
-        body.differs("deduplicateSimilarURLs", &self.deduplicate_similar_urls, &true);
-        body.differs("regexOnFullURL", &self.regex_on_full_url, &false);
-        body.differs("limit", &self.limit, &DEFAULT_CRAWL_LIMIT);
-        body.differs("crawlEntireDomain", &self.crawl_entire_domain, &false);
-        body.differs("allowExternalLinks", &self.allow_external_links, &false);
-        body.differs("allowSubdomains", &self.allow_subdomains, &false);
-        body.differs("ignoreRobotsTxt", &self.ignore_robots_txt, &false);
-        body.some("robotsUserAgent", &self.robots_user_agent);
-        body.some("delay", &self.delay);
-        body.some("maxConcurrency", &self.max_concurrency);
-        body.some("webhook", &self.webhook);
-        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
-        self.caller.write(&mut body);
-        body
-    }
-}
-
-impl Wire for CrawlRequest {
-    fn read(f: &mut Fields) -> Self {
-        let url = f.url("url");
-        Self::read_options(f, url)
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("url", &self.url);
-        body.extend(self.options_body());
-        self.scrape_options.write_inner(body);
+        self.to_body().without(&["url", "scrapeOptions"])
     }
 }
 
 wire!(CrawlRequest);
-
-/// Reads a list of patterns; whether they compile is decided by the scope.
-pub(crate) fn read_patterns(f: &mut Fields, name: &'static str) -> Vec<String> {
-    f.strings(name, 0..=MAX_PATTERNS, 0..=MAX_PATTERN_CHARS)
-}
 
 /// Bounds of both lists together.
 pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[String]) {

@@ -1,11 +1,12 @@
 //! `POST /v2/extract` and `GET /v2/extract/{id}` (contract sections 10.1 and 10.2).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::body::{Body, Node, ToNode};
+use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{FieldType, Fields, Schema, Slot, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::url_field::{TargetUrl, trimmed};
 use crate::api::webhook::WebhookSpec;
@@ -49,167 +50,137 @@ impl ToNode for ExtractTarget {
 }
 
 /// Body of `POST /v2/extract`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct ExtractRequest {
-    /// Where from; may be empty with a prompt.
+    /// URLs to extract from; `/*` at the end means the site below. May be empty with a prompt.
+    #[field(
+        manual,
+        unlisted,
+        bounds = (0..=MAX_EXTRACT_URLS, ()),
+        label = "URLs",
+        example = r#"["https://example.com/*"]"#
+    )]
     pub urls: Vec<ExtractTarget>,
-    /// What was among `urls` and is no address. Never written.
+    /// The entries of `urls` that are no URLs.
+    #[field(skip)]
     pub invalid_urls: Vec<String>,
     /// What to extract, in words.
+    #[field(
+        bounds = 0..=MAX_PROMPT_CHARS,
+        empty_is_absent,
+        label = "Prompt",
+        example = r#""Names and prices of the products""#
+    )]
     pub prompt: Option<String>,
-    /// What to extract, as JSON Schema.
+    /// JSON Schema of the data to extract.
+    #[field(
+        label = "Schema",
+        example = r#"{"type":"object","properties":{"name":{"type":"string"}}}"#
+    )]
     pub schema: Option<Map<String, Value>>,
     /// Instructions for the model.
+    #[field(bounds = 0..=MAX_PROMPT_CHARS, label = "System prompt")]
     pub system_prompt: Option<String>,
-    /// Other hosts belong too.
+    /// Follow links to other hosts too.
+    #[field(label = "External links")]
     pub allow_external_links: bool,
-    /// Search the web for more.
+    /// Search the web for more pages.
+    #[field(label = "Web search")]
     pub enable_web_search: bool,
-    /// Subdomains belong too.
+    /// Include subdomains of the sites.
+    #[field(default = true, label = "Subdomains")]
     pub include_subdomains: bool,
     /// Do not read sitemaps.
+    #[field(label = "Ignore sitemap")]
     pub ignore_sitemap: bool,
-    /// Tell where each value comes from.
+    /// Return the source of each value.
+    #[field(label = "Show sources")]
     pub show_sources: bool,
-    /// Leave out what is no address instead of refusing everything.
+    /// Skip entries of `urls` that are no URLs instead of refusing the request.
+    #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
-    /// Pages, at most.
+    /// Maximum number of pages.
+    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Page limit", unit = "pages", example = "20")]
     pub limit: Option<u64>,
-    /// Whole job, ms.
+    /// Time limit of the whole job.
+    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Timeout", unit = "ms", example = "60000")]
     pub timeout: Option<u64>,
     /// How pages are fetched.
+    #[field(read = ScrapeOptions::read_inner, example = r#"{"onlyMainContent":false}"#)]
     pub scrape_options: ScrapeOptions,
-    /// `agent.model`.
-    pub agent_model: Option<String>,
-    /// Where events go.
+    /// The model that extracts: an object with `model`.
+    #[field(unlisted, label = "Agent", example = r#"{"model":"default"}"#)]
+    pub agent: Option<ExtractAgent>,
+    /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
+    #[field(
+        bounds = Family::Extract,
+        unlisted,
+        label = "Webhook",
+        example = r#""https://example.com/hook""#
+    )]
     pub webhook: Option<WebhookSpec>,
-    /// Tell which addresses were looked at.
+    /// Return the URLs that were visited.
+    #[field(name = "urlTrace", label = "URL trace")]
     pub url_trace: bool,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
-impl Default for ExtractRequest {
-    fn default() -> Self {
-        Self {
-            urls: Vec::new(),
-            invalid_urls: Vec::new(),
-            prompt: None,
-            schema: None,
-            system_prompt: None,
-            allow_external_links: false,
-            enable_web_search: false,
-            include_subdomains: true,
-            ignore_sitemap: false,
-            show_sources: false,
-            ignore_invalid_urls: true,
-            limit: None,
-            timeout: None,
-            scrape_options: ScrapeOptions::default(),
-            agent_model: None,
-            webhook: None,
-            url_trace: false,
-            caller: Caller::default(),
-        }
-    }
+/// The model that extracts.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+pub struct ExtractAgent {
+    /// Name of the model.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS)]
+    pub model: Option<String>,
 }
 
 impl ExtractRequest {
-    /// Every option with its value, defaults filled in.
-    pub fn filled_options(&self) -> Map<String, Value> {
-        let mut body = Body::default();
-        body.some("prompt", &self.prompt);
-        body.some("schema", &self.schema);
-        body.some("systemPrompt", &self.system_prompt);
-        body.put("allowExternalLinks", &self.allow_external_links);
-        body.put("enableWebSearch", &self.enable_web_search);
-        body.put("includeSubdomains", &self.include_subdomains);
-        body.put("ignoreSitemap", &self.ignore_sitemap);
-        body.put("showSources", &self.show_sources);
-        body.put("ignoreInvalidURLs", &self.ignore_invalid_urls);
-        body.some("limit", &self.limit);
-        body.some("timeout", &self.timeout);
-        body.put("scrapeOptions", &self.scrape_options.filled());
-        body.put("urlTrace", &self.url_trace);
-        body.into_map()
-    }
-}
-
-impl Wire for ExtractRequest {
-    fn read(f: &mut Fields) -> Self {
-        let ignore_invalid_urls = f.bool("ignoreInvalidURLs", true);
-        let (urls, invalid_urls) = read_urls(f, ignore_invalid_urls);
-        let prompt = f
-            .opt_string("prompt", 0..=MAX_PROMPT_CHARS)
-            .filter(|prompt| !prompt.is_empty());
-        let agent = f.opt_object("agent", |f| f.opt_string("model", 0..=MAX_SHORT_TEXT_CHARS));
-        let (scrape_options, inner) = ScrapeOptions::read_inner(f);
-        if urls.is_empty() && prompt.is_none() && f.is_clean() {
+    /// Reads `urls`; `ignoreInvalidURLs` decides what happens with those that are none.
+    fn check(&mut self, f: &mut Fields) {
+        (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
+        if self.urls.is_empty() && self.prompt.is_none() && f.is_clean() {
             f.fail("urls", "is required: give `urls`, `prompt` or both");
         }
-        Self {
-            urls,
-            invalid_urls,
-            prompt,
-            schema: f.opt_map("schema"),
-            system_prompt: f.opt_string("systemPrompt", 0..=MAX_PROMPT_CHARS),
-            allow_external_links: f.bool("allowExternalLinks", false),
-            enable_web_search: f.bool("enableWebSearch", false),
-            include_subdomains: f.bool("includeSubdomains", true),
-            ignore_sitemap: f.bool("ignoreSitemap", false),
-            show_sources: f.bool("showSources", false),
-            ignore_invalid_urls,
-            limit: f.opt_integer("limit", 1..=Slot::UNBOUNDED),
-            timeout: f.opt_integer("timeout", 1..=Slot::UNBOUNDED),
-            scrape_options,
-            agent_model: agent.flatten(),
-            webhook: WebhookSpec::read(f, Family::Extract),
-            url_trace: f.bool("urlTrace", false),
-            caller: Caller::read_with_extras(f).or(inner),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.filled("urls", &self.urls);
-        body.some("prompt", &self.prompt);
-        body.some("schema", &self.schema);
-        body.some("systemPrompt", &self.system_prompt);
-        body.differs("allowExternalLinks", &self.allow_external_links, &false);
-        body.differs("enableWebSearch", &self.enable_web_search, &false);
-        body.differs("includeSubdomains", &self.include_subdomains, &true);
-        body.differs("ignoreSitemap", &self.ignore_sitemap, &false);
-        body.differs("showSources", &self.show_sources, &false);
-        body.differs("ignoreInvalidURLs", &self.ignore_invalid_urls, &true);
-        body.some("limit", &self.limit);
-        body.some("timeout", &self.timeout);
-        self.scrape_options.write_inner(body);
-        if let Some(model) = &self.agent_model {
-            let mut agent = Body::default();
-            agent.put("model", model);
-            body.put("agent", &agent);
-        }
-        body.some("webhook", &self.webhook);
-        body.differs("urlTrace", &self.url_trace, &false);
-        self.caller.write(body);
     }
 }
 
-wire!(ExtractRequest);
+wire!(ExtractRequest, ExtractAgent);
+
+/// A URL that may end in `/*`.
+impl FieldType for ExtractTarget {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        TargetUrl::schema(())
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let text = slot.json().as_str().map(Self::parse);
+        match text {
+            Some(Ok(target)) => Some(target),
+            Some(Err(message)) => slot.fail(message),
+            None => slot.string(1..=1).and(None),
+        }
+    }
+
+    fn placeholder() -> Self {
+        Self {
+            url: TargetUrl::placeholder(),
+            whole_site: false,
+        }
+    }
+}
 
 fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<String>) {
     let mut invalid = Vec::new();
-    let urls = f.array("urls", 0..=MAX_EXTRACT_URLS, |slot| {
-        let Some(text) = slot.json().as_str().map(str::to_owned) else {
-            return slot.string(1..=1).and(None);
-        };
-        match ExtractTarget::parse(&text) {
-            Ok(target) => Some(target),
-            Err(_) if ignore_invalid => {
-                invalid.push(text);
-                None
-            }
-            Err(message) => slot.fail(message),
+    let urls = f.array("urls", 0..=MAX_EXTRACT_URLS, |slot| match slot.json().as_str() {
+        Some(text) if ignore_invalid && ExtractTarget::parse(text).is_err() => {
+            invalid.push(text.to_owned());
+            None
         }
+        _ => ExtractTarget::from_slot(slot, ()),
     });
     (urls, invalid)
 }

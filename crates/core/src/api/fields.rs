@@ -6,7 +6,9 @@
 //! with a problem never leaves [`Wire::from_json`].
 
 pub mod field;
+pub mod schema;
 pub mod slot;
+mod types;
 
 use std::ops::RangeInclusive;
 
@@ -15,23 +17,45 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::api::body::Body;
+use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::problem::{PathPart, Problem, bad_request, unknown_field};
 use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
 use crate::limits::MAX_BODY_DEPTH;
 
-pub use field::{Field, FieldKind};
+pub use field::{Field, FieldKind, object_schema};
+pub use schema::{References, Schema};
 pub use slot::{Decimal, Slot};
 use slot::{MAX_PROBLEMS, shorten};
+pub use types::FieldType;
 
-/// A JSON object of the wire that is read strictly and written sparsely.
+/// A JSON object of the wire that is read strictly and written sparsely. `#[derive(Request)]` implements it.
 pub trait Wire: Sized {
-    /// Asks for every field; what is not asked for is unknown.
+    /// Its name among the schemas of the API.
+    const NAME: &'static str;
+
+    /// What it is: one sentence.
+    const SUMMARY: &'static str;
+
+    /// Returns its field table, in the order of the documentation.
+    fn fields() -> Vec<Field>;
+
+    /// Reads every field; a field that is not read is unknown.
     fn read(fields: &mut Fields) -> Self;
 
     /// Writes every field that differs from its default.
     fn write(&self, body: &mut Body);
+
+    /// Returns every option with the value that applies.
+    fn filled(&self) -> Body {
+        self.to_body()
+    }
+
+    /// Returns the same as plain JSON, which keeps no order.
+    fn filled_options(&self) -> Map<String, Value> {
+        self.filled().into_map()
+    }
 
     /// Reads a request body. Errors: 400 with every problem in `details`.
     fn from_json(bytes: &[u8]) -> Result<Self, ApiError> {
@@ -43,14 +67,7 @@ pub trait Wire: Sized {
         read_value(value)
     }
 
-    /// The fields that a body may have, in the order of reading.
-    fn fields() -> Vec<Field> {
-        let mut fields = Fields::new(Map::new(), Vec::new());
-        Self::read(&mut fields);
-        fields.known
-    }
-
-    /// The object as it is sent.
+    /// Returns the object as it is sent.
     fn to_body(&self) -> Body {
         let mut body = Body::default();
         self.write(&mut body);
@@ -82,6 +99,29 @@ macro_rules! wire {
             impl $crate::api::body::ToNode for $name {
                 fn to_node(&self) -> $crate::api::body::Node {
                     $crate::api::body::Node::Object($crate::api::fields::Wire::to_body(self))
+                }
+
+                fn to_filled(&self) -> $crate::api::body::Node {
+                    $crate::api::body::Node::Object($crate::api::fields::Wire::filled(self))
+                }
+            }
+
+            impl $crate::api::fields::FieldType for $name {
+                type Bounds = ();
+
+                const HINT: &'static str = "an object";
+
+                fn schema((): ()) -> $crate::api::fields::Schema {
+                    use $crate::api::fields::Wire;
+                    $crate::api::fields::Schema::Object(<$name>::NAME, <$name>::fields())
+                }
+
+                fn from_slot(slot: $crate::api::fields::Slot<'_>, (): ()) -> Option<Self> {
+                    slot.object(<$name as $crate::api::fields::Wire>::read)
+                }
+
+                fn placeholder() -> Self {
+                    <$name as $crate::api::fields::Wire>::read(&mut $crate::api::fields::Fields::empty())
                 }
             }
 
@@ -158,8 +198,12 @@ fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
 pub struct Fields {
     map: Map<String, Value>,
     path: Vec<PathPart>,
-    known: Vec<Field>,
+    known: Vec<&'static str>,
+    /// The names among them that had a value.
+    present: Vec<&'static str>,
     problems: Vec<Problem>,
+    /// The caller that an inner object of this one names.
+    pub(crate) inner_caller: Option<Caller>,
 }
 
 impl Fields {
@@ -168,13 +212,19 @@ impl Fields {
             map,
             path,
             known: Vec::new(),
+            present: Vec::new(),
             problems: Vec::new(),
+            inner_caller: None,
         }
+    }
+
+    /// Returns the reader of an object without fields.
+    pub(crate) fn empty() -> Self {
+        Self::new(Map::new(), Vec::new())
     }
 
     /// Ends the reading: what was not asked for is a problem, told first.
     fn finish(self) -> Vec<Problem> {
-        let known: Vec<&'static str> = self.known.iter().map(|field| field.name).collect();
         let mut problems: Vec<Problem> = self
             .map
             .iter()
@@ -182,28 +232,50 @@ impl Fields {
             .take(MAX_PROBLEMS)
             .map(|(name, _)| Problem {
                 path: join(&self.path, &shorten(name)),
-                message: unknown_field(name, &known),
+                message: unknown_field(name, &self.known),
             })
             .collect();
         problems.extend(self.problems);
         problems
     }
 
-    /// The value of a field, unless it is absent or null.
+    /// Returns the value of a field, unless it is absent or null.
     pub fn slot(&mut self, name: &'static str) -> Option<Slot<'_>> {
-        self.slot_of(name, FieldKind::Any)
+        self.known.push(name);
+        let value = self.map.remove(name).filter(|value| !value.is_null())?;
+        self.present.push(name);
+        Some(Slot::new(value, join(&self.path, name), &mut self.problems))
     }
 
-    /// The same where it is known which JSON the field takes.
-    pub(crate) fn slot_of(&mut self, name: &'static str, kind: FieldKind) -> Option<Slot<'_>> {
-        self.known.push(Field { name, kind });
-        let value = self.map.remove(name).filter(|value| !value.is_null())?;
-        Some(Slot::new(value, join(&self.path, name), &mut self.problems))
+    /// Reads an optional field by its type.
+    pub fn value<T: FieldType>(&mut self, name: &'static str, bounds: T::Bounds) -> Option<T> {
+        T::from_slot(self.slot(name)?, bounds)
+    }
+
+    /// Returns what was read of a required field. Notes a problem if it is absent: "is required: give" `hint`.
+    pub fn required<T: FieldType>(&mut self, name: &'static str, read: Option<T>, hint: &str) -> T {
+        read.unwrap_or_else(|| {
+            self.missing(name, hint);
+            T::placeholder()
+        })
+    }
+
+    /// Gives the object a field that stands beside it in the body.
+    pub(crate) fn supply(&mut self, name: &str, value: &TargetUrl) {
+        if self.has(name) {
+            self.fail(name, "must stand beside this object, not in it");
+        }
+        self.map.insert(name.to_owned(), Value::from(value.given()));
     }
 
     /// Whether the body has this field with a value, without reading it.
     pub fn has(&self, name: &str) -> bool {
         self.map.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether the body had this field with a value before it was read.
+    pub(crate) fn has_read(&self, name: &str) -> bool {
+        self.present.contains(&name)
     }
 
     /// Whether nothing is wrong so far.
@@ -246,7 +318,7 @@ impl Fields {
 
     /// Boolean.
     pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
-        self.slot_of(name, FieldKind::Bool)?.bool()
+        self.slot(name)?.bool()
     }
 
     /// Boolean with a default.
@@ -256,7 +328,7 @@ impl Fields {
 
     /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
     pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
-        self.slot_of(name, FieldKind::Number)?.integer(range)
+        self.slot(name)?.integer(range)
     }
 
     /// Whole number within bounds, with a default.
@@ -272,12 +344,12 @@ impl Fields {
 
     /// Number within bounds.
     pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
-        self.slot_of(name, FieldKind::Number)?.number(bounds)
+        self.slot(name)?.number(bounds)
     }
 
     /// Text; bounds in characters.
     pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
-        self.slot_of(name, FieldKind::Text)?.string(chars)
+        self.slot(name)?.string(chars)
     }
 
     /// Text that must be there; bounds in characters.
@@ -291,7 +363,7 @@ impl Fields {
 
     /// One word of a closed set.
     pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
-        self.slot_of(name, FieldKind::Word(E::WORDS))?.word()
+        self.slot(name)?.word()
     }
 
     /// One word of a closed set, with a default.
@@ -301,7 +373,7 @@ impl Fields {
 
     /// An http or https address.
     pub fn opt_url(&mut self, name: &'static str) -> Option<TargetUrl> {
-        self.slot_of(name, FieldKind::Text)?.url()
+        self.slot(name)?.url()
     }
 
     /// An http or https address that must be there.
@@ -320,7 +392,7 @@ impl Fields {
 
     /// UUID.
     pub fn opt_uuid(&mut self, name: &'static str) -> Option<Uuid> {
-        self.slot_of(name, FieldKind::Text)?.uuid()
+        self.slot(name)?.uuid()
     }
 
     /// Array; `count` bounds its length. Absent: `None`.
@@ -330,7 +402,7 @@ impl Fields {
         count: RangeInclusive<usize>,
         read: impl FnMut(Slot<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.slot_of(name, FieldKind::List)?.array(count, read)
+        self.slot(name)?.array(count, read)
     }
 
     /// Array that may be absent, then empty; `count` bounds its length.
@@ -355,12 +427,12 @@ impl Fields {
 
     /// Object with fields of its own.
     pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
-        self.slot_of(name, FieldKind::Object)?.object(read)
+        self.slot(name)?.object(read)
     }
 
     /// Object with any keys.
     pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
-        self.slot_of(name, FieldKind::Object)?.map()
+        self.slot(name)?.map()
     }
 }
 

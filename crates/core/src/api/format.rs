@@ -1,9 +1,10 @@
 //! The formats of contract section 4.2: which parts of a page the caller wants.
 
+use harvestman_derive::Request;
 use serde_json::{Map, Value};
 
 use crate::api::body::{Body, Node, ToNode};
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::wire_enum::{WireEnum, wire_enum};
 use crate::limits::{
     MAX_LIST_ITEMS, MAX_PROMPT_CHARS, MAX_SELECTOR_CHARS, MAX_SHORT_TEXT_CHARS, MAX_VIEWPORT_HEIGHT,
@@ -108,33 +109,49 @@ wire_enum! {
     }
 }
 
-/// Picture of the page; also an action.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// A picture of the page; also an action.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct Screenshot {
-    /// The whole page rather than the first viewport.
+    /// Capture the whole page rather than the viewport.
     pub full_page: bool,
-    /// JPEG quality, 1 to 100; absent: PNG.
+    /// JPEG quality. Default: PNG.
+    #[field(bounds = 1..=100, example = "80")]
     pub quality: Option<u32>,
-    /// Size of the window.
+    /// Size of the browser window.
     pub viewport: Option<Viewport>,
 }
 
-/// Size of a browser window, CSS pixels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Size of a browser window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Request)]
 pub struct Viewport {
-    /// At most 7680.
+    /// Width.
+    #[field(
+        required = "the number of pixels",
+        bounds = 1..=MAX_VIEWPORT_WIDTH,
+        unit = "CSS pixels",
+        example = "1280"
+    )]
     pub width: u32,
-    /// At most 4320.
+    /// Height.
+    #[field(
+        required = "the number of pixels",
+        bounds = 1..=MAX_VIEWPORT_HEIGHT,
+        unit = "CSS pixels",
+        example = "800"
+    )]
     pub height: u32,
 }
 
-/// Data after a schema, a prompt, or both (never neither).
-#[derive(Clone, PartialEq, Debug, Default)]
+/// Data by a schema, a prompt, or both (never neither).
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check, ignored("checkPromptInjection"))]
 pub struct JsonFormat {
-    /// JSON Schema.
-    pub schema: Option<Map<String, Value>>,
     /// What to extract, in words.
+    #[field(bounds = 0..=MAX_PROMPT_CHARS, empty_is_absent, example = r#""Name and price""#)]
     pub prompt: Option<String>,
+    /// JSON Schema of the data.
+    #[field(example = r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)]
+    pub schema: Option<Map<String, Value>>,
 }
 
 wire_enum! {
@@ -148,25 +165,48 @@ wire_enum! {
 }
 
 /// Comparison with the last scrape of the same URL, team and tag.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Request)]
 pub struct ChangeTracking {
-    /// How changes are told; empty: only whether there are any.
+    /// How changes are reported. Empty: only whether there are any.
+    #[field(bounds = (0..=MAX_LIST_ITEMS, ()), read = read_modes, example = r#"["git-diff"]"#)]
     pub modes: Vec<ChangeMode>,
     /// JSON Schema of the `json` mode.
     pub schema: Option<Map<String, Value>>,
     /// Prompt of the `json` mode.
+    #[field(bounds = 0..=MAX_PROMPT_CHARS)]
     pub prompt: Option<String>,
     /// Name of a separate history.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, example = r#""hourly""#)]
     pub tag: Option<String>,
 }
 
 /// One selector of the `attributes` format.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct AttributeSelector {
-    /// CSS selector.
+    /// CSS selector of the elements.
+    #[field(required, bounds = 1..=MAX_SELECTOR_CHARS, example = r#""img""#)]
     pub selector: String,
-    /// Attribute name.
+    /// Name of the attribute.
+    #[field(required, bounds = 1..=MAX_SHORT_TEXT_CHARS, example = r#""alt""#)]
     pub attribute: String,
+}
+
+impl JsonFormat {
+    fn check(&mut self, f: &mut Fields) {
+        if self.schema.is_none() && self.prompt.is_none() && f.is_clean() {
+            f.fail_here("needs a `schema` or a `prompt` (or both) for the format `json`");
+        }
+    }
+}
+
+fn read_modes(f: &mut Fields) -> Option<Vec<ChangeMode>> {
+    let mut modes: Vec<ChangeMode> = Vec::new();
+    for mode in f.value::<Vec<ChangeMode>>("modes", (0..=MAX_LIST_ITEMS, ()))? {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    Some(modes)
 }
 
 impl Format {
@@ -189,17 +229,12 @@ impl Format {
             Format::Query { .. } => FormatKind::Query,
         }
     }
-
-    /// Reads one element of `formats`: a name, or an object with `type`.
-    pub(crate) fn from_slot(slot: Slot<'_>) -> Option<Self> {
-        slot.object_or("type", read_format).flatten()
-    }
 }
 
 /// Reads `formats`: duplicates of a type collapse into the first; one screenshot at most.
 pub(crate) fn read_formats(fields: &mut Fields) -> Option<Vec<Format>> {
     let mut screenshots = 0;
-    let read = fields.opt_array("formats", 0..=MAX_LIST_ITEMS, Format::from_slot)?;
+    let read = fields.value::<Vec<Format>>("formats", (0..=MAX_LIST_ITEMS, ()))?;
     let mut formats: Vec<Format> = Vec::new();
     for format in read {
         screenshots += usize::from(format.kind() == FormatKind::Screenshot);
@@ -301,101 +336,6 @@ impl ToNode for Format {
     }
 }
 
-impl Wire for Screenshot {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            full_page: f.bool("fullPage", false),
-            quality: f
-                .opt_integer("quality", 1..=100)
-                .and_then(|q| u32::try_from(q).ok()),
-            viewport: f.opt_object("viewport", Viewport::read),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.differs("fullPage", &self.full_page, &false);
-        body.some("quality", &self.quality);
-        body.some("viewport", &self.viewport);
-    }
-}
-
-impl Wire for Viewport {
-    fn read(f: &mut Fields) -> Self {
-        let mut side = |name: &'static str, max: u64| {
-            if !f.has(name) {
-                f.fail(name, "is required: give the number of pixels");
-            }
-            u32::try_from(f.integer(name, 1..=max, 1)).unwrap_or(1)
-        };
-        Self {
-            width: side("width", MAX_VIEWPORT_WIDTH),
-            height: side("height", MAX_VIEWPORT_HEIGHT),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("width", &self.width);
-        body.put("height", &self.height);
-    }
-}
-
-impl Wire for JsonFormat {
-    fn read(f: &mut Fields) -> Self {
-        f.opt_bool("checkPromptInjection");
-        let schema = f.opt_map("schema");
-        let prompt = f
-            .opt_string("prompt", 0..=MAX_PROMPT_CHARS)
-            .filter(|prompt| !prompt.is_empty());
-        if schema.is_none() && prompt.is_none() && f.is_clean() {
-            f.fail_here("needs a `schema` or a `prompt` (or both) for the format `json`");
-        }
-        Self { schema, prompt }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.some("prompt", &self.prompt);
-        body.some("schema", &self.schema);
-    }
-}
-
-impl Wire for ChangeTracking {
-    fn read(f: &mut Fields) -> Self {
-        let mut modes: Vec<ChangeMode> = Vec::new();
-        for mode in f.array("modes", 0..=MAX_LIST_ITEMS, |slot| slot.word()) {
-            if !modes.contains(&mode) {
-                modes.push(mode);
-            }
-        }
-        Self {
-            modes,
-            schema: f.opt_map("schema"),
-            prompt: f.opt_string("prompt", 0..=MAX_PROMPT_CHARS),
-            tag: f.opt_string("tag", 0..=MAX_SHORT_TEXT_CHARS),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.filled("modes", &self.modes);
-        body.some("schema", &self.schema);
-        body.some("prompt", &self.prompt);
-        body.some("tag", &self.tag);
-    }
-}
-
-impl Wire for AttributeSelector {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            selector: f.string("selector", 1..=MAX_SELECTOR_CHARS),
-            attribute: f.string("attribute", 1..=MAX_SHORT_TEXT_CHARS),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("selector", &self.selector);
-        body.put("attribute", &self.attribute);
-    }
-}
-
 wire!(
     Screenshot,
     Viewport,
@@ -403,6 +343,51 @@ wire!(
     ChangeTracking,
     AttributeSelector
 );
+
+/// A name, or an object with `type`.
+impl FieldType for Format {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let prompt = |name, help| Field {
+            required: true,
+            ..Field::new(name, help, String::schema(1..=MAX_PROMPT_CHARS))
+        };
+        let selectors = Field {
+            required: true,
+            ..Field::new(
+                "selectors",
+                "Elements and attributes to return.",
+                Vec::<AttributeSelector>::schema((1..=MAX_LIST_ITEMS, ())),
+            )
+        };
+        let mode = Field {
+            default: Some(QueryMode::Freeform.to_node()),
+            ..Field::new("mode", "Whether to answer or to quote.", QueryMode::schema(()))
+        };
+        let question = prompt("question", "What to answer from the page.");
+        let query = prompt("query", "What the passages are about.");
+        let either = prompt("prompt", "What to answer or to look for.");
+        Schema::OneOf(vec![
+            FormatKind::schema(()),
+            Schema::tagged("ScreenshotFormat", "screenshot", Screenshot::fields()),
+            Schema::tagged("JsonFormat", "json", JsonFormat::fields()),
+            Schema::tagged("ChangeTrackingFormat", "changeTracking", ChangeTracking::fields()),
+            Schema::tagged("AttributesFormat", "attributes", vec![selectors]),
+            Schema::tagged("QuestionFormat", "question", vec![question]),
+            Schema::tagged("HighlightsFormat", "highlights", vec![query]),
+            Schema::tagged("QueryFormat", "query", vec![either, mode]),
+        ])
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.object_or("type", read_format).flatten()
+    }
+
+    fn placeholder() -> Self {
+        Format::Markdown
+    }
+}
 
 /// Names of all formats that can be asked for.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::api::fields::Slot;
 use crate::api::fields::slot::shorten;
-use crate::api::fields::{FieldKind, Fields, Slot};
 use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
 
 /// Connection headers (RFC 9110 section 7.6.1) and those that the sender computes.
@@ -24,16 +24,9 @@ const REFUSED: &[&str] = &[
     "upgrade",
 ];
 
-/// Reads `headers`: names are tokens, values are strings without control characters, connection
-/// headers and `Host` are refused, and the whole is bounded.
-pub fn read(fields: &mut Fields, name: &'static str) -> BTreeMap<String, String> {
-    fields
-        .slot_of(name, FieldKind::Object)
-        .and_then(read_slot)
-        .unwrap_or_default()
-}
-
-fn read_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {
+/// Reads `headers`: names are tokens, values are strings without control characters, connection headers and `Host`
+/// are refused, and the whole is bounded.
+pub(crate) fn from_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {
     let Value::Object(map) = slot.json() else {
         return slot.map().map(|_| BTreeMap::new());
     };

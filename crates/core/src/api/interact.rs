@@ -1,10 +1,10 @@
 //! `POST` and `DELETE /v2/scrape/{jobId}/interact` (contract sections 6.11 and 6.12).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
-use crate::api::fields::{Decimal, Fields, Wire, wire};
+use crate::api::fields::{Decimal, Fields, wire};
 use crate::api::wire_enum::wire_enum;
 use crate::limits::{
     DEFAULT_EXECUTE_TIMEOUT_S, MAX_CODE_CHARS, MAX_EXECUTE_TIMEOUT_S, MAX_PROMPT_CHARS, MAX_SESSION_TTL_S,
@@ -23,7 +23,7 @@ wire_enum! {
     }
 }
 
-/// What a session shall do: exactly one of the two.
+/// What a session does: exactly one of the two.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
     /// Run code.
@@ -38,32 +38,89 @@ pub enum Task {
 }
 
 /// Body of `POST /v2/scrape/{jobId}/interact`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct InteractRequest {
-    /// What to do.
-    pub task: Task,
-    /// How long it may take, seconds.
+    /// Code to run; `page` is the page of the session.
+    #[field(bounds = 1..=MAX_CODE_CHARS, label = "Code", example = r#""await page.title()""#)]
+    code: Option<String>,
+    /// Language of the code.
+    #[field(default = Language::Node, label = "Language")]
+    language: Language,
+    /// What to do, in words.
+    #[field(bounds = 1..=MAX_PROMPT_CHARS, label = "Prompt", example = r#""Click the login button""#)]
+    prompt: Option<String>,
+    /// Time limit of the execution.
+    #[field(
+        bounds = EXECUTE_TIMEOUT,
+        default = DEFAULT_EXECUTE_TIMEOUT_S,
+        label = "Timeout",
+        unit = "seconds",
+        example = "30"
+    )]
     pub timeout: f64,
-    /// Lifetime of a session that is created now, seconds.
+    /// Lifetime of a session that this request creates.
+    #[field(
+        bounds = MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S,
+        label = "Lifetime",
+        unit = "seconds",
+        example = "600"
+    )]
     pub ttl: Option<u64>,
-    /// Idle time of a session that is created now, seconds.
+    /// Idle time after which a session that this request creates ends.
+    #[field(
+        bounds = MIN_SESSION_IDLE_S..=MAX_SESSION_TTL_S,
+        label = "Idle time",
+        unit = "seconds",
+        example = "300"
+    )]
     pub activity_ttl: Option<u64>,
-    /// A session to take over when one is created now.
+    /// Session to use instead of creating one.
+    #[field(bounds = 1..=MAX_SHORT_TEXT_CHARS, label = "Session")]
     pub existing_session_id: Option<String>,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
+/// Bounds of the time limit of an execution, seconds.
+pub(crate) const EXECUTE_TIMEOUT: Decimal = Decimal::Between(1.0, MAX_EXECUTE_TIMEOUT_S);
+
 impl InteractRequest {
-    /// A request with every option at its default.
+    /// Returns a request with every option at its default.
     pub fn new(task: Task) -> Self {
-        Self {
-            task,
-            timeout: DEFAULT_EXECUTE_TIMEOUT_S,
-            ttl: None,
-            activity_ttl: None,
-            existing_session_id: None,
-            caller: Caller::default(),
+        match task {
+            Task::Code { code, language } => Self {
+                code: Some(code),
+                language,
+                ..Self::default()
+            },
+            Task::Prompt(prompt) => Self {
+                prompt: Some(prompt),
+                ..Self::default()
+            },
+        }
+    }
+
+    /// Returns what to do.
+    pub fn task(&self) -> Task {
+        match (&self.code, &self.prompt) {
+            (None, Some(prompt)) => Task::Prompt(prompt.clone()),
+            (code, _) => Task::Code {
+                code: code.clone().unwrap_or_default(),
+                language: self.language,
+            },
+        }
+    }
+
+    fn check(&mut self, f: &mut Fields) {
+        match (f.has_read("code"), f.has_read("prompt")) {
+            (true, true) => f.fail(
+                "prompt",
+                "must not be given together with `code`; send one of the two",
+            ),
+            (false, false) => f.fail("code", "is required: give `code` or `prompt`"),
+            (true, false) | (false, true) => {}
         }
     }
 
@@ -73,63 +130,11 @@ impl InteractRequest {
     }
 }
 
-impl Wire for InteractRequest {
-    fn read(f: &mut Fields) -> Self {
-        match (f.has("code"), f.has("prompt")) {
-            (true, true) => f.fail(
-                "prompt",
-                "must not be given together with `code`; send one of the two",
-            ),
-            (false, false) => f.fail("code", "is required: give `code` or `prompt`"),
-            (true, false) | (false, true) => {}
-        }
-        let code = f.opt_string("code", 1..=MAX_CODE_CHARS);
-        let prompt = f.opt_string("prompt", 1..=MAX_PROMPT_CHARS);
-        let language = f.word("language", Language::Node);
-        let task = match (code, prompt) {
-            (None, Some(prompt)) => Task::Prompt(prompt),
-            (code, _) => Task::Code {
-                code: code.unwrap_or_default(),
-                language,
-            },
-        };
-        Self {
-            task,
-            timeout: read_timeout(f),
-            ttl: f.opt_integer("ttl", MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S),
-            activity_ttl: f.opt_integer("activityTtl", MIN_SESSION_IDLE_S..=MAX_SESSION_TTL_S),
-            existing_session_id: f.opt_string("existingSessionId", 1..=MAX_SHORT_TEXT_CHARS),
-            caller: Caller::read(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        match &self.task {
-            Task::Code { code, language } => {
-                body.put("code", code);
-                body.differs("language", language, &Language::Node);
-            }
-            Task::Prompt(prompt) => body.put("prompt", prompt),
-        }
-        body.differs("timeout", &self.timeout, &DEFAULT_EXECUTE_TIMEOUT_S);
-        body.some("ttl", &self.ttl);
-        body.some("activityTtl", &self.activity_ttl);
-        body.some("existingSessionId", &self.existing_session_id);
-        self.caller.write(body);
-    }
-}
-
 wire!(InteractRequest);
 
 /// Whole milliseconds of an execution timeout in seconds.
 pub(crate) fn timeout_ms(timeout: f64) -> u64 {
     (timeout * 1000.0).ceil() as u64
-}
-
-/// Reads an execution timeout, seconds.
-pub(crate) fn read_timeout(f: &mut Fields) -> f64 {
-    let timeout = f.opt_number("timeout", Decimal::Between(1.0, MAX_EXECUTE_TIMEOUT_S));
-    timeout.unwrap_or(DEFAULT_EXECUTE_TIMEOUT_S)
 }
 
 /// Answer of an execution, by interact or in a browser session (then without `output`).

@@ -1,10 +1,10 @@
 //! Keys and webhooks of a team, as its console sees them: `/console/api/keys`, `/console/api/webhook-secret` and
 //! `/console/api/webhook-test`. A key or secret itself is in the one answer that made it, and in no other.
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::api::body::Body;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::wire;
 use crate::api::wire_enum::wire_enum;
 use crate::ids::{KeyId, WebhookId};
 use crate::limits::MAX_KEY_NAME_CHARS;
@@ -48,22 +48,11 @@ pub struct Key {
 }
 
 /// Body of `POST /console/api/keys`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct NewKeyRequest {
-    /// 1 to 100 characters.
+    /// Name of the key.
+    #[field(required, bounds = 1..=MAX_KEY_NAME_CHARS, label = "Name", example = r#""search index""#)]
     pub name: String,
-}
-
-impl Wire for NewKeyRequest {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            name: f.string("name", 1..=MAX_KEY_NAME_CHARS),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("name", &self.name);
-    }
 }
 
 wire!(NewKeyRequest);

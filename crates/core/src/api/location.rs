@@ -1,28 +1,37 @@
 //! Where a visitor seems to come from, and which browser profile is used (contract sections 4.5
 //! and 4.6).
 
-use crate::api::body::Body;
+use harvestman_derive::Request;
+
 use crate::api::country;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::{Fields, wire};
 use crate::limits::{MAX_LANGUAGES, MAX_PROFILE_NAME_CHARS, MAX_SHORT_TEXT_CHARS};
 
 /// Country and languages of the visitor.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct Location {
-    /// ISO 3166-1 alpha-2, upper case, known.
+    /// Country of the visitor, ISO 3166-1 alpha-2.
+    #[field(
+        default = DEFAULT_COUNTRY.to_owned(),
+        bounds = 0..=MAX_SHORT_TEXT_CHARS,
+        read = read_country,
+        label = "Country",
+        example = r#""DE""#
+    )]
     pub country: String,
-    /// BCP 47 tags in order of preference; empty: that of the country.
+    /// Languages of the visitor in order of preference, BCP 47. Empty: that of the country.
+    #[field(
+        bounds = (0..=MAX_LANGUAGES, 1..=MAX_SHORT_TEXT_CHARS),
+        read = read_languages,
+        effective = Self::effective_languages,
+        label = "Languages",
+        example = r#"["de-DE"]"#
+    )]
     pub languages: Vec<String>,
 }
 
-impl Default for Location {
-    fn default() -> Self {
-        Self {
-            country: "US".to_owned(),
-            languages: Vec::new(),
-        }
-    }
-}
+/// Country of a visitor unless a request names one.
+pub(crate) const DEFAULT_COUNTRY: &str = "US";
 
 impl Location {
     /// The languages in order of preference, never empty.
@@ -32,14 +41,6 @@ impl Location {
         }
         let language = country::language(&self.country).unwrap_or("en");
         vec![format!("{language}-{}", self.country)]
-    }
-
-    /// Both fields with their effective values.
-    pub(crate) fn filled(&self) -> Body {
-        let mut body = Body::default();
-        body.put("country", &self.country);
-        body.put("languages", &self.effective_languages());
-        body
     }
 
     /// The languages in order of preference, each followed by its plain form: `en-US`, `en`.
@@ -68,36 +69,29 @@ impl Location {
     }
 }
 
-impl Wire for Location {
-    fn read(f: &mut Fields) -> Self {
-        let country = read_country(f, "country").unwrap_or_else(|| "US".to_owned());
-        let languages = f.array("languages", 0..=MAX_LANGUAGES, |slot| {
-            let known = slot.json().as_str().is_none_or(is_language_tag);
-            match known {
-                true => slot.string(1..=MAX_SHORT_TEXT_CHARS),
-                false => slot.fail("must be a language tag such as en or en-US"),
-            }
-        });
-        Self { country, languages }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("country", &self.country);
-        body.filled("languages", &self.languages);
-    }
-}
-
-/// Reads a country code of any letter case.
-pub(crate) fn read_country(f: &mut Fields, name: &'static str) -> Option<String> {
-    let code = f.opt_string(name, 0..=MAX_SHORT_TEXT_CHARS)?.to_ascii_uppercase();
+/// Reads `country` in any letter case.
+pub(crate) fn read_country(f: &mut Fields) -> Option<String> {
+    let code = f
+        .opt_string("country", 0..=MAX_SHORT_TEXT_CHARS)?
+        .to_ascii_uppercase();
     if country::language(&code).is_none() {
         f.fail(
-            name,
+            "country",
             "must be a country code of ISO 3166-1 with two letters, such as US or DE",
         );
         return None;
     }
     Some(code)
+}
+
+fn read_languages(f: &mut Fields) -> Option<Vec<String>> {
+    f.opt_array("languages", 0..=MAX_LANGUAGES, |slot| {
+        let known = slot.json().as_str().is_none_or(is_language_tag);
+        match known {
+            true => slot.string(1..=MAX_SHORT_TEXT_CHARS),
+            false => slot.fail("must be a language tag such as en or en-US"),
+        }
+    })
 }
 
 fn is_language_tag(text: &str) -> bool {
@@ -108,27 +102,15 @@ fn is_language_tag(text: &str) -> bool {
         && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// A browser profile whose cookies and storage are kept under a name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A browser profile: cookies and storage that are kept under a name.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct Profile {
-    /// 1 to 128 characters.
+    /// Name of the profile.
+    #[field(required, bounds = 1..=MAX_PROFILE_NAME_CHARS, label = "Profile", example = r#""shop""#)]
     pub name: String,
-    /// Write the state back when the session ends.
+    /// Save changes to the profile when the page or session ends.
+    #[field(default = true, label = "Save changes")]
     pub save_changes: bool,
-}
-
-impl Wire for Profile {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            name: f.string("name", 1..=MAX_PROFILE_NAME_CHARS),
-            save_changes: f.bool("saveChanges", true),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("name", &self.name);
-        body.differs("saveChanges", &self.save_changes, &true);
-    }
 }
 
 wire!(Location, Profile);

@@ -2,144 +2,77 @@
 
 use std::collections::BTreeMap;
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
-use crate::api::crawl::{SitemapMode, check_patterns, read_patterns};
-use crate::api::fields::{Fields, Slot, Wire, wire};
-use crate::api::header_field;
+use crate::api::crawl::{PATTERNS, SitemapMode, check_patterns};
+use crate::api::fields::{Fields, Slot, wire};
 use crate::api::location::Location;
 use crate::api::url_field::TargetUrl;
 use crate::ids::JobId;
 use crate::limits::{DEFAULT_MAP_LIMIT, MAX_MAP_LIMIT, MAX_PROMPT_CHARS};
 
 /// Body of `POST /v2/map`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+#[request(
+    check = Self::check,
+    ignored("allowExternalLinks", "filterByPath", "useIndex", "deduplicateSimilarURLs")
+)]
 pub struct MapRequest {
-    /// The site.
+    /// URL of the site.
+    #[field(required, label = "URL", example = r#""https://example.com""#)]
     pub url: TargetUrl,
-    /// Order by relevance to this.
+    /// Sort the URLs by relevance to these words.
+    #[field(bounds = 0..=MAX_PROMPT_CHARS, empty_is_absent, label = "Search", example = r#""pricing""#)]
     pub search: Option<String>,
-    /// What sitemaps are used for.
+    /// Whether to list the URLs of the site's sitemaps.
+    #[field(default = SitemapMode::Include, label = "Sitemap")]
     pub sitemap: SitemapMode,
-    /// Subdomains belong too.
+    /// List URLs of subdomains too.
+    #[field(default = true, label = "Subdomains")]
     pub include_subdomains: bool,
     /// Leave out URLs with a query.
+    #[field(default = true, label = "Ignore query")]
     pub ignore_query_parameters: bool,
-    /// Do not use sitemaps kept from earlier.
+    /// Fetch sitemaps even if a cached copy exists.
+    #[field(label = "Ignore cache")]
     pub ignore_cache: bool,
-    /// Links, at most.
+    /// Maximum number of URLs.
+    #[field(
+        bounds = 1..=MAX_MAP_LIMIT,
+        default = DEFAULT_MAP_LIMIT,
+        label = "URL limit",
+        unit = "URLs",
+        example = "1000"
+    )]
     pub limit: u64,
-    /// Whole call, ms.
+    /// Time limit of the whole request. Default: none.
+    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Timeout", unit = "ms", example = "30000")]
     pub timeout: Option<u64>,
-    /// Where the visitor seems to come from.
+    /// Country and languages of the visitor.
+    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
     pub location: Location,
-    /// Regular expressions of paths that belong; empty: all.
+    /// Regular expressions; only matching paths are listed. Empty: all.
+    #[field(bounds = PATTERNS, label = "Include paths", example = r#"["^/blog/"]"#)]
     pub include_paths: Vec<String>,
-    /// Regular expressions of paths that do not belong.
+    /// Regular expressions; matching paths are left out.
+    #[field(bounds = PATTERNS, label = "Exclude paths", example = r#"["^/admin/"]"#)]
     pub exclude_paths: Vec<String>,
-    /// Match patterns on the whole URL.
+    /// Match path patterns against the whole URL.
+    #[field(name = "regexOnFullURL", label = "Match full URL")]
     pub regex_on_full_url: bool,
-    /// Sent to the target.
+    /// Request headers for the site.
+    #[field(label = "Headers", example = r#"{"Cookie":"name=value"}"#)]
     pub headers: BTreeMap<String, String>,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
 impl MapRequest {
-    /// A request with every option at its default.
-    pub fn new(url: impl Into<TargetUrl>) -> Self {
-        Self {
-            url: url.into(),
-            search: None,
-            sitemap: SitemapMode::Include,
-            include_subdomains: true,
-            ignore_query_parameters: true,
-            ignore_cache: false,
-            limit: DEFAULT_MAP_LIMIT,
-            timeout: None,
-            location: Location::default(),
-            include_paths: Vec::new(),
-            exclude_paths: Vec::new(),
-            regex_on_full_url: false,
-            headers: BTreeMap::new(),
-            caller: Caller::default(),
-        }
-    }
-}
-
-impl MapRequest {
-    /// Every option with its value, also where that is the default.
-    pub fn filled_options(&self) -> Map<String, Value> {
-        let mut body = Body::default();
-        body.some("search", &self.search);
-        body.put("sitemap", &self.sitemap);
-        body.put("includeSubdomains", &self.include_subdomains);
-        body.put("ignoreQueryParameters", &self.ignore_query_parameters);
-        body.put("ignoreCache", &self.ignore_cache);
-        body.put("limit", &self.limit);
-        body.some("timeout", &self.timeout);
-        body.put("location", &self.location);
-        body.put("includePaths", &self.include_paths);
-        body.put("excludePaths", &self.exclude_paths);
-        body.put("regexOnFullURL", &self.regex_on_full_url);
-        body.put("headers", &self.headers);
-        match serde_json::to_value(&body) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Wire for MapRequest {
-    fn read(f: &mut Fields) -> Self {
-        let request = Self {
-            url: f.url("url"),
-            search: f
-                .opt_string("search", 0..=MAX_PROMPT_CHARS)
-                .filter(|search| !search.is_empty()),
-            sitemap: f.word("sitemap", SitemapMode::Include),
-            include_subdomains: f.bool("includeSubdomains", true),
-            ignore_query_parameters: f.bool("ignoreQueryParameters", true),
-            ignore_cache: f.bool("ignoreCache", false),
-            limit: f.integer("limit", 1..=MAX_MAP_LIMIT, DEFAULT_MAP_LIMIT),
-            timeout: f.opt_integer("timeout", 1..=Slot::UNBOUNDED),
-            location: f.opt_object("location", Location::read).unwrap_or_default(),
-            include_paths: read_patterns(f, "includePaths"),
-            exclude_paths: read_patterns(f, "excludePaths"),
-            regex_on_full_url: f.bool("regexOnFullURL", false),
-            headers: header_field::read(f, "headers"),
-            caller: Caller::read_with_extras(f),
-        };
-        for without_effect in [
-            "allowExternalLinks",
-            "filterByPath",
-            "useIndex",
-            "deduplicateSimilarURLs",
-        ] {
-            f.opt_bool(without_effect);
-        }
-        check_patterns(f, &request.include_paths, &request.exclude_paths);
-        request
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("url", &self.url);
-        body.some("search", &self.search);
-        body.differs("sitemap", &self.sitemap, &SitemapMode::Include);
-        body.differs("includeSubdomains", &self.include_subdomains, &true);
-        body.differs("ignoreQueryParameters", &self.ignore_query_parameters, &true);
-        body.differs("ignoreCache", &self.ignore_cache, &false);
-        body.differs("limit", &self.limit, &DEFAULT_MAP_LIMIT);
-        body.some("timeout", &self.timeout);
-        body.differs("location", &self.location, &Location::default());
-        body.filled("includePaths", &self.include_paths);
-        body.filled("excludePaths", &self.exclude_paths);
-        body.differs("regexOnFullURL", &self.regex_on_full_url, &false);
-        body.filled("headers", &self.headers);
-        self.caller.write(body);
+    fn check(&mut self, f: &mut Fields) {
+        check_patterns(f, &self.include_paths, &self.exclude_paths);
     }
 }
 

@@ -1,11 +1,14 @@
 //! Requests of `/v2/monitor` (contract section 13). Answers are in [`crate::api::monitor_answer`].
 
+use std::ops::RangeInclusive;
+
+use harvestman_derive::Request;
 use serde_json::{Map, Value};
 
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::crawl::CrawlRequest;
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::search::read_host;
 use crate::api::url_field::TargetUrl;
@@ -31,53 +34,33 @@ const MAX_RESULTS: u64 = 50;
 /// Results per query unless given.
 const DEFAULT_RESULTS: u64 = 10;
 
-/// When a monitor runs: exactly one of the two ways to say it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// When a monitor runs: exactly one of `cron` and `text`.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct Schedule {
-    /// The moments.
-    pub when: When,
-    /// Time zone by name; absent: UTC.
+    /// Five fields of cron, at least five minutes apart.
+    #[field(bounds = 1..=MAX_NAME_CHARS, label = "Cron", example = r#""0 9 * * 1""#)]
+    pub cron: Option<String>,
+    /// The schedule in words: `every 30 minutes`, `hourly`, `daily at 9:00`.
+    #[field(bounds = 1..=MAX_NAME_CHARS, label = "Schedule", example = r#""daily at 9:00""#)]
+    pub text: Option<String>,
+    /// Time zone by its IANA name. Default: UTC.
+    #[field(bounds = 1..=MAX_NAME_CHARS, label = "Time zone", example = r#""Europe/Berlin""#)]
     pub timezone: Option<String>,
 }
 
-/// See [`Schedule`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum When {
-    /// Five fields, at least five minutes apart.
-    Cron(String),
-    /// `every 30 minutes`, `hourly`, `daily at 9:00`.
-    Text(String),
-}
-
-impl Wire for Schedule {
-    fn read(f: &mut Fields) -> Self {
-        if f.has("cron") == f.has("text") {
+impl Schedule {
+    fn check(&mut self, f: &mut Fields) {
+        if f.has_read("cron") == f.has_read("text") {
             f.fail_here("needs exactly one of `cron` and `text`");
         }
-        let cron = f.opt_string("cron", 1..=MAX_NAME_CHARS);
-        if cron
+        if self
+            .cron
             .as_ref()
             .is_some_and(|cron| cron.split_whitespace().count() != 5)
         {
             f.fail("cron", "must have five fields, such as `0 9 * * 1`");
         }
-        let text = f.opt_string("text", 1..=MAX_NAME_CHARS);
-        let when = match (cron, text) {
-            (None, Some(text)) => When::Text(text),
-            (cron, _) => When::Cron(cron.unwrap_or_default()),
-        };
-        Self {
-            when,
-            timezone: f.opt_string("timezone", 1..=MAX_NAME_CHARS),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        match &self.when {
-            When::Cron(cron) => body.put("cron", cron),
-            When::Text(text) => body.put("text", text),
-        }
-        body.some("timezone", &self.timezone);
     }
 }
 
@@ -139,11 +122,7 @@ pub enum Target {
 }
 
 impl Target {
-    fn from_slot(slot: Slot<'_>) -> Option<Self> {
-        slot.object(Self::read).flatten()
-    }
-
-    fn read(f: &mut Fields) -> Option<Self> {
+    fn read_fields(f: &mut Fields) -> Option<Self> {
         // Sent back by clients that edit a monitor.
         f.opt_string("id", 0..=MAX_SHORT_TEXT_CHARS);
         let Some(kind) = f.slot("type") else {
@@ -162,17 +141,15 @@ impl Target {
                 }
                 Target::Scrape {
                     urls: urls.unwrap_or_default(),
-                    scrape_options: Box::new(ScrapeOptions::read_inner(f).0),
+                    scrape_options: Box::new(ScrapeOptions::read_inner(f).unwrap_or_default()),
                 }
             }
             TargetKind::Crawl => {
                 let url = f.url("url");
                 let options = f.opt_object("crawlOptions", |f| CrawlRequest::read_options(f, url.clone()));
                 let mut request = options.unwrap_or_else(|| CrawlRequest::new(url));
-                if f.has("scrapeOptions") {
-                    request.scrape_options = ScrapeOptions::read_inner(f).0;
-                } else {
-                    ScrapeOptions::read_inner(f);
+                if let Some(options) = ScrapeOptions::read_inner(f) {
+                    request.scrape_options = options;
                 }
                 Target::Crawl(Box::new(request))
             }
@@ -204,7 +181,11 @@ impl ToNode for Target {
             Target::Scrape { urls, scrape_options } => {
                 body.put("type", &TargetKind::Scrape);
                 body.put("urls", urls);
-                scrape_options.write_inner(&mut body);
+                body.differs(
+                    "scrapeOptions",
+                    scrape_options.as_ref(),
+                    &ScrapeOptions::default(),
+                );
             }
             Target::Crawl(request) => {
                 body.put("type", &TargetKind::Crawl);
@@ -213,7 +194,11 @@ impl ToNode for Target {
                 if !options.is_empty() {
                     body.put("crawlOptions", &options);
                 }
-                request.scrape_options.write_inner(&mut body);
+                body.differs(
+                    "scrapeOptions",
+                    &request.scrape_options,
+                    &ScrapeOptions::default(),
+                );
             }
             Target::Search {
                 queries,
@@ -245,139 +230,169 @@ wire_enum! {
 }
 
 /// Body of `POST /v2/monitor`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
 pub struct MonitorRequest {
-    /// At most 256 characters.
+    /// Name of the monitor.
+    #[field(required, bounds = 1..=MAX_NAME_CHARS, label = "Name", example = r#""Prices""#)]
     pub name: String,
-    /// When it runs.
+    /// When the monitor runs: an object with `cron` or `text`.
+    #[field(
+        required = "an object with `cron` or `text`",
+        label = "Schedule",
+        example = r#"{"text":"hourly"}"#
+    )]
     pub schedule: Schedule,
-    /// 1 to 50.
+    /// What the monitor checks.
+    #[field(
+        required = "an array of targets",
+        bounds = TARGETS,
+        label = "Targets",
+        example = r#"[{"type":"scrape","urls":["https://example.com"]}]"#
+    )]
     pub targets: Vec<Target>,
-    /// Where events go.
+    /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
+    #[field(bounds = Family::Monitor, label = "Webhook", example = r#""https://example.com/hook""#)]
     pub webhook: Option<WebhookSpec>,
-    /// As sent.
+    /// Notification settings, stored as sent.
     pub notification: Option<Map<String, Value>>,
-    /// How long checks are kept, days.
+    /// How long checks are kept.
+    #[field(
+        bounds = 1..=MAX_RETENTION_DAYS,
+        default = DEFAULT_RETENTION_DAYS,
+        label = "Retention",
+        unit = "days",
+        example = "30"
+    )]
     pub retention_days: u64,
-    /// What the caller cares about, in words.
+    /// The changes that matter, in words.
+    #[field(bounds = 0..=MAX_GOAL_CHARS, label = "Goal", example = r#""The price falls""#)]
     pub goal: Option<String>,
     /// Judge changes by the goal.
+    #[field(label = "Judge changes")]
     pub judge_enabled: Option<bool>,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
-impl Wire for MonitorRequest {
-    fn read(f: &mut Fields) -> Self {
-        let name = f.string("name", 1..=MAX_NAME_CHARS);
-        let change = MonitorChange::read_rest(f);
-        for (missing, field, what) in [
-            (
-                change.schedule.is_none(),
-                "schedule",
-                "an object with `cron` or `text`",
-            ),
-            (change.targets.is_none(), "targets", "an array of targets"),
-        ] {
-            if missing && f.is_clean() {
-                f.fail(field, format!("is required: give {what}"));
-            }
-        }
-        Self {
-            name,
-            schedule: change.schedule.unwrap_or(Schedule {
-                when: When::Cron(String::new()),
-                timezone: None,
-            }),
-            targets: change.targets.unwrap_or_default(),
-            webhook: change.webhook,
-            notification: change.notification,
-            retention_days: change.retention_days.unwrap_or(DEFAULT_RETENTION_DAYS),
-            goal: change.goal,
-            judge_enabled: change.judge_enabled,
-            caller: change.caller,
-        }
-    }
+/// Bounds of the targets of a monitor.
+const TARGETS: (RangeInclusive<usize>, ()) = (1..=MAX_MONITOR_TARGETS, ());
 
-    fn write(&self, body: &mut Body) {
-        body.put("name", &self.name);
-        body.put("schedule", &self.schedule);
-        body.put("targets", &self.targets);
-        body.some("webhook", &self.webhook);
-        body.some("notification", &self.notification);
-        body.differs("retentionDays", &self.retention_days, &DEFAULT_RETENTION_DAYS);
-        body.some("goal", &self.goal);
-        body.some("judgeEnabled", &self.judge_enabled);
-        self.caller.write(body);
-    }
-}
-
-/// Body of `PATCH /v2/monitor/{id}`: what is absent stays as it is.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// Body of `PATCH /v2/monitor/{id}`. Absent fields stay as they are.
+#[derive(Clone, PartialEq, Debug, Request)]
 pub struct MonitorChange {
     /// New name.
+    #[field(bounds = 1..=MAX_NAME_CHARS, label = "Name")]
     pub name: Option<String>,
-    /// New schedule.
+    /// New schedule: an object with `cron` or `text`.
+    #[field(label = "Schedule", example = r#"{"text":"hourly"}"#)]
     pub schedule: Option<Schedule>,
     /// New targets.
+    #[field(bounds = TARGETS, label = "Targets")]
     pub targets: Option<Vec<Target>>,
     /// New receiver of events.
+    #[field(bounds = Family::Monitor, label = "Webhook")]
     pub webhook: Option<WebhookSpec>,
-    /// New notification.
+    /// New notification settings.
     pub notification: Option<Map<String, Value>>,
-    /// New retention, days.
+    /// How long checks are kept.
+    #[field(bounds = 1..=MAX_RETENTION_DAYS, label = "Retention", unit = "days")]
     pub retention_days: Option<u64>,
-    /// New goal.
+    /// The changes that matter, in words.
+    #[field(bounds = 0..=MAX_GOAL_CHARS, label = "Goal")]
     pub goal: Option<String>,
     /// Judge changes by the goal.
+    #[field(label = "Judge changes")]
     pub judge_enabled: Option<bool>,
-    /// Run or pause.
+    /// Run or pause the monitor.
+    #[field(label = "Status")]
     pub status: Option<MonitorSwitch>,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
-}
-
-impl MonitorChange {
-    /// Everything but `name` and `status`.
-    fn read_rest(f: &mut Fields) -> Self {
-        Self {
-            name: None,
-            schedule: f.opt_object("schedule", Schedule::read),
-            targets: f.opt_array("targets", 1..=MAX_MONITOR_TARGETS, Target::from_slot),
-            webhook: WebhookSpec::read(f, Family::Monitor),
-            notification: f.opt_map("notification"),
-            retention_days: f.opt_integer("retentionDays", 1..=MAX_RETENTION_DAYS),
-            goal: f.opt_string("goal", 0..=MAX_GOAL_CHARS),
-            judge_enabled: f.opt_bool("judgeEnabled"),
-            status: None,
-            caller: Caller::read(f),
-        }
-    }
-}
-
-impl Wire for MonitorChange {
-    fn read(f: &mut Fields) -> Self {
-        let name = f.opt_string("name", 1..=MAX_NAME_CHARS);
-        let status = f.opt_word("status");
-        Self {
-            name,
-            status,
-            ..Self::read_rest(f)
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.some("name", &self.name);
-        body.some("schedule", &self.schedule);
-        body.some("targets", &self.targets);
-        body.some("webhook", &self.webhook);
-        body.some("notification", &self.notification);
-        body.some("retentionDays", &self.retention_days);
-        body.some("goal", &self.goal);
-        body.some("judgeEnabled", &self.judge_enabled);
-        body.some("status", &self.status);
-        self.caller.write(body);
-    }
 }
 
 wire!(Schedule, MonitorRequest, MonitorChange);
+
+impl FieldType for Target {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let required = |name, help, schema| Field {
+            required: true,
+            ..Field::new(name, help, schema)
+        };
+        let options = || {
+            Field::new(
+                "scrapeOptions",
+                "How each page is fetched.",
+                ScrapeOptions::schema(()),
+            )
+        };
+        let hosts = || Vec::<String>::schema((0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS));
+        let crawl = CrawlRequest::fields();
+        let crawl = crawl
+            .into_iter()
+            .filter(|field| !["url", "scrapeOptions"].contains(&field.name));
+        let queries = Vec::<String>::schema((1..=MAX_QUERIES, 1..=MAX_SEARCH_QUERY_CHARS));
+        Schema::OneOf(vec![
+            Schema::tagged(
+                "ScrapeTarget",
+                "scrape",
+                vec![
+                    required(
+                        "urls",
+                        "URLs of the pages.",
+                        Vec::<TargetUrl>::schema((1..=MAX_BATCH_URLS, ())),
+                    ),
+                    options(),
+                ],
+            ),
+            Schema::tagged(
+                "CrawlTarget",
+                "crawl",
+                vec![
+                    required("url", "URL where the crawl starts.", TargetUrl::schema(())),
+                    Field::new(
+                        "crawlOptions",
+                        "Options of the crawl.",
+                        Schema::Object("CrawlOptions", crawl.collect()),
+                    ),
+                    options(),
+                ],
+            ),
+            Schema::tagged(
+                "SearchTarget",
+                "search",
+                vec![
+                    required("queries", "Search queries.", queries),
+                    Field {
+                        default: Some(SearchWindow::Day.to_node()),
+                        ..Field::new("searchWindow", "Age of the results.", SearchWindow::schema(()))
+                    },
+                    Field {
+                        default: Some(DEFAULT_RESULTS.to_node()),
+                        ..Field::new(
+                            "maxResults",
+                            "Results per query.",
+                            Schema::Integer(1..=MAX_RESULTS),
+                        )
+                    },
+                    Field::new("includeDomains", "Only results of these hosts.", hosts()),
+                    Field::new("excludeDomains", "No results of these hosts.", hosts()),
+                ],
+            ),
+        ])
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.object(Self::read_fields).flatten()
+    }
+
+    fn placeholder() -> Self {
+        Target::Scrape {
+            urls: Vec::new(),
+            scrape_options: Box::default(),
+        }
+    }
+}

@@ -2,13 +2,15 @@
 //! scrape, crawl, batch scrape, search, extract, monitors; parse takes a subset.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use harvestman_derive::Request;
 
 use crate::api::action::Action;
-use crate::api::body::{Body, Node, ToNode};
+use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::format::{ChangeTracking, Format, FormatKind, read_formats};
-use crate::api::header_field;
 use crate::api::location::{Location, Profile};
 use crate::api::parser::Parser;
 use crate::api::wire_enum::{WireEnum, wire_enum};
@@ -74,103 +76,127 @@ wire_enum! {
 }
 
 /// What `redactPII` removes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct RedactPii {
-    /// How carefully.
+    /// How carefully personal data is searched for.
+    #[field(default = RedactMode::Accurate)]
     pub mode: RedactMode,
-    /// Which kinds.
+    /// Kinds of personal data to remove.
+    #[field(default = PiiEntity::ALL.to_vec(), bounds = (0..=MAX_LIST_ITEMS, ()))]
     pub entities: Vec<PiiEntity>,
-    /// What stands in their place.
+    /// What replaces the personal data.
+    #[field(default = ReplaceStyle::Tag)]
     pub replace_style: ReplaceStyle,
 }
 
-impl Default for RedactPii {
-    fn default() -> Self {
-        Self {
-            mode: RedactMode::Accurate,
-            entities: PiiEntity::ALL.to_vec(),
-            replace_style: ReplaceStyle::Tag,
-        }
-    }
-}
-
-/// How a page is fetched and what is made of it.
-#[derive(Clone, PartialEq, Debug)]
+/// How a page is fetched, and which parts of it are returned.
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct ScrapeOptions {
-    /// Parts of the page, each type once; empty: metadata only.
+    /// Parts of the page to return, each type once: names or objects with `type`. Empty: metadata only.
+    #[field(
+        default = vec![Format::Markdown],
+        bounds = (0..=MAX_LIST_ITEMS, ()),
+        read = read_formats,
+        example = r#"["markdown","links"]"#
+    )]
     pub formats: Vec<Format>,
-    /// Drop navigation, header, footer and the like.
+    /// Return only the main content, without navigation, headers and footers.
+    #[field(default = true, label = "Main content only")]
     pub only_main_content: bool,
-    /// Drop leftovers in a second pass.
+    /// Remove leftovers such as share bars from the Markdown in a second pass.
+    #[field(label = "Clean content")]
     pub only_clean_content: bool,
-    /// CSS selectors; when given, only matches are kept.
+    /// CSS selectors; only matching elements are kept.
+    #[field(bounds = SELECTORS, label = "Include tags", example = r#"["article"]"#)]
     pub include_tags: Vec<String>,
-    /// CSS selectors removed.
+    /// CSS selectors; matching elements are removed.
+    #[field(bounds = SELECTORS, label = "Exclude tags", example = r#"[".advertisement"]"#)]
     pub exclude_tags: Vec<String>,
-    /// Age up to which a cached copy is used, ms; see [`ScrapeOptions::max_age_ms`].
+    /// Accept a cached copy up to this age; 0 always fetches. Default: 2 days, or 0 with `changeTracking`.
+    ///
+    /// See [`ScrapeOptions::max_age_ms`] for the value that applies.
+    #[field(
+        bounds = 0..=Slot::UNBOUNDED,
+        effective = Self::max_age_ms,
+        label = "Maximum cache age",
+        unit = "ms",
+        example = "0"
+    )]
     pub max_age: Option<u64>,
-    /// Cache only: age from which a cached copy is used, ms.
+    /// Answer only from the cache, with a copy of at least this age.
+    #[field(bounds = 0..=Slot::UNBOUNDED, label = "Minimum cache age", unit = "ms", example = "0")]
     pub min_age: Option<u64>,
-    /// Sent to the target.
+    /// Request headers for the site.
+    #[field(label = "Headers", example = r#"{"Cookie":"name=value"}"#)]
     pub headers: BTreeMap<String, String>,
-    /// Extra wait after load, ms.
+    /// Extra wait after the page has loaded, in the browser; at most half of `timeout`.
+    #[field(bounds = 0..=MAX_WAIT_MS, label = "Wait after load", unit = "ms", example = "1000")]
     pub wait_for: u64,
-    /// Be a phone.
+    /// Use the viewport and user agent of a phone.
+    #[field(label = "Mobile")]
     pub mobile: bool,
-    /// As sent; see [`ScrapeOptions::verify_tls`].
+    /// Accept invalid TLS certificates. Default: true, or false when headers or actions are sent.
+    ///
+    /// See [`ScrapeOptions::verify_tls`] for the value that applies.
+    #[field(effective = Self::skips_tls_verification, label = "Skip TLS verification")]
     pub skip_tls_verification: Option<bool>,
-    /// Whole scrape including queueing, ms.
+    /// Time limit of the whole scrape, queueing included.
+    #[field(
+        bounds = MIN_SCRAPE_TIMEOUT_MS..=MAX_SCRAPE_TIMEOUT_MS,
+        default = DEFAULT_SCRAPE_TIMEOUT_MS,
+        label = "Timeout",
+        unit = "ms",
+        example = "60000"
+    )]
     pub timeout: u64,
-    /// Document parsers; empty: documents are returned as base64.
+    /// Parsers of documents: names or objects with `type`. Empty: documents are returned as base64.
+    #[field(
+        default = Parser::defaults(),
+        bounds = (0..=MAX_LIST_ITEMS, ()),
+        read = read_parsers,
+        label = "Parsers",
+        example = r#"["pdf"]"#
+    )]
     pub parsers: Vec<Parser>,
-    /// Steps between load and the taking of content.
+    /// Browser actions between loading the page and reading it.
+    #[field(
+        bounds = (0..=MAX_ACTIONS, ()),
+        label = "Actions",
+        example = r##"[{"type":"click","selector":"#more"}]"##
+    )]
     pub actions: Vec<Action>,
-    /// Where the visitor seems to come from.
+    /// Country and languages of the visitor.
+    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
     pub location: Location,
-    /// Replace `data:` pictures in Markdown.
+    /// Replace `data:` images in Markdown with a placeholder.
+    #[field(default = true, label = "Remove inline images")]
     pub remove_base64_images: bool,
     /// Block advertisements and cookie banners.
+    #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
-    /// Proxy pool.
+    /// Proxy class to use.
+    #[field(default = Proxy::Auto, label = "Proxy")]
     pub proxy: Proxy,
-    /// As sent; see [`ScrapeOptions::stores_in_cache`].
+    /// Store the page in the cache.
+    ///
+    /// See [`ScrapeOptions::stores_in_cache`] for the value that applies.
+    #[field(default = true, effective = Self::stores_in_cache, label = "Store in cache")]
     pub store_in_cache: bool,
-    /// Never contact the target.
+    /// Never contact the site; answer only from the cache.
+    #[field(label = "Lockdown")]
     pub lockdown: bool,
-    /// Browser profile.
+    /// Browser profile whose cookies and storage are used.
+    #[field(label = "Profile", example = r#"{"name":"shop","saveChanges":false}"#)]
     pub profile: Option<Profile>,
-    /// Remove personal data.
+    /// Remove personal data: true, or an object with `mode`, `entities` and `replaceStyle`.
+    #[field(name = "redactPII", label = "Redact personal data", example = "true")]
     pub redact_pii: Option<RedactPii>,
 }
 
-impl Default for ScrapeOptions {
-    fn default() -> Self {
-        Self {
-            formats: vec![Format::Markdown],
-            only_main_content: true,
-            only_clean_content: false,
-            include_tags: Vec::new(),
-            exclude_tags: Vec::new(),
-            max_age: None,
-            min_age: None,
-            headers: BTreeMap::new(),
-            wait_for: 0,
-            mobile: false,
-            skip_tls_verification: None,
-            timeout: DEFAULT_SCRAPE_TIMEOUT_MS,
-            parsers: Parser::defaults(),
-            actions: Vec::new(),
-            location: Location::default(),
-            remove_base64_images: true,
-            block_ads: true,
-            proxy: Proxy::Auto,
-            store_in_cache: true,
-            lockdown: false,
-            profile: None,
-            redact_pii: None,
-        }
-    }
-}
+/// Bounds of a list of CSS selectors.
+const SELECTORS: (RangeInclusive<usize>, RangeInclusive<usize>) =
+    (0..=MAX_LIST_ITEMS, 1..=MAX_SELECTOR_CHARS);
 
 impl ScrapeOptions {
     /// Whether a format is asked for.
@@ -185,16 +211,6 @@ impl ScrapeOptions {
             Some(skip) => !skip,
             None => !self.headers.is_empty() || !self.actions.is_empty(),
         }
-    }
-
-    /// Whether only a browser can do this.
-    pub fn forces_browser(&self) -> bool {
-        self.wait_for > 0
-            || self.mobile
-            || !self.actions.is_empty()
-            || self.profile.is_some()
-            || self.wants(FormatKind::Screenshot)
-            || self.wants(FormatKind::Branding)
     }
 
     /// Whether the result may be put into the cache. Never with zero data retention, which the
@@ -227,50 +243,23 @@ impl ScrapeOptions {
         self.lockdown || self.min_age.is_some()
     }
 
-    /// Reads an inner `scrapeOptions`, which may say who sent it too.
-    pub(crate) fn read_inner(fields: &mut Fields) -> (Self, Caller) {
-        fields
-            .opt_object("scrapeOptions", |f| (Self::read(f), Caller::read_with_extras(f)))
-            .unwrap_or_default()
+    /// Reads `scrapeOptions` of another request. A caller that it names counts where the request itself names none.
+    pub(crate) fn read_inner(fields: &mut Fields) -> Option<Self> {
+        let (options, caller) = fields
+            .slot("scrapeOptions")?
+            .object(|f| (Self::read(f), Caller::read(f)))?;
+        fields.inner_caller = Some(caller);
+        Some(options)
     }
 
-    /// Writes an inner `scrapeOptions` unless everything has its default.
-    pub(crate) fn write_inner(&self, body: &mut Body) {
-        let options = self.to_body();
-        if !options.is_empty() {
-            body.put("scrapeOptions", &options);
+    fn skips_tls_verification(&self) -> bool {
+        !self.verify_tls()
+    }
+
+    fn check(&mut self, f: &mut Fields) {
+        if !f.is_clean() {
+            return;
         }
-    }
-
-    /// Every option with its value, defaults filled in.
-    pub(crate) fn filled(&self) -> Body {
-        let mut body = Body::default();
-        body.put("formats", &self.formats);
-        body.put("onlyMainContent", &self.only_main_content);
-        body.put("onlyCleanContent", &self.only_clean_content);
-        body.filled("includeTags", &self.include_tags);
-        body.filled("excludeTags", &self.exclude_tags);
-        body.put("maxAge", &self.max_age_ms());
-        body.some("minAge", &self.min_age);
-        body.put("headers", &self.headers);
-        body.put("waitFor", &self.wait_for);
-        body.put("mobile", &self.mobile);
-        body.put("skipTlsVerification", &!self.verify_tls());
-        body.put("timeout", &self.timeout);
-        body.put("parsers", &self.parsers);
-        body.filled("actions", &self.actions);
-        body.put("location", &self.location.filled());
-        body.put("removeBase64Images", &self.remove_base64_images);
-        body.put("blockAds", &self.block_ads);
-        body.put("proxy", &self.proxy);
-        body.put("storeInCache", &self.stores_in_cache());
-        body.put("lockdown", &self.lockdown);
-        body.some("profile", &self.profile);
-        body.some("redactPII", &self.redact_pii);
-        body
-    }
-
-    fn check_together(&self, f: &mut Fields) {
         if self.wants(FormatKind::ChangeTracking) && !self.wants(FormatKind::Markdown) {
             f.fail(
                 "formats",
@@ -295,89 +284,12 @@ impl ScrapeOptions {
     }
 }
 
-impl Wire for ScrapeOptions {
-    fn read(f: &mut Fields) -> Self {
-        let default = Self::default();
-        let selectors = |f: &mut Fields, name| f.strings(name, 0..=MAX_LIST_ITEMS, 1..=MAX_SELECTOR_CHARS);
-        let options = Self {
-            formats: read_formats(f).unwrap_or(default.formats),
-            only_main_content: f.bool("onlyMainContent", default.only_main_content),
-            only_clean_content: f.bool("onlyCleanContent", default.only_clean_content),
-            include_tags: selectors(f, "includeTags"),
-            exclude_tags: selectors(f, "excludeTags"),
-            max_age: f.opt_integer("maxAge", 0..=Slot::UNBOUNDED),
-            min_age: f.opt_integer("minAge", 0..=Slot::UNBOUNDED),
-            headers: header_field::read(f, "headers"),
-            wait_for: f.integer("waitFor", 0..=MAX_WAIT_MS, default.wait_for),
-            mobile: f.bool("mobile", default.mobile),
-            skip_tls_verification: f.opt_bool("skipTlsVerification"),
-            timeout: f.integer(
-                "timeout",
-                MIN_SCRAPE_TIMEOUT_MS..=MAX_SCRAPE_TIMEOUT_MS,
-                default.timeout,
-            ),
-            parsers: read_parsers(f).unwrap_or(default.parsers),
-            actions: f.array("actions", 0..=MAX_ACTIONS, Action::from_slot),
-            location: f.opt_object("location", Location::read).unwrap_or_default(),
-            remove_base64_images: f.bool("removeBase64Images", default.remove_base64_images),
-            block_ads: f.bool("blockAds", default.block_ads),
-            proxy: f.word("proxy", default.proxy),
-            store_in_cache: f.bool("storeInCache", default.store_in_cache),
-            lockdown: f.bool("lockdown", default.lockdown),
-            profile: f.opt_object("profile", Profile::read),
-            redact_pii: f.slot("redactPII").and_then(read_redact),
-        };
-        if f.is_clean() {
-            options.check_together(f);
-        }
-        options
-    }
-
-    fn write(&self, body: &mut Body) {
-        let default = Self::default();
-        body.differs("formats", &self.formats, &default.formats);
-        body.differs(
-            "onlyMainContent",
-            &self.only_main_content,
-            &default.only_main_content,
-        );
-        body.differs(
-            "onlyCleanContent",
-            &self.only_clean_content,
-            &default.only_clean_content,
-        );
-        body.filled("includeTags", &self.include_tags);
-        body.filled("excludeTags", &self.exclude_tags);
-        body.some("maxAge", &self.max_age);
-        body.some("minAge", &self.min_age);
-        body.filled("headers", &self.headers);
-        body.differs("waitFor", &self.wait_for, &default.wait_for);
-        body.differs("mobile", &self.mobile, &default.mobile);
-        body.some("skipTlsVerification", &self.skip_tls_verification);
-        body.differs("timeout", &self.timeout, &default.timeout);
-        body.differs("parsers", &self.parsers, &default.parsers);
-        body.filled("actions", &self.actions);
-        body.differs("location", &self.location, &default.location);
-        body.differs(
-            "removeBase64Images",
-            &self.remove_base64_images,
-            &default.remove_base64_images,
-        );
-        body.differs("blockAds", &self.block_ads, &default.block_ads);
-        body.differs("proxy", &self.proxy, &default.proxy);
-        body.differs("storeInCache", &self.store_in_cache, &default.store_in_cache);
-        body.differs("lockdown", &self.lockdown, &default.lockdown);
-        body.some("profile", &self.profile);
-        body.some("redactPII", &self.redact_pii);
-    }
-}
-
 wire!(ScrapeOptions);
 
 /// Reads `parsers`: duplicates of a type collapse into the first.
 fn read_parsers(f: &mut Fields) -> Option<Vec<Parser>> {
     let mut parsers: Vec<Parser> = Vec::new();
-    for parser in f.opt_array("parsers", 0..=MAX_LIST_ITEMS, Parser::from_slot)? {
+    for parser in f.value::<Vec<Parser>>("parsers", (0..=MAX_LIST_ITEMS, ()))? {
         if parsers.iter().all(|known| known.kind() != parser.kind()) {
             parsers.push(parser);
         }
@@ -385,32 +297,36 @@ fn read_parsers(f: &mut Fields) -> Option<Vec<Parser>> {
     Some(parsers)
 }
 
-fn read_redact(slot: Slot<'_>) -> Option<RedactPii> {
-    if slot.json().is_boolean() {
-        return slot.bool()?.then(RedactPii::default);
-    }
-    if !slot.json().is_object() {
-        return slot.fail("must be true, false or an object");
-    }
-    slot.object(|f| RedactPii {
-        mode: f.word("mode", RedactMode::Accurate),
-        entities: f
-            .opt_array("entities", 0..=MAX_LIST_ITEMS, |slot| slot.word())
-            .unwrap_or_else(|| PiiEntity::ALL.to_vec()),
-        replace_style: f.word("replaceStyle", ReplaceStyle::Tag),
-    })
-}
-
 impl ToNode for RedactPii {
     fn to_node(&self) -> Node {
-        let default = Self::default();
-        let mut body = Body::default();
-        body.differs("mode", &self.mode, &default.mode);
-        body.differs("entities", &self.entities, &default.entities);
-        body.differs("replaceStyle", &self.replace_style, &default.replace_style);
+        let body = self.to_body();
         match body.is_empty() {
             true => true.to_node(),
             false => Node::Object(body),
         }
+    }
+}
+
+/// `true` stands for all defaults, `false` for absence.
+impl FieldType for RedactPii {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let object = Schema::Object(Self::NAME, Self::fields());
+        Schema::OneOf(vec![Schema::Boolean, object])
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        if slot.json().is_boolean() {
+            return slot.bool()?.then(Self::default);
+        }
+        if !slot.json().is_object() {
+            return slot.fail("must be true, false or an object");
+        }
+        slot.object(Wire::read)
+    }
+
+    fn placeholder() -> Self {
+        Self::default()
     }
 }

@@ -1,41 +1,33 @@
 //! `POST /v2/crawl/params-preview` (contract section 6.3): crawl options from a description in
 //! words. Nothing is crawled.
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::SitemapMode;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::wire;
 use crate::api::url_field::TargetUrl;
 use crate::limits::MAX_PROMPT_CHARS;
 
 /// Body of `POST /v2/crawl/params-preview`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct ParamsPreviewRequest {
-    /// The seed.
+    /// URL where the crawl would start.
+    #[field(required, label = "URL", example = r#""https://example.com""#)]
     pub url: TargetUrl,
-    /// What shall be crawled, in words.
+    /// Description of the crawl in words.
+    #[field(
+        required,
+        bounds = 1..=MAX_PROMPT_CHARS,
+        label = "Prompt",
+        example = r#""Only the blog posts of this year""#
+    )]
     pub prompt: String,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
-}
-
-impl Wire for ParamsPreviewRequest {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            url: f.url("url"),
-            prompt: f.string("prompt", 1..=MAX_PROMPT_CHARS),
-            caller: Caller::read(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("url", &self.url);
-        body.put("prompt", &self.prompt);
-        self.caller.write(body);
-    }
 }
 
 wire!(ParamsPreviewRequest);

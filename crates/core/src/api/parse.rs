@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::body::Body;
+use crate::api::body::{Body, ToNode};
 use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::{Field, Fields, Wire, wire};
 use crate::api::format::FormatKind;
 use crate::api::options::{Proxy, ScrapeOptions};
 use crate::api::wire_enum::wire_enum;
@@ -80,6 +80,18 @@ fn unsupported(message: String) -> ApiError {
 }
 
 impl Wire for ParseOptions {
+    const NAME: &'static str = "ParseOptions";
+    const SUMMARY: &'static str = "The part `options` of `POST /v2/parse`.";
+
+    fn fields() -> Vec<Field> {
+        let mut fields = ScrapeOptions::fields();
+        if let Some(timeout) = fields.iter_mut().find(|field| field.name == "timeout") {
+            timeout.default = Some(DEFAULT_PARSE_TIMEOUT_MS.to_node());
+        }
+        fields.extend(Caller::fields());
+        fields
+    }
+
     fn read(f: &mut Fields) -> Self {
         let has_timeout = f.has("timeout");
         let mut options = ScrapeOptions::read(f);
@@ -88,7 +100,7 @@ impl Wire for ParseOptions {
         }
         Self {
             options,
-            caller: Caller::read_with_extras(f),
+            caller: Caller::read(f),
         }
     }
 

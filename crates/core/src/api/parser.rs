@@ -1,7 +1,9 @@
 //! Document parsers of contract section 4.3.
 
+use harvestman_derive::Request;
+
 use crate::api::body::{Body, Node, ToNode};
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{FieldType, Fields, Schema, Slot, Wire};
 use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_DOCUMENT_PAGES;
 
@@ -37,28 +39,29 @@ pub enum Parser {
 }
 
 /// Options of the PDF parser.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+#[request(check = Self::read_page_markdown)]
 pub struct PdfParser {
     /// How the text is read.
+    #[field(default = PdfMode::Auto)]
     pub mode: PdfMode,
-    /// Pages to convert, at most.
+    /// Maximum number of pages to convert. Default: all.
+    #[field(bounds = 1..=MAX_DOCUMENT_PAGES, unit = "pages", example = "10")]
     pub max_pages: Option<u32>,
-    /// Give the pages one by one too.
+    /// Return each page separately too.
     pub pages: bool,
-    /// Give the blocks of each page.
+    /// Return the blocks of each page.
     pub blocks: bool,
-    /// Mark where pages begin in the Markdown.
+    /// Mark the beginning of each page in the Markdown.
     pub page_markers: bool,
 }
 
-impl Default for PdfParser {
-    fn default() -> Self {
-        Self {
-            mode: PdfMode::Auto,
-            max_pages: None,
-            pages: false,
-            blocks: false,
-            page_markers: false,
+impl PdfParser {
+    /// Reads the older name of `pages`.
+    fn read_page_markdown(&mut self, f: &mut Fields) {
+        let older = f.bool("pageMarkdown", false);
+        if !f.has_read("pages") {
+            self.pages = older;
         }
     }
 }
@@ -76,25 +79,6 @@ impl Parser {
     pub fn defaults() -> Vec<Parser> {
         vec![Parser::Pdf(PdfParser::default())]
     }
-
-    /// Reads one element of `parsers`: a name, or an object with `type`.
-    pub(crate) fn from_slot(slot: Slot<'_>) -> Option<Self> {
-        let read = |f: &mut Fields| {
-            let Some(slot) = f.slot("type") else {
-                f.fail("type", "is required: give `pdf` or `image`");
-                return None;
-            };
-            match slot.word::<ParserKind>() {
-                Some(ParserKind::Pdf) => Some(Parser::Pdf(PdfParser::read(f))),
-                Some(ParserKind::Image) => Some(Parser::Image),
-                None => {
-                    f.ignore_rest();
-                    None
-                }
-            }
-        };
-        slot.object_or("type", read).flatten()
-    }
 }
 
 impl ToNode for Parser {
@@ -111,26 +95,37 @@ impl ToNode for Parser {
     }
 }
 
-impl Wire for PdfParser {
-    fn read(f: &mut Fields) -> Self {
-        let max_pages = f.opt_integer("maxPages", 1..=MAX_DOCUMENT_PAGES);
-        let old_pages = f.bool("pageMarkdown", false);
-        Self {
-            mode: f.word("mode", PdfMode::Auto),
-            max_pages: max_pages.and_then(|n| u32::try_from(n).ok()),
-            pages: f.bool("pages", old_pages),
-            blocks: f.bool("blocks", false),
-            page_markers: f.bool("pageMarkers", false),
-        }
+/// A name, or an object with `type`.
+impl FieldType for Parser {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        Schema::OneOf(vec![
+            ParserKind::schema(()),
+            Schema::tagged("PdfParser", "pdf", PdfParser::fields()),
+            Schema::tagged("ImageParser", "image", Vec::new()),
+        ])
     }
 
-    fn write(&self, body: &mut Body) {
-        body.differs("mode", &self.mode, &PdfMode::Auto);
-        body.some("maxPages", &self.max_pages);
-        body.differs("pages", &self.pages, &false);
-        body.differs("blocks", &self.blocks, &false);
-        body.differs("pageMarkers", &self.page_markers, &false);
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let read = |f: &mut Fields| {
+            let Some(slot) = f.slot("type") else {
+                f.fail("type", "is required: give `pdf` or `image`");
+                return None;
+            };
+            match slot.word::<ParserKind>() {
+                Some(ParserKind::Pdf) => Some(Parser::Pdf(PdfParser::read(f))),
+                Some(ParserKind::Image) => Some(Parser::Image),
+                None => {
+                    f.ignore_rest();
+                    None
+                }
+            }
+        };
+        slot.object_or("type", read).flatten()
+    }
+
+    fn placeholder() -> Self {
+        Parser::Image
     }
 }
-
-wire!(PdfParser);

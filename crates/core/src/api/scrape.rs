@@ -1,38 +1,44 @@
 //! `POST /v2/scrape` and `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::Enabled;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Fields, Wire, read_value, wire};
+use crate::api::fields::wire;
 use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::api::url_field::TargetUrl;
 
 /// Body of `POST /v2/scrape`. The options stand at the top level on the wire.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(refuse = Self::refuse_alexandria)]
 pub struct ScrapeRequest {
-    /// The page.
+    /// URL of the page.
+    #[field(required, label = "URL", example = r#""https://example.com""#)]
     pub url: TargetUrl,
-    /// How it is fetched and what is made of it.
+    /// How the page is fetched, and which parts of it are returned.
+    #[field(flatten)]
     pub options: ScrapeOptions,
-    /// Keep nothing once the answer is given; needs enablement.
+    /// Store nothing once the response is sent. The operator must enable it.
+    #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
 impl ScrapeRequest {
-    /// A request with every option at its default.
-    pub fn new(url: impl Into<TargetUrl>) -> Self {
-        Self {
-            url: url.into(),
-            options: ScrapeOptions::default(),
-            zero_data_retention: false,
-            caller: Caller::default(),
+    /// Errors: 501 for a body with `alexandria` instead of `url`.
+    fn refuse_alexandria(body: &Value) -> Result<(), ApiError> {
+        match is_alexandria(body) {
+            false => Ok(()),
+            true => Err(ApiError::new(
+                ErrorCode::NotSupported,
+                "A scrape by `alexandria` is not offered by this server; give a `url`.",
+            )),
         }
     }
 
@@ -44,35 +50,6 @@ impl ScrapeRequest {
     /// Refuses what the operator has not enabled. Errors: 403.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
-    }
-}
-
-impl Wire for ScrapeRequest {
-    /// Errors: 501 for a body with `alexandria` instead of `url`, else as any request.
-    fn from_value(value: Value) -> Result<Self, ApiError> {
-        if is_alexandria(&value) {
-            return Err(ApiError::new(
-                ErrorCode::NotSupported,
-                "A scrape by `alexandria` is not offered by this server; give a `url`.",
-            ));
-        }
-        read_value(value)
-    }
-
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            url: f.url("url"),
-            options: ScrapeOptions::read(f),
-            zero_data_retention: f.bool("zeroDataRetention", false),
-            caller: Caller::read_with_extras(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("url", &self.url);
-        self.options.write(body);
-        body.differs("zeroDataRetention", &self.zero_data_retention, &false);
-        self.caller.write(body);
     }
 }
 

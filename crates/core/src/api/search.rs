@@ -1,12 +1,15 @@
 //! `POST /v2/search` (contract section 9). The answer is in [`crate::api::search_answer`].
 
-use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+use harvestman_derive::Request;
+use serde_json::Value;
 
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Fields, Slot, Wire, wire};
-use crate::api::location::read_country;
+use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, wire};
+use crate::api::location::{DEFAULT_COUNTRY, read_country};
 use crate::api::options::ScrapeOptions;
 use crate::api::wire_enum::wire_enum;
 use crate::limits::{
@@ -57,81 +60,117 @@ wire_enum! {
 }
 
 /// Body of `POST /v2/search`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(check = Self::check)]
 pub struct SearchRequest {
-    /// 1 to 500 characters.
+    /// What to search for.
+    #[field(
+        required,
+        bounds = 1..=MAX_SEARCH_QUERY_CHARS,
+        label = "Query",
+        example = r#""rust async runtime""#
+    )]
     pub query: String,
-    /// Results per source.
+    /// Maximum number of results per source.
+    #[field(
+        bounds = 1..=MAX_SEARCH_LIMIT,
+        default = DEFAULT_SEARCH_LIMIT,
+        label = "Result limit",
+        unit = "results",
+        example = "10"
+    )]
     pub limit: u64,
-    /// Wanted sources, each kind once.
+    /// Sources to search, each once: names or objects with `type`.
+    #[field(
+        default = default_sources(),
+        bounds = (0..=MAX_LIST_ITEMS, ()),
+        read = read_sources,
+        label = "Sources",
+        example = r#"["web","news"]"#
+    )]
     pub sources: Vec<Source>,
-    /// Narrower kinds; empty: all.
+    /// Return only results of these categories: names or objects with `type`. Empty: all.
+    #[field(
+        bounds = (0..=MAX_LIST_ITEMS, ()),
+        read = read_categories,
+        label = "Categories",
+        example = r#"["github"]"#
+    )]
     pub categories: Vec<Category>,
-    /// Only these hosts.
+    /// Return only results of these hosts. Empty: all.
+    #[field(
+        bounds = HOSTS,
+        read = read_include_domains,
+        label = "Include domains",
+        example = r#"["example.com"]"#
+    )]
     pub include_domains: Vec<String>,
-    /// Not these hosts.
+    /// Leave out results of these hosts.
+    #[field(
+        bounds = HOSTS,
+        read = read_exclude_domains,
+        label = "Exclude domains",
+        example = r#"["example.com"]"#
+    )]
     pub exclude_domains: Vec<String>,
-    /// Time filter.
+    /// Time filter: `qdr:d` (last day), `qdr:w`, `qdr:m`, `qdr:y`, or a range with `cdr:1`.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, read = read_tbs, label = "Time filter", example = r#""qdr:w""#)]
     pub tbs: Option<String>,
-    /// Place.
+    /// Place of the search, in words.
+    #[field(
+        bounds = 0..=MAX_SHORT_TEXT_CHARS,
+        empty_is_absent,
+        label = "Location",
+        example = r#""Berlin, Germany""#
+    )]
     pub location: Option<String>,
-    /// ISO 3166-1 alpha-2, upper case.
+    /// Country of the search, ISO 3166-1 alpha-2.
+    #[field(
+        default = DEFAULT_COUNTRY.to_owned(),
+        bounds = 0..=MAX_SHORT_TEXT_CHARS,
+        read = read_country,
+        label = "Country",
+        example = r#""DE""#
+    )]
     pub country: String,
-    /// Leave out adult content.
+    /// Leave out adult content. Default: the provider's.
+    #[field(label = "Safe search")]
     pub safe: Option<bool>,
-    /// Whole call, ms.
+    /// Time limit of the whole request.
+    #[field(
+        bounds = 1..=MAX_SCRAPE_TIMEOUT_MS,
+        default = DEFAULT_SEARCH_TIMEOUT_MS,
+        label = "Timeout",
+        unit = "ms",
+        example = "60000"
+    )]
     pub timeout: u64,
-    /// Leave out results whose address is none.
+    /// Leave out results that are no URLs.
+    #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
-    /// Describe results by the passage most relevant to the query.
+    /// Describe each result by the passage that fits the query best.
+    #[field(default = true, label = "Highlights")]
     pub highlights: bool,
-    /// Scrape every web and news result.
+    /// Scrape each web and news result with these options.
+    #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: Option<ScrapeOptions>,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
 }
 
-impl SearchRequest {
-    /// A request with every option at its default.
-    pub fn new(query: impl Into<String>) -> Self {
-        Self {
-            query: query.into(),
-            limit: DEFAULT_SEARCH_LIMIT,
-            sources: default_sources(),
-            categories: Vec::new(),
-            include_domains: Vec::new(),
-            exclude_domains: Vec::new(),
-            tbs: None,
-            location: None,
-            country: "US".to_owned(),
-            safe: None,
-            timeout: DEFAULT_SEARCH_TIMEOUT_MS,
-            ignore_invalid_urls: false,
-            highlights: true,
-            scrape_options: None,
-            caller: Caller::default(),
-        }
-    }
+/// Bounds of a list of host names.
+const HOSTS: (RangeInclusive<usize>, RangeInclusive<usize>) = (0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS);
 
-    /// Every option with its value, defaults filled in.
-    pub fn filled_options(&self) -> Map<String, Value> {
-        let mut body = Body::default();
-        body.put("limit", &self.limit);
-        body.put("sources", &self.sources);
-        body.put("categories", &self.categories);
-        body.put("includeDomains", &self.include_domains);
-        body.put("excludeDomains", &self.exclude_domains);
-        body.some("tbs", &self.tbs);
-        body.some("location", &self.location);
-        body.put("country", &self.country);
-        body.some("safe", &self.safe);
-        body.put("timeout", &self.timeout);
-        body.put("ignoreInvalidURLs", &self.ignore_invalid_urls);
-        body.put("highlights", &self.highlights);
-        if let Some(options) = &self.scrape_options {
-            body.put("scrapeOptions", &options.filled());
+impl SearchRequest {
+    fn check(&mut self, f: &mut Fields) {
+        f.value::<Vec<Value>>("enterprise", (0..=MAX_LIST_ITEMS, ()));
+        if !self.include_domains.is_empty() && !self.exclude_domains.is_empty() {
+            f.fail(
+                "excludeDomains",
+                "must not be given together with `includeDomains`; send one of the two",
+            );
         }
-        body.into_map()
     }
 
     /// Whether a kind of result is asked for.
@@ -162,85 +201,21 @@ impl SearchRequest {
     }
 }
 
-impl Wire for SearchRequest {
-    fn read(f: &mut Fields) -> Self {
-        f.slot("enterprise")
-            .and_then(|slot| slot.array(0..=MAX_LIST_ITEMS, |item| Some(item.any())));
-        let scrape_options = f.opt_object("scrapeOptions", |f| {
-            (ScrapeOptions::read(f), Caller::read_with_extras(f))
-        });
-        let (scrape_options, inner) = scrape_options.unzip();
-        let request = Self {
-            query: f.string("query", 1..=MAX_SEARCH_QUERY_CHARS),
-            limit: f.integer("limit", 1..=MAX_SEARCH_LIMIT, DEFAULT_SEARCH_LIMIT),
-            sources: read_sources(f),
-            categories: read_categories(f),
-            include_domains: f.array("includeDomains", 0..=MAX_LIST_ITEMS, read_host),
-            exclude_domains: f.array("excludeDomains", 0..=MAX_LIST_ITEMS, read_host),
-            tbs: read_tbs(f),
-            location: f
-                .opt_string("location", 0..=MAX_SHORT_TEXT_CHARS)
-                .filter(|text| !text.is_empty()),
-            country: read_country(f, "country").unwrap_or_else(|| "US".to_owned()),
-            safe: f.opt_bool("safe"),
-            timeout: f.integer("timeout", 1..=MAX_SCRAPE_TIMEOUT_MS, DEFAULT_SEARCH_TIMEOUT_MS),
-            ignore_invalid_urls: f.bool("ignoreInvalidURLs", false),
-            highlights: f.bool("highlights", true),
-            scrape_options,
-            caller: Caller::read_with_extras(f).or(inner.unwrap_or_default()),
-        };
-        if !request.include_domains.is_empty() && !request.exclude_domains.is_empty() {
-            f.fail(
-                "excludeDomains",
-                "must not be given together with `includeDomains`; send one of the two",
-            );
-        }
-        request
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("query", &self.query);
-        body.differs("limit", &self.limit, &DEFAULT_SEARCH_LIMIT);
-        body.differs("sources", &self.sources, &default_sources());
-        body.filled("categories", &self.categories);
-        body.filled("includeDomains", &self.include_domains);
-        body.filled("excludeDomains", &self.exclude_domains);
-        body.some("tbs", &self.tbs);
-        body.some("location", &self.location);
-        body.differs("country", &self.country, &"US".to_owned());
-        body.some("safe", &self.safe);
-        body.differs("timeout", &self.timeout, &DEFAULT_SEARCH_TIMEOUT_MS);
-        body.differs("ignoreInvalidURLs", &self.ignore_invalid_urls, &false);
-        body.differs("highlights", &self.highlights, &true);
-        body.some("scrapeOptions", &self.scrape_options);
-        self.caller.write(body);
-    }
-}
-
 wire!(SearchRequest);
 
 fn default_sources() -> Vec<Source> {
-    vec![Source {
-        kind: SourceKind::Web,
-        tbs: None,
-        location: None,
-    }]
+    vec![Source::placeholder()]
 }
 
-/// Kinds collapse; with nothing left, the default is meant.
-fn read_sources(f: &mut Fields) -> Vec<Source> {
+/// Reads `sources`: duplicates of a kind collapse into the first; with nothing left, the default is meant.
+fn read_sources(f: &mut Fields) -> Option<Vec<Source>> {
     let mut sources: Vec<Source> = Vec::new();
-    for source in f.array("sources", 0..=MAX_LIST_ITEMS, |slot| {
-        slot.object_or("type", read_source).flatten()
-    }) {
+    for source in f.value::<Vec<Source>>("sources", (0..=MAX_LIST_ITEMS, ()))? {
         if sources.iter().all(|known| known.kind != source.kind) {
             sources.push(source);
         }
     }
-    match sources.is_empty() {
-        true => default_sources(),
-        false => sources,
-    }
+    (!sources.is_empty()).then_some(sources)
 }
 
 fn read_source(f: &mut Fields) -> Option<Source> {
@@ -264,9 +239,9 @@ fn read_source(f: &mut Fields) -> Option<Source> {
     })
 }
 
-fn read_categories(f: &mut Fields) -> Vec<Category> {
+fn read_categories(f: &mut Fields) -> Option<Vec<Category>> {
     let mut categories: Vec<Category> = Vec::new();
-    let read = f.array("categories", 0..=MAX_LIST_ITEMS, |slot| {
+    let read = f.opt_array("categories", 0..=MAX_LIST_ITEMS, |slot| {
         slot.object_or("type", |f| {
             let category = f.slot("type").map(Slot::word);
             if category.is_none() {
@@ -275,13 +250,21 @@ fn read_categories(f: &mut Fields) -> Vec<Category> {
             category.flatten()
         })
         .flatten()
-    });
+    })?;
     for category in read {
         if !categories.contains(&category) {
             categories.push(category);
         }
     }
-    categories
+    Some(categories)
+}
+
+fn read_include_domains(f: &mut Fields) -> Option<Vec<String>> {
+    f.opt_array("includeDomains", 0..=MAX_LIST_ITEMS, read_host)
+}
+
+fn read_exclude_domains(f: &mut Fields) -> Option<Vec<String>> {
+    f.opt_array("excludeDomains", 0..=MAX_LIST_ITEMS, read_host)
 }
 
 /// A host name without scheme, port or path; written in lower case.
@@ -340,6 +323,39 @@ impl ToNode for Source {
         match body.fields().len() {
             1 => self.kind.to_node(),
             _ => Node::Object(body),
+        }
+    }
+}
+
+/// A name, or an object with `type`.
+impl FieldType for Source {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let text = |name, help| Field::new(name, help, String::schema(0..=MAX_SHORT_TEXT_CHARS));
+        let fields = vec![
+            Field {
+                required: true,
+                ..Field::new("type", "Name of the source.", SourceKind::schema(()))
+            },
+            text("tbs", "Time filter of this source."),
+            text("location", "Place of the search in this source, in words."),
+        ];
+        Schema::OneOf(vec![
+            SourceKind::schema(()),
+            Schema::Object("SearchSource", fields),
+        ])
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.object_or("type", read_source).flatten()
+    }
+
+    fn placeholder() -> Self {
+        Self {
+            kind: SourceKind::Web,
+            tbs: None,
+            location: None,
         }
     }
 }

@@ -1,33 +1,26 @@
 //! `POST /v2/support/docs-search` (contract section 6.10).
 
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::api::body::Body;
 use crate::api::caller::Caller;
-use crate::api::fields::{Fields, Wire, wire};
+use crate::api::fields::wire;
 use crate::limits::MAX_PROMPT_CHARS;
 
 /// Body of `POST /v2/support/docs-search`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct DocsSearchRequest {
-    /// What the caller wants to know.
+    /// Question about this product.
+    #[field(
+        required,
+        bounds = 1..=MAX_PROMPT_CHARS,
+        label = "Question",
+        example = r#""How do I limit a crawl?""#
+    )]
     pub question: String,
-    /// Who sent it.
+    /// What the caller states about itself.
+    #[field(flatten)]
     pub caller: Caller,
-}
-
-impl Wire for DocsSearchRequest {
-    fn read(f: &mut Fields) -> Self {
-        Self {
-            question: f.string("question", 1..=MAX_PROMPT_CHARS),
-            caller: Caller::read(f),
-        }
-    }
-
-    fn write(&self, body: &mut Body) {
-        body.put("question", &self.question);
-        self.caller.write(body);
-    }
 }
 
 wire!(DocsSearchRequest);

@@ -7,10 +7,8 @@ use url::Url;
 
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Fields, Slot};
-use crate::api::header_field;
+use crate::api::fields::{Field, FieldType, Fields, Schema, Slot};
 use crate::api::problem::bad_request;
-use crate::api::wire_enum::WireEnum;
 use crate::limits::MAX_LIST_ITEMS;
 use crate::webhook::{Event, Family};
 
@@ -38,16 +36,39 @@ impl WebhookSpec {
         }
     }
 
+    const NAME: &'static str = "Webhook";
+
+    fn fields(family: Family) -> Vec<Field> {
+        let optional = |name, label, help, schema| Field {
+            label: Some(label),
+            ..Field::new(name, help, schema)
+        };
+        let events = Schema::List(Box::new(Schema::Word(family.short_names())), 0..=MAX_LIST_ITEMS);
+        vec![
+            Field {
+                required: true,
+                label: Some("URL"),
+                ..Field::new("url", "URL that receives a POST for each event.", Url::schema(()))
+            },
+            optional(
+                "headers",
+                "Headers",
+                "Request headers of each delivery; the signature header cannot be replaced.",
+                BTreeMap::<String, String>::schema(()),
+            ),
+            optional(
+                "metadata",
+                "Metadata",
+                "Any JSON object; repeated in each delivery.",
+                Map::<String, Value>::schema(()),
+            ),
+            optional("events", "Events", "Events to deliver. Empty: all.", events),
+        ]
+    }
+
     /// Whether an event is delivered.
     pub fn wants(&self, event: Event) -> bool {
         self.events.is_empty() || self.events.contains(&event)
-    }
-
-    /// Reads `webhook`: an address or an object; events of the job's family by short or full name.
-    pub(crate) fn read(fields: &mut Fields, family: Family) -> Option<Self> {
-        fields
-            .slot("webhook")?
-            .object_or("url", |f| Self::read_object(f, family))
     }
 
     /// Reads the value of `webhook` alone, as a stored request has it. Errors: 400 with every problem.
@@ -55,19 +76,9 @@ impl WebhookSpec {
         let value = serde_json::from_slice(bytes)
             .map_err(|error| ApiError::new(ErrorCode::InvalidJson, error.to_string()))?;
         let mut problems = Vec::new();
-        let read =
-            Slot::new(value, Vec::new(), &mut problems).object_or("url", |f| Self::read_object(f, family));
+        let read = Self::from_slot(Slot::new(value, Vec::new(), &mut problems), family);
         read.filter(|_| problems.is_empty())
             .ok_or_else(|| bad_request(&problems))
-    }
-
-    fn read_object(fields: &mut Fields, family: Family) -> Self {
-        Self {
-            url: fields.plain_url("url"),
-            headers: header_field::read(fields, "headers"),
-            metadata: fields.opt_map("metadata"),
-            events: read_events(fields, family),
-        }
     }
 }
 
@@ -80,9 +91,8 @@ fn read_events(f: &mut Fields, family: Family) -> Vec<Event> {
         match Event::of(family, &name) {
             Some(event) => Some(event),
             None => {
-                let names = Event::ALL.iter().filter(|event| event.family() == family);
-                let names: Vec<String> = names.map(|event| format!("`{}`", event.short_name())).collect();
-                slot.fail(format!("must be one of {}", names.join(", ")))
+                let names = family.short_names().join("`, `");
+                slot.fail(format!("must be one of `{names}`"))
             }
         }
     });
@@ -110,5 +120,35 @@ impl ToNode for WebhookSpec {
             1 => self.url.to_node(),
             _ => Node::Object(body),
         }
+    }
+}
+
+/// A URL or an object; events of the job's family by short or full name.
+impl FieldType for WebhookSpec {
+    type Bounds = Family;
+
+    const HINT: &'static str = Url::HINT;
+
+    fn schema(family: Family) -> Schema {
+        Schema::OneOf(vec![
+            Url::schema(()),
+            Schema::Object(Self::NAME, Self::fields(family)),
+        ])
+    }
+
+    fn from_slot(slot: Slot<'_>, family: Family) -> Option<Self> {
+        slot.object_or("url", |f| {
+            let url = f.value("url", ());
+            Self {
+                url: f.required("url", url, Url::HINT),
+                headers: f.value("headers", ()).unwrap_or_default(),
+                metadata: f.value("metadata", ()),
+                events: read_events(f, family),
+            }
+        })
+    }
+
+    fn placeholder() -> Self {
+        Self::new(Url::placeholder())
     }
 }

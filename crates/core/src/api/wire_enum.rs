@@ -68,6 +68,22 @@ macro_rules! wire_enum {
                 $crate::api::body::ToNode::to_node(self.as_str())
             }
         }
+
+        impl $crate::api::fields::FieldType for $name {
+            type Bounds = ();
+
+            fn schema((): ()) -> $crate::api::fields::Schema {
+                $crate::api::fields::Schema::Word(<$name as $crate::api::wire_enum::WireEnum>::WORDS)
+            }
+
+            fn from_slot(slot: $crate::api::fields::Slot<'_>, (): ()) -> Option<Self> {
+                slot.word()
+            }
+
+            fn placeholder() -> Self {
+                <$name as $crate::api::wire_enum::WireEnum>::ALL[0]
+            }
+        }
     };
 }
 

@@ -433,12 +433,4 @@ fn absent_options_have_their_conditional_defaults() {
     assert_eq!(read(json!({"lockdown": true})).max_age_ms(), 63_072_000_000);
     assert_eq!(read(json!({"minAge": 5})).max_age_ms(), 63_072_000_000);
     assert_eq!(read(json!({"lockdown": true, "maxAge": 5})).max_age_ms(), 5);
-    for browser in [
-        json!({"waitFor": 1}),
-        json!({"mobile": true}),
-        json!({"formats": ["screenshot"]}),
-    ] {
-        assert!(read(browser).forces_browser());
-    }
-    assert!(!read(json!({"formats": ["markdown", "links"]})).forces_browser());
 }

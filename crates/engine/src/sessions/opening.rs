@@ -62,7 +62,12 @@ impl Inner {
             return Err(Refusal::OtherTeam.into());
         }
         let replay = Replay::of(&origin, clock::now())?;
-        check_task(self.sessions.browsers()?, &request.task, self.config.llm.as_ref()).await?;
+        check_task(
+            self.sessions.browsers()?,
+            &request.task(),
+            self.config.llm.as_ref(),
+        )
+        .await?;
         if let Some(existing) = &request.existing_session_id {
             return self.take_over(who, existing, scrape, &replay).await;
         }

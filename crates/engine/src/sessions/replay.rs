@@ -1,6 +1,6 @@
 //! Reads the request of a stored scrape, so that it can be repeated.
 
-use harvestman_core::api::batch::StoredBatch;
+use harvestman_core::api::batch::BatchOptions;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
@@ -54,7 +54,7 @@ impl Replay {
                 (None, request.scrape_options)
             }
             JobKind::BatchScrape => {
-                let StoredBatch(request) = StoredBatch::from_json(request).map_err(unreadable)?;
+                let request = BatchOptions::from_json(request).map_err(unreadable)?;
                 (None, request.options)
             }
             JobKind::Map

@@ -1,14 +1,13 @@
 //! The tools: a request of the API each, and two that look after jobs. What a request takes is told by the core.
 
 use harvestman_core::api::command::RequestCommand;
-use harvestman_core::api::fields::{Field, FieldKind};
+use harvestman_core::api::fields::{References, object_schema};
 use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::ids::JobId;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::limits;
-use crate::request::help;
 use crate::request::job::{is_cancelled, is_job, streams};
 use crate::request::output::{Essence, essence};
 use crate::request::remote::{Remote, told};
@@ -65,28 +64,16 @@ pub(super) fn list() -> Vec<Value> {
 }
 
 fn request(command: RequestCommand) -> Value {
-    let properties: Map<String, Value> = command
-        .fields()
-        .iter()
-        .filter_map(|field| {
-            Some((
-                field.name.to_owned(),
-                schema(field, help::of(command, field.name)?),
-            ))
-        })
-        .collect();
     let description = match command {
-        command if streams(command) => "; starts a job and answers with its id",
-        command if is_job(command) => {
-            "; answers with the result, or with the id of the job if that takes long"
-        }
+        command if streams(command) => "; starts a job and returns its id",
+        command if is_job(command) => "; returns the result, or the id of the job if that takes long",
         _ => "",
     };
-    let description = format!("{}{description}", help::about(command));
-    // An extract can do with a prompt alone.
-    let required = [command.subject()];
-    let required = &required[..usize::from(command != RequestCommand::Extract)];
-    tool(&command.tool(), &description, Value::Object(properties), required)
+    json!({
+        "name": command.tool(),
+        "description": format!("{}{description}", command.summary()),
+        "inputSchema": object_schema(&command.fields(), References::Inline, false),
+    })
 }
 
 fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
@@ -95,20 +82,6 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
         "description": description,
         "inputSchema": { "type": "object", "properties": properties, "required": required },
     })
-}
-
-fn schema(field: &Field, description: &str) -> Value {
-    let mut schema = match field.kind {
-        FieldKind::Any => json!({}),
-        FieldKind::Bool => json!({ "type": "boolean" }),
-        FieldKind::Number => json!({ "type": "number" }),
-        FieldKind::Text => json!({ "type": "string" }),
-        FieldKind::Word(words) => json!({ "type": "string", "enum": words }),
-        FieldKind::List => json!({ "type": "array", "items": {} }),
-        FieldKind::Object => json!({ "type": "object" }),
-    };
-    schema["description"] = description.into();
-    schema
 }
 
 impl Tool {
@@ -216,7 +189,7 @@ mod tests {
         assert_eq!(tools.len(), RequestCommand::ALL.len() + 2);
         for tool in &tools {
             let schema = &tool["inputSchema"];
-            for name in schema["required"].as_array().unwrap() {
+            for name in schema["required"].as_array().into_iter().flatten() {
                 assert!(schema["properties"][name.as_str().unwrap()].is_object(), "{tool}");
             }
             for (name, property) in schema["properties"].as_object().unwrap() {
@@ -228,7 +201,8 @@ mod tests {
             .find(|tool| tool["name"] == "harvestman_crawl")
             .unwrap();
         let properties = &crawl["inputSchema"]["properties"];
-        assert_eq!(properties["limit"]["type"], "number");
+        assert_eq!(properties["limit"]["type"], "integer");
+        assert_eq!(properties["includePaths"]["items"]["type"], "string");
         assert_eq!(properties["sitemap"]["enum"], json!(["skip", "include", "only"]));
         assert!(properties["fastMode"].is_null());
     }

@@ -2,7 +2,6 @@
 
 use clap::{Arg, ArgMatches};
 use harvestman_core::api::Wire;
-use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::fields::Field;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::options::ScrapeOptions;
@@ -10,7 +9,7 @@ use harvestman_core::scrape::{Capabilities, check_supported};
 use serde_json::Value;
 
 use crate::offline::Usage;
-use crate::request::{flags, help};
+use crate::request::flags;
 
 /// Options that have an effect without a server.
 const OPTIONS: &[&str] = &[
@@ -26,10 +25,9 @@ const OPTIONS: &[&str] = &[
 
 /// Returns the flags.
 pub(super) fn arguments() -> impl Iterator<Item = Arg> {
-    fields().into_iter().map(|field| {
-        let help = help::of(RequestCommand::Scrape, field.name);
-        flags::argument(field, help).help_heading("Scrape options")
-    })
+    fields()
+        .into_iter()
+        .map(|field| flags::argument(&field).help_heading("Scrape options"))
 }
 
 fn fields() -> Vec<Field> {

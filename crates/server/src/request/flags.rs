@@ -26,31 +26,30 @@ pub(super) fn arguments(command: RequestCommand) -> Vec<Arg> {
     let fields = command.fields();
     let is_list = fields
         .iter()
-        .any(|field| field.name == subject && field.kind == FieldKind::List);
+        .any(|field| field.name == subject && field.kind() == FieldKind::List);
     let (name, most) = match (subject, is_list) {
         ("url", _) => ("URL", 1),
         (_, true) => ("URL", usize::MAX),
         _ => ("WORDS", usize::MAX),
     };
+    let about = fields.iter().find(|field| field.name == subject).map(help::of);
     let positional = Arg::new(SUBJECT)
         .value_name(name)
         .num_args(1..=most)
         .conflicts_with(id(subject))
-        .help(help::of(command, subject).unwrap_or_default());
+        .help(about.unwrap_or_default());
     let body = Arg::new(BODY)
         .long(BODY)
         .value_name("FILE|-|JSON")
         .allow_hyphen_values(true)
         .help("The request as JSON: its text, a file, or - for standard input; flags replace what it says");
-    let flags = fields
-        .iter()
-        .map(|field| argument(*field, help::of(command, field.name)));
+    let flags = fields.iter().map(argument);
     [positional, body].into_iter().chain(flags).collect()
 }
 
-/// The flag of a field. One without help is accepted all the same.
-pub(crate) fn argument(field: Field, help: Option<&'static str>) -> Arg {
-    let name = match field.kind {
+/// Returns the flag of a field. A hidden field has one too, which the help does not show.
+pub(crate) fn argument(field: &Field) -> Arg {
+    let name = match field.kind() {
         FieldKind::Any => "TEXT|JSON".to_owned(),
         FieldKind::Bool => "true|false".to_owned(),
         FieldKind::Number => "NUMBER".to_owned(),
@@ -59,7 +58,7 @@ pub(crate) fn argument(field: Field, help: Option<&'static str>) -> Arg {
         FieldKind::List => "LIST".to_owned(),
         FieldKind::Object => "JSON".to_owned(),
     };
-    let action = match field.kind {
+    let action = match field.kind() {
         FieldKind::List => ArgAction::Append,
         _ => ArgAction::Set,
     };
@@ -69,8 +68,8 @@ pub(crate) fn argument(field: Field, help: Option<&'static str>) -> Arg {
         .action(action)
         .allow_hyphen_values(true)
         .help_heading("Request")
-        .hide(help.is_none())
-        .help(help.unwrap_or_default())
+        .hide(field.hidden)
+        .help(help::of(field))
 }
 
 /// The name of a field's argument, which is that of a setting where both have the same flag.
@@ -82,7 +81,7 @@ fn id(field: &str) -> String {
 pub(crate) fn said(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
     let value = |field: &Field| {
         let texts = given.get_many::<String>(&id(field.name))?.map(String::as_str);
-        Some((field.name.to_owned(), flag::value(field.kind, texts)))
+        Some((field.name.to_owned(), flag::value(field.kind(), texts)))
     };
     fields.iter().filter_map(value).collect()
 }
@@ -103,7 +102,7 @@ pub(super) fn body(command: RequestCommand, given: &ArgMatches) -> anyhow::Resul
     if let Some(words) = given.get_many::<String>(SUBJECT) {
         let subject = fields.iter().find(|field| field.name == command.subject());
         let words: Vec<&str> = words.map(String::as_str).collect();
-        let value = match subject.map(|field| field.kind) {
+        let value = match subject.map(Field::kind) {
             Some(FieldKind::List) => Value::from(words),
             _ => Value::from(words.join(" ")),
         };

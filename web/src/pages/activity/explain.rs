@@ -49,13 +49,10 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
                 None => error_of(&client, &asked).await,
             };
             known.try_set(Known::Error(error.clone()));
-            let request = DocsSearchRequest {
-                question: format!(
-                    "A {} call ended with this error: {error} What does it mean, and what can I do about it?",
-                    asked.endpoint
-                ),
-                ..Default::default()
-            };
+            let request = DocsSearchRequest::new(format!(
+                "A {} call ended with this error: {error} What does it mean, and what can I do about it?",
+                asked.endpoint
+            ));
             let answer = client.docs_search(&request).await;
             if question.try_get_untracked().flatten() != Some(asked) {
                 return;

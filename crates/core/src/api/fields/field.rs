@@ -1,15 +1,138 @@
-//! What a request type tells of its own fields: their names, and which JSON each takes.
+//! The field table of a request: what each field is called, takes, means and defaults to. Command line flags, tool
+//! schemas, forms, the guide's tables, TypeScript types and the OpenAPI document are made of it.
 
-/// One field of a body.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+use serde_json::{Map, Value, json};
+
+use crate::api::body::Node;
+use crate::api::fields::schema::{References, Schema};
+
+/// One field of a request body.
+#[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// Its name on the wire.
     pub name: &'static str,
-    /// What it takes.
-    pub kind: FieldKind,
+    /// What it is for: one sentence.
+    pub help: &'static str,
+    /// The JSON that it takes.
+    pub schema: Schema,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What an absent field means; none where absence has a meaning of its own.
+    pub default: Option<Node>,
+    /// Its name in forms, where that is not [`Field::name`] in words; see [`Field::label`].
+    pub label: Option<&'static str>,
+    /// Unit of its value.
+    pub unit: Option<&'static str>,
+    /// A typical value, as JSON.
+    pub example: Option<&'static str>,
+    /// The first version that has it.
+    pub since: &'static str,
+    /// Accepted for the sake of other clients, without effect, and shown nowhere.
+    pub hidden: bool,
 }
 
-/// The JSON that a field takes.
+impl Field {
+    /// Returns an optional field without a default.
+    pub fn new(name: &'static str, help: &'static str, schema: Schema) -> Self {
+        Self {
+            name,
+            help,
+            schema,
+            required: false,
+            default: None,
+            label: None,
+            unit: None,
+            example: None,
+            since: "0.1.0",
+            hidden: false,
+        }
+    }
+
+    /// Returns its name in forms.
+    pub fn label(&self) -> String {
+        if let Some(label) = self.label {
+            return label.to_owned();
+        }
+        let mut label = String::with_capacity(self.name.len() + 4);
+        for (index, c) in self.name.char_indices() {
+            match c {
+                _ if index == 0 => label.push(c.to_ascii_uppercase()),
+                _ if c.is_ascii_uppercase() => {
+                    label.push(' ');
+                    label.push(c.to_ascii_lowercase());
+                }
+                _ => label.push(c),
+            }
+        }
+        label
+    }
+
+    /// Returns the field that a path such as `location.country` names, below these fields.
+    pub fn find(fields: &[Field], path: &str) -> Option<Field> {
+        let (name, rest) = path
+            .split_once('.')
+            .map_or((path, None), |(name, rest)| (name, Some(rest)));
+        let field = fields.iter().find(|field| field.name == name)?;
+        match rest {
+            None => Some(field.clone()),
+            Some(rest) => Self::find(field.schema.object()?, rest),
+        }
+    }
+
+    /// Returns the kind of JSON that it takes.
+    pub fn kind(&self) -> FieldKind {
+        self.schema.kind()
+    }
+
+    /// Returns its JSON Schema with description, default and example.
+    pub fn json_schema(&self, references: References) -> Value {
+        let mut schema = self.schema.to_json(references);
+        if let Value::Object(schema) = &mut schema {
+            let mut put = |name: &str, value: Value| schema.insert(name.to_owned(), value);
+            if !self.help.is_empty() {
+                let unit = self.unit.map(|unit| format!(" Unit: {unit}."));
+                put(
+                    "description",
+                    format!("{}{}", self.help, unit.unwrap_or_default()).into(),
+                );
+            }
+            if let Some(default) = self
+                .default
+                .as_ref()
+                .and_then(|node| serde_json::to_value(node).ok())
+            {
+                put("default", default);
+            }
+            if let Some(example) = self
+                .example
+                .and_then(|text| serde_json::from_str::<Value>(text).ok())
+            {
+                put("examples", json!([example]));
+            }
+        }
+        schema
+    }
+}
+
+/// Returns the JSON Schema of an object with these fields. It allows no others; hidden fields are left out unless
+/// `with_hidden` says otherwise.
+pub fn object_schema(fields: &[Field], references: References, with_hidden: bool) -> Value {
+    let shown = || fields.iter().filter(|field| with_hidden || !field.hidden);
+    let properties: Map<String, Value> = shown()
+        .map(|field| (field.name.to_owned(), field.json_schema(references)))
+        .collect();
+    let required: Vec<&str> = shown()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// The kind of JSON that a field takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {
     /// More than one type, for example a string or an object.

@@ -87,7 +87,7 @@ fn enums_formats_and_bounds_are_checked() {
             (json!({"f": 3}), "/f must be less than 3."),
             (json!({"f": 1.2}), "/f must be a multiple"),
             (json!({"g": "2026-01-31"}), "/g must have"),
-            (json!({"h": [1, 1]}), "/h must have no item twice."),
+            (json!({"h": [1, 1]}), "/h must not have duplicate items."),
             (json!({"h": [2]}), "/h does not contain"),
             (json!({"i": "nobody"}), "/i must have"),
         ],

@@ -1,0 +1,271 @@
+//! The types that fields of requests have: how each is read, and which JSON it takes.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+use url::Url;
+use uuid::Uuid;
+
+use super::schema::Schema;
+use super::slot::{Decimal, Slot};
+use crate::api::body::ToNode;
+use crate::api::header_field;
+use crate::api::url_field::TargetUrl;
+use crate::ids::JobId;
+
+/// A type that a field of a request can have.
+pub trait FieldType: Sized + ToNode {
+    /// What limits its values beside the type itself.
+    type Bounds;
+
+    /// What is missing where a required field is absent: the rest of "is required: give ...".
+    const HINT: &'static str = "a value";
+
+    /// Returns the JSON that it takes.
+    fn schema(bounds: Self::Bounds) -> Schema;
+
+    /// Reads it, or notes a problem.
+    fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self>;
+
+    /// Returns what stands in for a value that could not be read; it never leaves the reader.
+    fn placeholder() -> Self;
+}
+
+impl FieldType for bool {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        Schema::Boolean
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.bool()
+    }
+
+    fn placeholder() -> Self {
+        false
+    }
+}
+
+impl FieldType for u64 {
+    type Bounds = RangeInclusive<u64>;
+
+    const HINT: &'static str = "a whole number";
+
+    fn schema(range: Self::Bounds) -> Schema {
+        Schema::Integer(range)
+    }
+
+    fn from_slot(slot: Slot<'_>, range: Self::Bounds) -> Option<Self> {
+        slot.integer(range)
+    }
+
+    fn placeholder() -> Self {
+        0
+    }
+}
+
+/// Larger than 32 bits counts as the largest.
+impl FieldType for u32 {
+    type Bounds = RangeInclusive<u64>;
+
+    const HINT: &'static str = u64::HINT;
+
+    fn schema(range: Self::Bounds) -> Schema {
+        Schema::Integer(range)
+    }
+
+    fn from_slot(slot: Slot<'_>, range: Self::Bounds) -> Option<Self> {
+        let value = slot.integer(range)?;
+        Some(Self::try_from(value).unwrap_or(Self::MAX))
+    }
+
+    fn placeholder() -> Self {
+        0
+    }
+}
+
+impl FieldType for f64 {
+    type Bounds = Decimal;
+
+    const HINT: &'static str = "a number";
+
+    fn schema(bounds: Decimal) -> Schema {
+        Schema::Number(bounds)
+    }
+
+    fn from_slot(slot: Slot<'_>, bounds: Decimal) -> Option<Self> {
+        slot.number(bounds)
+    }
+
+    fn placeholder() -> Self {
+        0.0
+    }
+}
+
+/// Bounds in characters.
+impl FieldType for String {
+    type Bounds = RangeInclusive<usize>;
+
+    const HINT: &'static str = "a string";
+
+    fn schema(chars: Self::Bounds) -> Schema {
+        Schema::Text(chars)
+    }
+
+    fn from_slot(slot: Slot<'_>, chars: Self::Bounds) -> Option<Self> {
+        slot.string(chars)
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+/// Bounds of the length, and of each element.
+impl<T: FieldType> FieldType for Vec<T>
+where
+    T::Bounds: Clone,
+{
+    type Bounds = (RangeInclusive<usize>, T::Bounds);
+
+    const HINT: &'static str = "an array";
+
+    fn schema((count, each): Self::Bounds) -> Schema {
+        Schema::List(Box::new(T::schema(each)), count)
+    }
+
+    fn from_slot(slot: Slot<'_>, (count, each): Self::Bounds) -> Option<Self> {
+        slot.array(count, |slot| T::from_slot(slot, each.clone()))
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+/// An object with any keys.
+impl FieldType for Map<String, Value> {
+    type Bounds = ();
+
+    const HINT: &'static str = "an object";
+
+    fn schema((): ()) -> Schema {
+        Schema::Map(Box::new(Schema::Any))
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.map()
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+/// Any JSON.
+impl FieldType for Value {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        Schema::Any
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        Some(slot.any())
+    }
+
+    fn placeholder() -> Self {
+        Self::Null
+    }
+}
+
+/// Headers of requests or deliveries.
+impl FieldType for BTreeMap<String, String> {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        Schema::Map(Box::new(Schema::Text(0..=usize::MAX)))
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        header_field::from_slot(slot)
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
+    }
+}
+
+impl FieldType for TargetUrl {
+    type Bounds = ();
+
+    const HINT: &'static str = "a URL such as https://example.com";
+
+    fn schema((): ()) -> Schema {
+        Schema::Formatted("uri-reference")
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.url()
+    }
+
+    fn placeholder() -> Self {
+        Self::placeholder()
+    }
+}
+
+impl FieldType for Url {
+    type Bounds = ();
+
+    const HINT: &'static str = TargetUrl::HINT;
+
+    fn schema((): ()) -> Schema {
+        TargetUrl::schema(())
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        Some(slot.url()?.url)
+    }
+
+    fn placeholder() -> Self {
+        TargetUrl::placeholder().url
+    }
+}
+
+impl FieldType for Uuid {
+    type Bounds = ();
+
+    const HINT: &'static str = "a UUID";
+
+    fn schema((): ()) -> Schema {
+        Schema::Formatted("uuid")
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.uuid()
+    }
+
+    fn placeholder() -> Self {
+        Self::nil()
+    }
+}
+
+impl FieldType for JobId {
+    type Bounds = ();
+
+    const HINT: &'static str = Uuid::HINT;
+
+    fn schema((): ()) -> Schema {
+        Uuid::schema(())
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        slot.uuid().map(Self)
+    }
+
+    fn placeholder() -> Self {
+        Self(Uuid::nil())
+    }
+}

@@ -1,0 +1,39 @@
+//! `#[derive(Request)]`: one declaration of a request body gives its strict reader, its sparse writer and its field
+//! table. The traits that it implements, and what the tables are used for, are in `harvestman_core::api::fields`.
+//!
+//! On the struct, `#[request(...)]` takes:
+//! - `check = path`: a `fn(&mut Self, &mut Fields)` that runs after all fields were read, for rules between fields;
+//! - `refuse = path`: a `fn(&Value) -> Result<(), ApiError>` that runs before a body is read;
+//! - `ignored("a", "b")`: booleans that other servers know; accepted without effect.
+//!
+//! On a field, `#[field(...)]` takes:
+//! - `name = "redactPII"`: its name on the wire; by default the identifier in camel case;
+//! - `bounds = expression`: limits of its value, of the type's `FieldType::Bounds`;
+//! - `default = expression`: what an absent field means; by default the type's `Default`;
+//! - `required`, `required = "the rest of \"give ...\""`: the field cannot be absent;
+//! - `empty_is_absent`: an empty string counts as absent;
+//! - `read = path`: a `fn(&mut Fields) -> Option<T>` that reads the field instead of its type;
+//! - `manual`: `check` reads the field; `skip`: the field is not on the wire;
+//! - `flatten`: the fields of the inner request stand beside those of this one;
+//! - `effective = path`: a `fn(&Self) -> impl ToNode` with the value that applies, where it is not the one sent;
+//! - `unlisted`: not among the options that a job reports;
+//! - `label = "Page limit"`: its name in forms, where that is not its name in words;
+//! - `unit = "ms"`, `example = "JSON"`, `since = "0.1.0"`: for people;
+//! - `hidden`: accepted, and shown nowhere.
+//!
+//! The first paragraph of the doc comment is the help of the field. `Option<T>` makes a field optional.
+
+mod attributes;
+mod expand;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Implements `Wire` with its reader, writer and field table; see the module documentation.
+#[proc_macro_derive(Request, attributes(request, field))]
+pub fn derive_request(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand::request(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_the_answer_changes_the_key() {
+    fn options_that_change_the_response_change_the_key() {
         let key = |url: &str, body: Value| CacheKey::of_page(&Url::parse(url).unwrap(), &options(body));
         let plain = key("http://site.test/a", json!({}));
         for (url, same) in [
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_successes_are_kept() {
+    fn only_plain_successes_are_cached() {
         assert!(keeps(&options(json!({})), 200) && keeps(&options(json!({"maxAge": 0})), 203));
         assert!(!keeps(&options(json!({})), 404) && !keeps(&options(json!({})), 503));
         for body in [

@@ -225,7 +225,7 @@ fn a_warning_names_the_child_rule_if_only_one_page_is_left() {
         &json!({"web": web, "request": {"url": "http://site.test/docs", "limit": 1}}),
         4,
     );
-    assert!(trace.store.warnings.is_empty(), "one page was asked for");
+    assert!(trace.store.warnings.is_empty(), "the request asks for one page");
     let request = json!({"url": "http://site.test/docs", "crawlEntireDomain": true});
     let trace = crawl(&json!({"web": web, "request": request}), 4);
     assert!(trace.store.warnings.is_empty() && trace.store.completed == 3);

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreachable_file_is_asked_for_three_times() {
+    fn an_unreachable_file_is_fetched_three_times() {
         let host = HostKey::from("http://site.test");
         let mut hosts = Hosts::new(false);
         hosts.want(&host, Timestamp(0));
@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(
                 hosts.answer(&host, RobotsOutcome::Missing, Timestamp(at)),
                 None,
-                "not asked for"
+                "not in flight"
             );
         }
         assert!(hosts.is_unreachable(&host));

@@ -136,7 +136,7 @@ async fn requests_of_the_same_time_do_without_h2() {
 }
 
 #[tokio::test]
-async fn a_request_that_waits_for_another_goes_on_when_that_one_gives_up() {
+async fn a_waiting_request_continues_if_the_one_before_gives_up() {
     let (acceptor, _) = acceptor("127.0.0.1", &[b"h2"]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -190,7 +190,7 @@ async fn no_more_streams_are_opened_than_the_server_takes() {
 }
 
 #[tokio::test]
-async fn a_refused_stream_is_sent_again_elsewhere_whatever_the_method() {
+async fn a_refused_stream_is_retried_elsewhere_for_any_method() {
     for first_requests in [0, 1] {
         let server = H2Server::start(move |number, stream| async move {
             let mut connection = handshake(stream).await;
@@ -431,7 +431,7 @@ async fn floods_within_the_limits_end_with_the_deadline() {
     for (what, again) in [
         ("pings", frame(PING, 0, 0, &[0; 8])),
         ("settings", frame(SETTINGS, 0, 0, &[])),
-        ("interim answers", interim),
+        ("interim responses", interim),
     ] {
         assert_eq!(flooded(Vec::new(), again).await, FetchError::Timeout, "{what}");
     }

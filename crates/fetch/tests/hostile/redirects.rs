@@ -43,7 +43,7 @@ async fn loops_and_endless_chains_end() {
 async fn another_origin_gets_neither_authorization_nor_cookies() {
     let other = Server::start(|seen| match seen.path() {
         "/" => Answer::Keep(ok("end")),
-        _ => panic!("not asked for"),
+        _ => panic!("unexpected request"),
     })
     .await;
     let target = other.url("/").to_string();

@@ -385,7 +385,7 @@ async fn a_failed_provider_is_reported() {
         answer.error()
     );
     assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
-    assert_eq!(silent.asked().len(), 2, "a temporary failure is retried once");
+    assert_eq!(silent.asked().len(), 2, "a transient failure is retried once");
     assert_eq!(server.get("/ready").await.ok()["search"], "unavailable");
 
     let odd = JsonService::start(|asked| match asked.query["categories"].as_str() {

@@ -198,7 +198,7 @@ impl JobFeed {
                     self.lost.set(false);
                     return Some(answer);
                 }
-                Err(error) if error.is_passing() => {
+                Err(error) if error.is_transient() => {
                     console.note(&error);
                     self.lost.set(true);
                     console.rest(retry_ms).await;
@@ -427,7 +427,7 @@ impl JobFeed {
             match answer {
                 Ok(errors) if self.errors.with_untracked(|known| *known != errors) => self.errors.set(errors),
                 Ok(_) => {}
-                Err(error) if error.is_passing() => {}
+                Err(error) if error.is_transient() => {}
                 Err(_) => return,
             }
             let job = console.client().console_job(self.id).await;

@@ -53,7 +53,7 @@ pub enum BrowserError {
 
 impl BrowserError {
     /// Returns whether another attempt may succeed.
-    pub fn passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(self, Self::Gone | Self::Crashed | Self::Timeout)
     }
 }

@@ -83,7 +83,7 @@ impl ClientError {
     }
 
     /// Returns whether the same call may succeed later: no response, a server error, or a rate limit.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             ClientError::Network(_) => true,
             ClientError::Api { status, .. } | ClientError::Unreadable { status, .. } => {
@@ -122,7 +122,7 @@ mod tests {
         let api = error.api().unwrap();
         assert_eq!(api.code, ErrorCode::BadRequest);
         assert_eq!(api.details.as_ref().unwrap()[0]["path"][0], "limit");
-        assert!(!error.is_passing());
+        assert!(!error.is_transient());
     }
 
     #[test]
@@ -141,6 +141,6 @@ mod tests {
     fn an_error_page_of_a_proxy_is_not_an_api_error() {
         let error = ClientError::from_answer(502, None, "<html>Bad gateway</html>");
         assert_eq!(error.api(), None);
-        assert!(error.is_passing());
+        assert!(error.is_transient());
     }
 }

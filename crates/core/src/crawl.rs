@@ -185,7 +185,7 @@ pub struct FetchFailure {
     pub message: String,
     /// Whether a retry may help: true for timeouts, resets and refused connections; false for DNS,
     /// TLS and unsafe targets.
-    pub passing: bool,
+    pub transient: bool,
 }
 
 /// Actions for the driver.

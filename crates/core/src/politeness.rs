@@ -174,7 +174,7 @@ pub fn backoff_ms(attempts: u32, retry_after_ms: Option<u64>) -> Option<u64> {
 }
 
 /// Returns whether a page with this status may succeed later.
-pub fn is_passing_status(status: u16) -> bool {
+pub fn is_transient_status(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504)
 }
 

@@ -55,7 +55,7 @@ fn found_on_is_the_page_with_the_first_link() {
 #[test]
 fn an_unreachable_start_page_with_nothing_else_fails_the_job() {
     let case =
-        json!({"web": {"http://site.test/": {"fail": "passing"}}, "request": {"url": "http://site.test/"}});
+        json!({"web": {"http://site.test/": {"fail": "transient"}}, "request": {"url": "http://site.test/"}});
     let trace = crawl(&case, 4);
     assert!(failure(&trace).contains("cannot fetch the start page http://site.test/. no answer"));
     assert_eq!(

@@ -189,7 +189,7 @@ impl BrowserPages {
             return known.into();
         }
         ScrapeFailure {
-            passing: error.passing(),
+            transient: error.is_transient(),
             unreachable: false,
             error: ApiError::from(error),
         }

@@ -305,21 +305,21 @@ impl Driver {
                 let work = async move {
                     locating.await;
                     let id = clock::new_scrape_id();
-                    let failed = |error: ApiError, passing| {
+                    let failed = |error: ApiError, transient| {
                         PageOutcome::Failed(FetchFailure {
                             id,
                             code: error.code,
                             message: error.message,
-                            passing,
+                            transient,
                         })
                     };
                     let reserved = match inner.budget.reserve(&inner.store, team).await {
                         Ok(reserved) => reserved,
                         Err(error) => {
-                            let passing = error.code != ErrorCode::InsufficientCredits;
+                            let transient = error.code != ErrorCode::InsufficientCredits;
                             return Input::PageFetched {
                                 key: task.key,
-                                outcome: failed(error, passing),
+                                outcome: failed(error, transient),
                             };
                         }
                     };
@@ -467,7 +467,7 @@ fn panicked(id: ScrapeId) -> PageOutcome {
         id,
         code: ErrorCode::Unknown,
         message,
-        passing: false,
+        transient: false,
     })
 }
 

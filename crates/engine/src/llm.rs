@@ -213,7 +213,7 @@ impl Llm {
             }
             let wait = failure.wait.unwrap_or(pause);
             let last = attempt == limits::LLM_ATTEMPTS || wait > limits::LLM_RETRY_MAX;
-            if !failure.passing || last || Instant::now() + wait >= deadline {
+            if !failure.transient || last || Instant::now() + wait >= deadline {
                 return Err(failure.error);
             }
             tracing::debug!(attempt, error = %failure.error, "retrying a request to the language model");
@@ -245,12 +245,12 @@ impl Llm {
         if (200..300).contains(&answer.status) {
             return wire::reply(&answer.body).map_err(|why| Failure {
                 error: LlmError::Unreadable(why),
-                passing: true,
+                transient: true,
                 wait: None,
             });
         }
         Err(Failure {
-            passing: matches!(answer.status, 408 | 409 | 429 | 500..=599),
+            transient: matches!(answer.status, 408 | 409 | 429 | 500..=599),
             wait: retry_after_ms(&answer.headers, SystemTime::now()).map(Duration::from_millis),
             error: LlmError::Refused {
                 status: answer.status,
@@ -264,23 +264,23 @@ impl Llm {
 struct Failure {
     error: LlmError,
     /// Whether another attempt may succeed.
-    passing: bool,
+    transient: bool,
     /// How long the endpoint asks clients to wait.
     wait: Option<Duration>,
 }
 
 impl From<FetchError> for Failure {
     fn from(error: FetchError) -> Self {
-        let passing = matches!(
+        let transient = matches!(
             error,
-            FetchError::Connect { .. } | FetchError::Reset { .. } | FetchError::Dns { passing: true, .. }
+            FetchError::Connect { .. } | FetchError::Reset { .. } | FetchError::Dns { transient: true, .. }
         );
         Self {
             error: match error {
                 FetchError::Timeout => LlmError::Timeout,
                 error => LlmError::Unreachable(error.to_string()),
             },
-            passing,
+            transient,
             wait: None,
         }
     }

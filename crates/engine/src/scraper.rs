@@ -62,7 +62,7 @@ pub(crate) struct Target<'u> {
 pub(crate) struct ScrapeFailure {
     pub(crate) error: ApiError,
     /// Another attempt may succeed.
-    pub(crate) passing: bool,
+    pub(crate) transient: bool,
     /// The connection failed, so another scheme may work.
     pub(crate) unreachable: bool,
 }
@@ -343,7 +343,7 @@ impl Scraper {
                     id,
                     code: failure.error.code,
                     message: failure.error.message,
-                    passing: failure.passing,
+                    transient: failure.transient,
                 });
                 (failed, Taken::default())
             }
@@ -385,7 +385,7 @@ impl ScrapeFailure {
     fn final_(error: ApiError) -> Self {
         Self {
             error,
-            passing: false,
+            transient: false,
             unreachable: false,
         }
     }
@@ -393,7 +393,7 @@ impl ScrapeFailure {
     fn of_store(error: StoreError) -> Self {
         Self {
             error: unavailable(&error),
-            passing: true,
+            transient: true,
             unreachable: false,
         }
     }
@@ -405,7 +405,7 @@ impl ScrapeFailure {
         );
         Self {
             error,
-            passing: true,
+            transient: true,
             unreachable: false,
         }
     }
@@ -432,7 +432,7 @@ impl From<FetchError> for ScrapeFailure {
     fn from(error: FetchError) -> Self {
         Self {
             unreachable: error.before_answer(),
-            passing: error.passing(),
+            transient: error.is_transient(),
             error: ApiError::new(error.code(), error.to_string()),
         }
     }

@@ -110,7 +110,7 @@ impl SiteFiles {
                 id: clock::new_scrape_id(),
                 code: error.code(),
                 message: error.to_string(),
-                passing: error.passing(),
+                transient: error.is_transient(),
             }),
             Err(error) => RobotsOutcome::Unreachable(error.to_string()),
         }

@@ -248,7 +248,7 @@ mod tests {
         let turn = Turn::of_call(slots, asker(), None);
         let deadline = Instant::now() + Duration::from_millis(20);
         let failure = turn.browser(0, deadline).await.unwrap_err();
-        assert!(failure.passing && Instant::now() >= deadline);
+        assert!(failure.transient && Instant::now() >= deadline);
     }
 
     #[tokio::test]

@@ -296,14 +296,14 @@ impl Shared {
                     .unwrap_or(Err(ResolveError::Failed))
                     .map_err(|error| FetchError::Dns {
                         host: name.clone(),
-                        passing: error == ResolveError::Failed,
+                        transient: error == ResolveError::Failed,
                     })?
             }
         };
         if answers.len() > limits::MAX_ADDRESSES {
             return Err(FetchError::Dns {
                 host: name,
-                passing: false,
+                transient: false,
             });
         }
         match self.guard.permitted(&name, port, &answers) {

@@ -12,12 +12,12 @@ pub enum FetchError {
     #[error("cannot send the request: {0}")]
     InvalidRequest(String),
     /// The host name does not resolve.
-    #[error("cannot resolve host `{host}`: {}", why_unresolved(.passing))]
+    #[error("cannot resolve host `{host}`: {}", why_unresolved(.transient))]
     Dns {
         /// The host name.
         host: String,
         /// Whether the name servers failed, so that the name may exist.
-        passing: bool,
+        transient: bool,
     },
     /// The target is not a public address, and the operator has not allowed it.
     #[error(
@@ -113,10 +113,10 @@ impl FetchError {
     }
 
     /// Returns whether the same request may succeed later.
-    pub fn passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             FetchError::Timeout | FetchError::Connect { .. } | FetchError::Reset { .. } => true,
-            FetchError::Dns { passing, .. } => *passing,
+            FetchError::Dns { transient, .. } => *transient,
             FetchError::InvalidRequest(_)
             | FetchError::Unsafe { .. }
             | FetchError::Tls { .. }
@@ -151,8 +151,8 @@ impl FetchError {
     }
 }
 
-fn why_unresolved(passing: &bool) -> &'static str {
-    if *passing {
+fn why_unresolved(transient: &bool) -> &'static str {
+    if *transient {
         "the name servers did not respond"
     } else {
         "no such name"

@@ -121,7 +121,7 @@ async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message)
     match view.input(input).await {
         Ok(Some(said)) => reply.send(text(&said)).await.is_ok(),
         Ok(None) => true,
-        Err(error) if error.passing() => {
+        Err(error) if error.is_transient() => {
             // The page may recover.
             tracing::debug!(%error, "input lost");
             !view.has_ended()

@@ -113,13 +113,13 @@ export async function calling(call, { signal, timeoutMs, retries, repeatable }) 
     } catch (failure) {
       signal?.throwIfAborted();
       if (limit?.aborted) throw new NetworkError({ code: 'TIMEOUT', message: `No response within ${timeoutMs} ms.` });
-      if (attempt >= retries || !isPassing(failure, repeatable)) throw toError(failure);
+      if (attempt >= retries || !isTransient(failure, repeatable)) throw toError(failure);
       await wait(pause(attempt, failure.retryAfterSeconds), signal);
     }
   }
 }
 
-function isPassing({ kind, status }, repeatable) {
+function isTransient({ kind, status }, repeatable) {
   if (kind === 'api' && status === 429) return true;
   return repeatable && (kind === 'network' || ((kind === 'api' || kind === 'unreadable') && status >= 500));
 }

@@ -94,7 +94,7 @@ async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome,
                 exchange.outcome.try_set(Outcome::Busy(Some(shown)));
                 pause = EXTRACT_LOOK_MS;
             }
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_transient() => {
                 console.note(&error);
                 pause = (pause * 2).min(RETRY_LONGEST_MS);
             }

@@ -193,7 +193,7 @@ fn owners_lost(admitted: &Admitted) -> FetchFailure {
             "the server stopped {} times while it processed this page; the page is not retried",
             admitted.attempts
         ),
-        passing: false,
+        transient: false,
     }
 }
 

@@ -177,12 +177,12 @@ impl Hosts {
             return None;
         };
         let tries = tries + 1;
-        let passing = match &outcome {
+        let transient = match &outcome {
             RobotsOutcome::Unreachable(_) => !self.ignore,
-            RobotsOutcome::HostFault(failure) => !self.ignore && failure.passing,
+            RobotsOutcome::HostFault(failure) => !self.ignore && failure.transient,
             RobotsOutcome::Found(_) | RobotsOutcome::Missing => false,
         };
-        if let Some(wait) = backoff_ms(tries, None).filter(|_| passing) {
+        if let Some(wait) = backoff_ms(tries, None).filter(|_| transient) {
             self.queue(host, tries, now + Duration::from_millis(wait));
             return Some(Answer::Again);
         }

@@ -15,7 +15,7 @@ use crate::crawl::{Crawl, FetchFailure, FetchedPage, PageOutcome, warnings};
 use crate::frontier::Entry;
 use crate::host::HostKey;
 use crate::ids::ScrapeId;
-use crate::politeness::{backoff_ms, is_passing_status};
+use crate::politeness::{backoff_ms, is_transient_status};
 use crate::scope::Verdict;
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
@@ -81,7 +81,7 @@ impl Crawl {
         }
         match outcome {
             PageOutcome::Page(page) => {
-                if is_passing_status(page.status) {
+                if is_transient_status(page.status) {
                     if let Some(wait) = quiet_ms(&page) {
                         self.frontier
                             .pause(&entry.host, now + Duration::from_millis(wait), now);
@@ -94,7 +94,7 @@ impl Crawl {
                 self.accept(now, entry, page);
             }
             PageOutcome::Failed(failure) => match backoff_ms(entry.tries + 1, None) {
-                Some(wait) if failure.passing => self.try_again(entry, now + Duration::from_millis(wait)),
+                Some(wait) if failure.transient => self.try_again(entry, now + Duration::from_millis(wait)),
                 _ => self.fail(entry.key, entry.url, entry.source, failure),
             },
         }

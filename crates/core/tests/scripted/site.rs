@@ -1,5 +1,5 @@
 //! Crawls a web described by a JSON value, in memory and on virtual time. The format is that of the shared cases,
-//! plus pages that fail (`fail`: `passing` or `final`), that fail or show their status only the first `times`,
+//! plus pages that fail (`fail`: `transient` or `final`), that fail or show their status only the first `times`,
 //! `retry_after_ms`, robots.txt files given as a number (unreadable that many times) or as an error code (the
 //! host is unreachable).
 
@@ -132,8 +132,8 @@ impl Site<'_> {
             }
             Value::Object(fault) => {
                 let code = ErrorCode::parse(fault["fault"].as_str().unwrap()).unwrap();
-                let passing = code == ErrorCode::SiteError;
-                RobotsOutcome::HostFault(failure(code, "no way to the host", passing))
+                let transient = code == ErrorCode::SiteError;
+                RobotsOutcome::HostFault(failure(code, "no way to the host", transient))
             }
             _ => RobotsOutcome::Missing,
         }
@@ -174,7 +174,7 @@ impl Site<'_> {
         let entry = &self.case["web"][url.as_str()];
         let faulty = entry["times"].as_u64().is_none_or(|times| asked <= times);
         if let (Some(fault), true) = (entry["fail"].as_str(), faulty) {
-            return failed("no answer", fault == "passing");
+            return failed("no answer", fault == "transient");
         }
         let (status, hrefs) = match entry {
             Value::Array(list) => (200, list.clone()),
@@ -203,15 +203,15 @@ impl Site<'_> {
     }
 }
 
-fn failed(message: &str, passing: bool) -> PageOutcome {
-    PageOutcome::Failed(failure(ErrorCode::SiteError, message, passing))
+fn failed(message: &str, transient: bool) -> PageOutcome {
+    PageOutcome::Failed(failure(ErrorCode::SiteError, message, transient))
 }
 
-fn failure(code: ErrorCode, message: &str, passing: bool) -> FetchFailure {
+fn failure(code: ErrorCode, message: &str, transient: bool) -> FetchFailure {
     FetchFailure {
         id: "00000000-0000-4000-8000-000000000000".parse().unwrap(),
         code,
         message: message.to_owned(),
-        passing,
+        transient,
     }
 }

@@ -296,12 +296,12 @@ impl World {
     pub(crate) fn robots(&mut self, key: &HostKey, agent: &str) -> RobotsOutcome {
         let asked = self.count(format!("robots {key}"));
         let url = key.robots_url().unwrap();
-        let fault = |passing| {
+        let fault = |transient| {
             RobotsOutcome::HostFault(FetchFailure {
                 id: ScrapeId(uuid::Uuid::from_u128(u128::from(asked))),
                 code: ErrorCode::SiteError,
                 message: HOST_FAULT.to_owned(),
-                passing,
+                transient,
             })
         };
         // A sitemap may be on a host that does not exist.
@@ -444,12 +444,12 @@ impl World {
     }
 }
 
-fn failed(id: ScrapeId, code: ErrorCode, passing: bool) -> PageOutcome {
+fn failed(id: ScrapeId, code: ErrorCode, transient: bool) -> PageOutcome {
     PageOutcome::Failed(FetchFailure {
         id,
         code,
         message: "scripted".to_owned(),
-        passing,
+        transient,
     })
 }
 

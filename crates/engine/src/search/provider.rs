@@ -222,8 +222,9 @@ impl Search {
             }
             let wait = retry_after_ms(&answer.headers, SystemTime::now())
                 .map_or(limits::SEARCH_RETRY, std::time::Duration::from_millis);
-            let passing = matches!(answer.status, 429 | 500..=599);
-            if repeated || !passing || wait > limits::SEARCH_RETRY_MAX || Instant::now() + wait >= deadline {
+            let transient = matches!(answer.status, 429 | 500..=599);
+            if repeated || !transient || wait > limits::SEARCH_RETRY_MAX || Instant::now() + wait >= deadline
+            {
                 return Err(SearchError::Refused(answer.status));
             }
             repeated = true;

@@ -302,7 +302,7 @@ async fn a_truncated_body_is_an_error() {
     ] {
         let error = fetch_one(move || Answer::Close(bytes.into())).await.unwrap_err();
         assert!(matches!(error, FetchError::Reset { .. }), "{bytes:?}: {error:?}");
-        assert!(error.passing());
+        assert!(error.is_transient());
     }
 }
 

@@ -79,7 +79,7 @@ async fn resolved_addresses_are_checked() {
         error,
         FetchError::Dns {
             host: "none.example".into(),
-            passing: false
+            transient: false
         }
     );
     assert_eq!(error.code().as_str(), "SCRAPE_DNS_RESOLUTION_ERROR");
@@ -87,7 +87,7 @@ async fn resolved_addresses_are_checked() {
         fetch("http://fail.example/").await,
         FetchError::Dns {
             host: "fail.example".into(),
-            passing: true
+            transient: true
         }
     );
 }
@@ -145,10 +145,10 @@ async fn resolving_has_its_own_timeout() {
         error,
         FetchError::Dns {
             host: "silent.example".into(),
-            passing: true
+            transient: true
         }
     );
     assert_eq!(error.code().as_str(), "SCRAPE_DNS_RESOLUTION_ERROR");
-    assert!(error.passing());
+    assert!(error.is_transient());
     assert_eq!(fetcher.check_target(&url).await.unwrap_err(), error);
 }

@@ -226,7 +226,7 @@ async fn a_server_that_refuses_everything_gets_a_few_attempts() {
     .await;
     let error = fetcher().fetch(server.get()).await.unwrap_err();
     assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
-    assert!(error.passing());
+    assert!(error.is_transient());
     assert_eq!(server.connections(), limits::MAX_SENDS);
 }
 

@@ -13,7 +13,7 @@ async fn protocol_error(bytes: Vec<u8>) {
         "{shown:?}: {error:?}"
     );
     assert_eq!(error.code().as_str(), "SCRAPE_SITE_ERROR");
-    assert!(!error.passing());
+    assert!(!error.is_transient());
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_connection_that_breaks_before_the_response_is_a_transient_error() {
         .await
         .unwrap_err();
         assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
-        assert!(error.passing());
+        assert!(error.is_transient());
     }
 }
 
@@ -110,7 +110,7 @@ async fn a_refused_connection_is_a_transient_error() {
         .await
         .unwrap_err();
     assert!(matches!(error, FetchError::Connect { .. }), "{error:?}");
-    assert!(error.passing());
+    assert!(error.is_transient());
 }
 
 #[tokio::test]

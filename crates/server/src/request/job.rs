@@ -173,15 +173,15 @@ impl Job {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let passing = error
+            let transient = error
                 .downcast_ref::<RemoteError>()
-                .filter(|error| error.is_passing());
-            let Some(passing) = passing.filter(|_| attempt < limits::REMOTE_ATTEMPTS) else {
+                .filter(|error| error.is_transient());
+            let Some(transient) = transient.filter(|_| attempt < limits::REMOTE_ATTEMPTS) else {
                 let Job { command, id, .. } = self;
                 return Err(error.context(format!("{command} {id} cannot be read")));
             };
-            eprintln!("harvestman: {passing}; trying again");
-            let asked = passing.retry_after_s().map(Duration::from_secs);
+            eprintln!("harvestman: {transient}; trying again");
+            let asked = transient.retry_after_s().map(Duration::from_secs);
             let pause = asked.unwrap_or(limits::REMOTE_PAUSE * attempt);
             tokio::time::sleep(pause.min(limits::REMOTE_LONGEST_PAUSE)).await;
             attempt += 1;

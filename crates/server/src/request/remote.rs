@@ -63,7 +63,7 @@ impl std::error::Error for RemoteError {}
 
 impl RemoteError {
     /// Whether the same question may get an answer a little later.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         match self {
             RemoteError::Refused { status, .. } => *status >= 500 || *status == 429,
             RemoteError::Silent { .. } => true,

@@ -3,7 +3,7 @@
 use harvestman_core::api::browser::BrowserSession;
 use harvestman_core::api::job::JobStatus;
 use harvestman_core::api::team::{Calls, Endpoint};
-use harvestman_core::crawl::PaceCounts;
+use harvestman_core::crawl::ProcessingCounts;
 use harvestman_core::ids::{JobId, ScrapeId, WebhookId};
 use harvestman_core::link_graph::LinkGraph;
 use harvestman_core::time::Timestamp;
@@ -98,7 +98,7 @@ pub struct ConsoleJob {
 #[serde(rename_all = "camelCase", default)]
 pub struct JobPace {
     /// Processing counters.
-    pub pages: PaceCounts,
+    pub pages: ProcessingCounts,
     /// Why no further page starts now: `hostDelay`, `hostConcurrency`, `concurrency`, `browser`, `conversion` or
     /// `storage`; `None` if nothing limits it.
     pub limited_by: Option<String>,

@@ -7,8 +7,8 @@
 
 mod admission;
 pub mod batch;
+pub mod batch_scrape;
 mod changes;
-pub mod given;
 mod hosts;
 pub mod limits;
 mod outcome;
@@ -18,8 +18,8 @@ mod starts;
 pub mod warnings;
 
 pub use batch::{
-    Admitted, Batch, Committed, JobEnd, JobState, Offer, PaceCounts, PageError, Progress, Settled,
-    SettledOutcome, Snapshot, Source,
+    AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Offer, PageError, ProcessingCounts, Progress,
+    SettledOutcome, SettledUrl, Snapshot, Source,
 };
 
 use std::collections::{HashMap, HashSet};
@@ -41,9 +41,9 @@ use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
 use changes::Changes;
-use hosts::{Answer, Hosts};
-use outcome::Found;
-use renders::Renders;
+use hosts::{Hosts, RobotsUpdate};
+use outcome::AcceptedPage;
+use renders::RenderQueue;
 use seeds::Phase;
 use starts::{TeamSlot, TeamSlots};
 
@@ -109,19 +109,19 @@ pub enum Input {
         /// Result of the task.
         outcome: PageOutcome,
     },
-    /// Response to [`Output::WantSlot`].
-    SlotTaken(SlotKind),
+    /// Response to [`Output::AcquireSlot`].
+    SlotGranted(SlotKind),
     /// A page in flight needs the browser. It has released its slot and waits for [`Output::Render`].
-    WantsBrowser {
+    NeedsBrowser {
         /// Identity of the task.
         key: UrlKey,
         /// Memory that the page holds while it waits, in bytes.
         bytes: usize,
     },
     /// Response to [`Output::Commit`].
-    Committed(Committed),
+    Committed(CommitResponse),
     /// How a page was processed; sent before its [`Input::PageFetched`].
-    PageWorked {
+    PageProcessed {
         /// Whether it was opened in the browser.
         in_browser: bool,
         /// Whether it waited for a slot.
@@ -130,7 +130,7 @@ pub enum Input {
     /// The host is at a private address that the operator allows: its site has no concurrency limit.
     PrivateHost(HostKey),
     /// URLs were added to the job in the store: the next commit admits them.
-    Added,
+    PagesAdded,
 }
 
 /// Result of fetching robots.txt, by RFC 9309 section 2.3.1.
@@ -203,15 +203,15 @@ pub enum Output {
         /// URL of the file.
         url: Url,
     },
-    /// A page is ready to start: acquire one of the team's slots and report [`Input::SlotTaken`],
+    /// A page is ready to start: acquire one of the team's slots and report [`Input::SlotGranted`],
     /// however late. At most one request per kind is outstanding.
-    WantSlot(SlotKind),
+    AcquireSlot(SlotKind),
     /// Release the acquired slot: no page can use it now.
-    ReturnSlot(SlotKind),
+    ReleaseSlot(SlotKind),
     /// Fetch and render a page in the slot of this kind that was acquired last, release the slot when
     /// the task ends, and report [`Input::PageFetched`].
     FetchPage(PageTask, SlotKind),
-    /// Continue a page that reported [`Input::WantsBrowser`] in the browser slot that was acquired last.
+    /// Continue a page that reported [`Input::NeedsBrowser`] in the browser slot that was acquired last.
     Render(UrlKey),
     /// Commit in one transaction and report [`Input::Committed`]. At most one commit is outstanding.
     Commit(Batch),
@@ -276,9 +276,9 @@ pub struct Counts {
 pub struct Crawl {
     scope: Scope,
     /// A batch scrape: nothing is discovered, and no single page decides how the job ends.
-    given: bool,
+    is_batch_scrape: bool,
     /// The store holds added URLs that the next commit admits.
-    added: bool,
+    has_added_urls: bool,
     sitemap: SitemapMode,
     limit: u64,
     /// The start URL had no scheme, and `https` has not failed yet.
@@ -295,7 +295,7 @@ pub struct Crawl {
     max_concurrency_given: bool,
     team_slots: TeamSlots,
     /// Kind of slot that a page starts with.
-    first_kind: SlotKind,
+    initial_slot: SlotKind,
     /// Start a sitemap before a page when both are ready.
     sitemap_turn: bool,
 
@@ -304,27 +304,27 @@ pub struct Crawl {
     /// Admitted and not yet settled.
     open: HashSet<UrlKey>,
     running: HashMap<UrlKey, Entry>,
-    renders: Renders,
+    renders: RenderQueue,
     /// Pages that were in flight when earlier owners died. While there are any, pages are fetched one at a time.
     suspects: HashSet<UrlKey>,
     /// Pages that redirected to a host whose robots.txt has not arrived, by host.
-    held: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
-    held_pages: usize,
+    awaiting_robots: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
+    awaiting_robots_pages: usize,
     /// The start page while sitemaps are read, with the latest time to hold it; `None` for no limit.
-    held_seed: Option<(Option<Timestamp>, Found)>,
+    held_seed: Option<(Option<Timestamp>, AcceptedPage)>,
 
     changes: Changes,
     /// When the last batch was handed out.
-    batch_left: Timestamp,
+    batch_sent_at: Timestamp,
     /// Whether the outstanding batch proposes to end the job.
     end_proposed: bool,
     end_not_before: Option<Timestamp>,
     /// Error of the job in case it fails.
     failure: Option<String>,
-    saw_not_child: bool,
+    rejected_non_child: bool,
     /// Number of URLs this owner offered.
     offered: u64,
-    said: HashSet<&'static str>,
+    issued_warnings: HashSet<&'static str>,
     counts: Counts,
 
     wake: Option<Timestamp>,
@@ -349,7 +349,7 @@ impl Crawl {
         request: &CrawlRequest,
         policy: Policy,
         snapshot: Snapshot,
-        given: bool,
+        is_batch_scrape: bool,
     ) -> Result<Crawl, ApiError> {
         let mut scope = Scope::compile(request)?;
         let mut scheme_guessed = request.url.scheme_guessed;
@@ -357,18 +357,18 @@ impl Crawl {
             scope.rebase(root);
             scheme_guessed = false;
         }
-        let phase = if given || snapshot.progress.sitemaps_done {
+        let phase = if is_batch_scrape || snapshot.progress.sitemaps_done {
             Phase::Done
         } else if !snapshot.progress.seed_offered {
-            Phase::Start
+            Phase::BeforeSeed
         } else if snapshot
             .open
             .iter()
             .any(|admitted| admitted.source == Source::Seed)
         {
-            Phase::Open
+            Phase::SeedInFlight
         } else {
-            Phase::Naming
+            Phase::FindingSitemaps
         };
         let begun = snapshot.progress.begun.clone();
         let concurrency = request
@@ -380,8 +380,8 @@ impl Crawl {
             .then_some(limits::SITE_MAX_IN_FLIGHT);
         let mut crawl = Crawl {
             scope,
-            given,
-            added: given && snapshot.spare > 0,
+            is_batch_scrape,
+            has_added_urls: is_batch_scrape && snapshot.spare > 0,
             sitemap: request.sitemap,
             limit: request.limit,
             scheme_guessed,
@@ -390,11 +390,11 @@ impl Crawl {
             phase,
             hosts: Hosts::new(request.ignore_robots_txt),
             robots_in_flight: 0,
-            frontier: Frontier::new(given, site_limit),
+            frontier: Frontier::new(is_batch_scrape, site_limit),
             pace: JobPace::new(concurrency, request.delay_ms()),
             max_concurrency_given: request.max_concurrency.is_some(),
             team_slots: TeamSlots::default(),
-            first_kind: if policy.starts_in_browser {
+            initial_slot: if policy.starts_in_browser {
                 SlotKind::Browser
             } else {
                 SlotKind::Plain
@@ -403,19 +403,19 @@ impl Crawl {
             known: snapshot.seen.into_iter().collect(),
             open: HashSet::new(),
             running: HashMap::new(),
-            renders: Renders::default(),
+            renders: RenderQueue::default(),
             suspects: HashSet::new(),
-            held: HashMap::new(),
-            held_pages: 0,
+            awaiting_robots: HashMap::new(),
+            awaiting_robots_pages: 0,
             held_seed: None,
             changes: Changes::new(snapshot.last_batch, snapshot.progress),
-            batch_left: Timestamp::default(),
+            batch_sent_at: Timestamp::default(),
             end_proposed: false,
             end_not_before: None,
             failure: None,
-            saw_not_child: false,
+            rejected_non_child: false,
             offered: 0,
-            said: HashSet::new(),
+            issued_warnings: HashSet::new(),
             counts: Counts {
                 completed: snapshot.completed,
                 failed: snapshot.failed,
@@ -446,18 +446,18 @@ impl Crawl {
         }
         match input {
             Input::RobotsFetched { host, robots } => {
-                let Some(answer) = self.hosts.answer(&host, robots, now) else {
+                let Some(update) = self.hosts.handle_response(&host, robots, now) else {
                     return;
                 };
                 self.pace.end();
                 self.robots_in_flight -= 1;
-                match answer {
-                    Answer::Decided => self.host_decided(now, &host),
-                    Answer::Again => {}
+                match update {
+                    RobotsUpdate::Decided => self.host_decided(now, &host),
+                    RobotsUpdate::Retrying => {}
                 }
             }
             Input::SitemapFetched { url, sitemap } => {
-                if let Phase::Reading(walk) = &mut self.phase
+                if let Phase::ReadingSitemaps(walk) = &mut self.phase
                     && walk.answer(&url, sitemap)
                 {
                     self.pace.end();
@@ -465,16 +465,16 @@ impl Crawl {
                 }
             }
             Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),
-            Input::SlotTaken(kind) => self.team_slots.set(kind, TeamSlot::Taken),
-            Input::WantsBrowser { key, bytes } => self.set_aside(now, key, bytes),
+            Input::SlotGranted(kind) => self.team_slots.set(kind, TeamSlot::Held),
+            Input::NeedsBrowser { key, bytes } => self.queue_render(now, key, bytes),
             Input::Committed(committed) => self.committed(now, committed),
-            Input::PageWorked { in_browser, waited } => {
-                let pace = self.changes.pace();
-                pace.in_browser += u64::from(in_browser);
-                pace.waited += u64::from(waited);
+            Input::PageProcessed { in_browser, waited } => {
+                let counts = self.changes.processing();
+                counts.in_browser += u64::from(in_browser);
+                counts.waited += u64::from(waited);
             }
             Input::PrivateHost(host) => self.frontier.lift_site_limit(&host),
-            Input::Added => self.added = true,
+            Input::PagesAdded => self.has_added_urls = true,
         }
     }
 
@@ -520,7 +520,7 @@ impl Crawl {
             return None;
         }
         let idle = matches!(self.phase, Phase::Done) && self.open.is_empty();
-        if self.changes.is_empty() && !self.added {
+        if self.changes.is_empty() && !self.has_added_urls {
             if !idle {
                 return None;
             }
@@ -528,34 +528,41 @@ impl Crawl {
                 self.wake_by(Some(time));
                 return None;
             }
-        } else if self.goes_on_by_itself() {
-            let gathered = self.batch_left + GATHER;
+        } else if self.has_enough_queued() {
+            let gathered = self.batch_sent_at + GATHER;
             if gathered > now {
                 self.wake_by(Some(gathered));
                 return None;
             }
         }
-        if idle && self.limit > 1 && self.offered == 1 && self.counts.completed == 1 && self.saw_not_child {
+        if idle
+            && self.limit > 1
+            && self.offered == 1
+            && self.counts.completed == 1
+            && self.rejected_non_child
+        {
             self.warn_once(warnings::ONLY_CHILDREN);
         }
-        let end = (idle && !self.added).then(|| self.end());
-        self.batch_left = now;
+        let end = (idle && !self.has_added_urls).then(|| self.end());
+        self.batch_sent_at = now;
         let batch = self.changes.next_batch(|| end);
         self.end_proposed = batch.end.is_some();
-        self.added = false;
+        self.has_added_urls = false;
         Some(Output::Commit(batch))
     }
 
     /// Returns whether enough pages are queued to stay busy without the next commit's admissions.
-    fn goes_on_by_itself(&self) -> bool {
+    fn has_enough_queued(&self) -> bool {
         !self.changes.is_full() && self.frontier.len() >= self.pace.max_in_flight() as usize
     }
 
     /// Returns how the job ends if the store agrees: failed only when the start page was unreachable and
     /// there was no other page.
     fn end(&self) -> JobEnd {
-        let nothing_else =
-            !self.given && self.counts.completed == 0 && self.counts.failed <= 1 && self.known.len() <= 1;
+        let nothing_else = !self.is_batch_scrape
+            && self.counts.completed == 0
+            && self.counts.failed <= 1
+            && self.known.len() <= 1;
         match (&self.failure, self.counts.failed) {
             (Some(failure), _) if nothing_else => JobEnd::Failed {
                 error: failure.clone(),

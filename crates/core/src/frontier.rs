@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use url::Url;
 
 use crate::crawl::Limiter;
-use crate::crawl::batch::{Admitted, Source};
+use crate::crawl::batch::{AdmittedUrl, Source};
 use crate::host::HostKey;
 use crate::politeness::{HostPace, Slot};
 use crate::time::Timestamp;
@@ -133,7 +133,7 @@ impl Frontier {
     }
 
     /// Queues an admitted URL. Returns `true` if its host is not open yet.
-    pub fn push(&mut self, admitted: Admitted, now: Timestamp) -> bool {
+    pub fn push(&mut self, admitted: AdmittedUrl, now: Timestamp) -> bool {
         let order = Order {
             depth: admitted.depth,
             ordinal: self.admissions,

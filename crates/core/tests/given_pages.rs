@@ -4,8 +4,8 @@
 
 use harvestman_core::api::{Document, TargetUrl};
 use harvestman_core::crawl::{
-    Admitted, Batch, Committed, Crawl, FetchedPage, Input, JobState, Limiter, Output, PageOutcome, PageTask,
-    Policy, SlotKind, Snapshot, Source, given, limits,
+    AdmittedUrl, Batch, CommitResponse, Crawl, FetchedPage, Input, JobState, Limiter, Output, PageOutcome,
+    PageTask, Policy, SlotKind, Snapshot, Source, batch_scrape, limits,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::time::Timestamp;
@@ -22,14 +22,16 @@ fn batch(texts: &[&str], concurrency: u32) -> Crawl {
 }
 
 fn batch_of(texts: &[&str], max_concurrency: Option<u32>, concurrency: u32) -> Crawl {
-    let open = given::offers(targets(texts)).into_iter().map(|offer| Admitted {
-        key: offer.key,
-        url: offer.url,
-        depth: offer.depth,
-        source: offer.source,
-        attempts: 0,
-    });
-    let open: Vec<Admitted> = open.collect();
+    let open = batch_scrape::offers(targets(texts))
+        .into_iter()
+        .map(|offer| AdmittedUrl {
+            key: offer.key,
+            url: offer.url,
+            depth: offer.depth,
+            source: offer.source,
+            attempts: 0,
+        });
+    let open: Vec<AdmittedUrl> = open.collect();
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: concurrency,
@@ -42,11 +44,11 @@ fn batch_of(texts: &[&str], max_concurrency: Option<u32>, concurrency: u32) -> C
         ..Snapshot::default()
     };
     let first = TargetUrl::parse(texts[0]).unwrap().url;
-    Crawl::of_given(&first, max_concurrency, policy, snapshot).unwrap()
+    Crawl::restore_batch_scrape(&first, max_concurrency, policy, snapshot).unwrap()
 }
 
 fn committed(batch: &Batch) -> Input {
-    Input::Committed(Committed {
+    Input::Committed(CommitResponse {
         number: batch.number,
         admitted: Vec::new(),
         state: JobState::Running,
@@ -58,10 +60,10 @@ fn started(crawl: &mut Crawl) -> Vec<PageTask> {
     let mut tasks = Vec::new();
     while let Some(output) = crawl.poll(NOW) {
         match output {
-            Output::WantSlot(kind) => crawl.handle(NOW, Input::SlotTaken(kind)),
+            Output::AcquireSlot(kind) => crawl.handle(NOW, Input::SlotGranted(kind)),
             Output::FetchPage(task, _) => tasks.push(task),
             Output::Commit(batch) => crawl.handle(NOW, committed(&batch)),
-            Output::ReturnSlot(_) => {}
+            Output::ReleaseSlot(_) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -93,7 +95,7 @@ fn a_page_is_offered_once_under_its_first_url() {
         "https://a.test/1/",
         "https://a.test/1?q",
     ];
-    let offers = given::offers(targets(&given));
+    let offers = batch_scrape::offers(targets(&given));
     let found: Vec<(&str, Source)> = offers
         .iter()
         .map(|offer| (offer.url.as_str(), offer.source))
@@ -110,7 +112,7 @@ fn a_page_is_offered_once_under_its_first_url() {
         ]
         .map(|url| (url, Source::Given))
     );
-    let bare = given::offers(targets(&["a.test/1", "https://a.test/1"]));
+    let bare = batch_scrape::offers(targets(&["a.test/1", "https://a.test/1"]));
     assert_eq!((bare.len(), bare[0].source), (1, Source::Guessed));
 }
 
@@ -200,8 +202,8 @@ fn started_and_rendered(crawl: &mut Crawl, browser_free: &mut bool) -> (Vec<Page
     let (mut tasks, mut renders) = (Vec::new(), Vec::new());
     while let Some(output) = crawl.poll(NOW) {
         match output {
-            Output::WantSlot(SlotKind::Browser) if !*browser_free => {}
-            Output::WantSlot(kind) => crawl.handle(NOW, Input::SlotTaken(kind)),
+            Output::AcquireSlot(SlotKind::Browser) if !*browser_free => {}
+            Output::AcquireSlot(kind) => crawl.handle(NOW, Input::SlotGranted(kind)),
             Output::FetchPage(task, SlotKind::Plain) => tasks.push(task),
             Output::Render(key) => {
                 *browser_free = false;
@@ -224,7 +226,7 @@ fn pages_waiting_for_the_browser_release_their_slots_to_plain_pages() {
     assert_eq!(tasks.len(), 8);
     for task in &tasks {
         let key = task.key;
-        crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+        crawl.handle(NOW, Input::NeedsBrowser { key, bytes: 10 });
     }
     let (more, renders) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!(renders, [tasks[0].key], "the first in the queue");
@@ -238,7 +240,7 @@ fn pages_waiting_for_the_browser_release_their_slots_to_plain_pages() {
     }
     fetched(&mut crawl, &tasks.remove(0));
     // The slot that was requested meanwhile.
-    crawl.handle(NOW, Input::SlotTaken(SlotKind::Browser));
+    crawl.handle(NOW, Input::SlotGranted(SlotKind::Browser));
     let (_, renders) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!(renders, [tasks[0].key]);
 }
@@ -251,7 +253,7 @@ fn pages_in_the_browser_do_not_block_plain_pages_of_a_small_team() {
     let mut free = true;
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let key = tasks[0].key;
-    crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+    crawl.handle(NOW, Input::NeedsBrowser { key, bytes: 10 });
     let (more, renders) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!((tasks.len(), more.len(), renders), (1, 1, vec![key]));
     fetched(&mut crawl, &tasks[0]);
@@ -270,7 +272,7 @@ fn the_memory_of_pages_waiting_for_the_browser_is_limited() {
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let bytes = limits::RENDERS_WAITING_MAX_BYTES;
     let key = tasks[0].key;
-    crawl.handle(NOW, Input::WantsBrowser { key, bytes });
+    crawl.handle(NOW, Input::NeedsBrowser { key, bytes });
     let (more, _) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!((more.len(), crawl.limiter()), (0, Some(Limiter::Browser)));
     fetched(&mut crawl, &tasks[0]);
@@ -286,7 +288,7 @@ fn max_concurrency_includes_pages_in_the_browser() {
     let mut free = true;
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let key = tasks[0].key;
-    crawl.handle(NOW, Input::WantsBrowser { key, bytes: 10 });
+    crawl.handle(NOW, Input::NeedsBrowser { key, bytes: 10 });
     let (more, renders) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!((tasks.len(), more.len(), renders), (1, 0, vec![key]));
     assert_eq!(crawl.limiter(), Some(Limiter::Concurrency));
@@ -296,13 +298,13 @@ fn max_concurrency_includes_pages_in_the_browser() {
 fn added_pages_are_admitted_while_others_are_in_flight() {
     let mut crawl = batch(&["https://a.test/1"], 4);
     let tasks = started(&mut crawl);
-    crawl.handle(NOW, Input::Added);
+    crawl.handle(NOW, Input::PagesAdded);
     let Some(Output::Commit(batch)) = crawl.poll(NOW) else {
         panic!("no commit");
     };
     assert!(batch.end.is_none() && batch.settled.is_empty());
     fetched(&mut crawl, &tasks[0]);
-    crawl.handle(NOW, Input::Added);
+    crawl.handle(NOW, Input::PagesAdded);
     assert!(crawl.poll(NOW).is_none(), "one commit at a time");
     crawl.handle(NOW, committed(&batch));
     let Some(Output::Commit(batch)) = crawl.poll(NOW) else {

@@ -81,8 +81,8 @@ fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
                     let committed = store.commit(epoch, &batch).unwrap();
                     crawl.handle(now, Input::Committed(committed));
                 }
-                Output::WantSlot(kind) => crawl.handle(now, Input::SlotTaken(kind)),
-                Output::ReturnSlot(_) => {}
+                Output::AcquireSlot(kind) => crawl.handle(now, Input::SlotGranted(kind)),
+                Output::ReleaseSlot(_) => {}
                 Output::Render(_) => unreachable!("no page wants the browser"),
                 Output::Finish => return true,
             }

@@ -6,7 +6,7 @@ use std::alloc::System;
 
 use cap::Cap;
 use harvestman_core::api::crawl::CrawlRequest;
-use harvestman_core::crawl::{Admitted, Crawl, Policy, Snapshot, Source};
+use harvestman_core::crawl::{AdmittedUrl, Crawl, Policy, Snapshot, Source};
 use harvestman_core::scope::Scope;
 use harvestman_core::url_key::UrlKey;
 use serde_json::json;
@@ -38,7 +38,7 @@ fn bytes_a_url(waiting: usize) -> usize {
         let key = UrlKey::of(&url, scope.identity());
         snapshot.seen.push(key);
         if number < waiting {
-            snapshot.open.push(Admitted {
+            snapshot.open.push(AdmittedUrl {
                 key,
                 url,
                 depth: 1,

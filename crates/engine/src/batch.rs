@@ -2,7 +2,7 @@
 
 use harvestman_core::api::batch::{BatchOptions, BatchScrapeRequest};
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::crawl::{Offer, given};
+use harvestman_core::crawl::{Offer, batch_scrape};
 use harvestman_core::ids::JobId;
 use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
@@ -29,7 +29,7 @@ impl Engine {
         if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
             return Ok(first);
         }
-        let pages = given::offers(std::mem::take(&mut request.urls));
+        let pages = batch_scrape::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
             Some(batch) => {
                 self.add_to_batch(who, batch, request.batch, pages, idempotency)

@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{
-    Batch, Committed, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, PageTask, Policy, SlotKind,
-    Snapshot,
+    Batch, CommitResponse, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, PageTask, Policy,
+    SlotKind, Snapshot,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
@@ -66,7 +66,7 @@ pub(crate) struct Driver {
 struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
-    commit: Option<JoinHandle<Result<Committed, CommitError>>>,
+    commit: Option<JoinHandle<Result<CommitResponse, CommitError>>>,
     /// The slot for the next page, of each kind: first requested, then held.
     plain: NextSlot,
     browser: NextSlot,
@@ -108,7 +108,7 @@ enum Step {
     Done(Input),
     Slot((Slot, Queued)),
     News(News),
-    Committed(Result<Committed, CommitError>),
+    Committed(Result<CommitResponse, CommitError>),
     Wake,
     Heartbeat,
     Stop,
@@ -225,18 +225,18 @@ impl Driver {
     fn slot_taken(&self, run: &mut Run, slot: (Slot, Queued)) {
         let kind = slot.0.kind();
         run.next_slot(kind).slot = Some(slot);
-        run.crawl.handle(self.ticker.now(), Input::SlotTaken(kind));
+        run.crawl.handle(self.ticker.now(), Input::SlotGranted(kind));
     }
 
     /// Forwards an event of a page to the core.
     fn heard(&self, run: &mut Run, news: News) {
         let input = match news {
-            News::WantsBrowser { key, bytes, granted } => {
+            News::NeedsBrowser { key, bytes, granted } => {
                 run.waiting.insert(key, granted);
-                Input::WantsBrowser { key, bytes }
+                Input::NeedsBrowser { key, bytes }
             }
             News::PrivateHost(host) => Input::PrivateHost(host),
-            News::Worked { in_browser, waited } => Input::PageWorked { in_browser, waited },
+            News::Worked { in_browser, waited } => Input::PageProcessed { in_browser, waited },
         };
         run.crawl.handle(self.ticker.now(), input);
     }
@@ -266,7 +266,7 @@ impl Driver {
                 };
                 run.tasks.spawn(work.instrument(span));
             }
-            Output::WantSlot(kind) => {
+            Output::AcquireSlot(kind) => {
                 let asker = Asker {
                     team: self.team,
                     key: self.lease.key,
@@ -278,7 +278,7 @@ impl Driver {
                     None => run.next_slot(kind).asked = Some(asked),
                 }
             }
-            Output::ReturnSlot(kind) => run.next_slot(kind).slot = None,
+            Output::ReleaseSlot(kind) => run.next_slot(kind).slot = None,
             Output::Render(key) => {
                 let slot = run.browser.slot.take();
                 if let Some((granted, slot)) = run.waiting.remove(&key).zip(slot) {
@@ -454,7 +454,7 @@ async fn next_step(
         },
         slot = plain.await_slot() => Step::Slot(slot),
         slot = browser.await_slot() => Step::Slot(slot),
-        () = added.notified() => Step::Done(Input::Added),
+        () = added.notified() => Step::Done(Input::PagesAdded),
         () = waking => Step::Wake,
         _ = heartbeat.tick() => Step::Heartbeat,
     }
@@ -473,7 +473,7 @@ fn panicked(id: ScrapeId) -> PageOutcome {
 
 /// Commits a batch; retries while the store is unavailable (busy, disk full). Nothing is lost, and meanwhile
 /// nothing new is fetched beyond what is in flight.
-async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<Committed, CommitError> {
+async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
     let mut pause = limits::COMMIT_RETRY;
     loop {
         match inner

@@ -61,7 +61,9 @@ impl JobRequest {
     pub(crate) fn restore(&self, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
         match self {
             Self::Crawl(request) => Crawl::restore(request, policy, snapshot),
-            Self::Batch(first, batch) => Crawl::of_given(first, batch.max_concurrency, policy, snapshot),
+            Self::Batch(first, batch) => {
+                Crawl::restore_batch_scrape(first, batch.max_concurrency, policy, snapshot)
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ enum Way {
 #[derive(Debug)]
 pub(crate) enum News {
     /// The page waits for the browser.
-    WantsBrowser {
+    NeedsBrowser {
         key: UrlKey,
         /// Memory that the page holds while it waits.
         bytes: usize,
@@ -124,7 +124,7 @@ impl Turn {
             Way::Job(key, driver) => {
                 let (granted, slot) = oneshot::channel();
                 let key = *key;
-                let news = News::WantsBrowser { key, bytes, granted };
+                let news = News::NeedsBrowser { key, bytes, granted };
                 // The receiver is gone once the driver has ended.
                 let _ = driver.send(news).await;
                 let (slot, queued) = slot.await.map_err(|_| ScrapeFailure::timeout())?;
@@ -259,7 +259,7 @@ mod tests {
         let turn = Turn::of_job(slots.clone(), UrlKey(7), driver, first);
         let deadline = Instant::now() + Duration::from_secs(10);
         let granting = async {
-            let Some(News::WantsBrowser { key, bytes, granted }) = news.recv().await else {
+            let Some(News::NeedsBrowser { key, bytes, granted }) = news.recv().await else {
                 panic!("the page wants the browser");
             };
             assert_eq!((key, bytes), (UrlKey(7), 5));

@@ -47,7 +47,7 @@ pub(crate) enum PreparedOutcome {
     Dropped(Option<PageError>),
 }
 
-/// See [`harvestman_core::crawl::Settled`].
+/// See [`harvestman_core::crawl::SettledUrl`].
 #[derive(Debug)]
 pub(crate) struct PreparedSettled {
     pub(crate) key: [u8; 16],

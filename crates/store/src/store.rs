@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::cache::{Ages, CacheKey};
-use harvestman_core::crawl::{Batch, Committed, Offer, PaceCounts, Snapshot};
+use harvestman_core::crawl::{Batch, CommitResponse, Offer, ProcessingCounts, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId, WebhookId};
 use harvestman_core::month::Month;
 use harvestman_core::page_version::{PageVersion, VersionKey};
@@ -211,7 +211,7 @@ impl Store {
         batch: &Batch,
         now: Timestamp,
         lease_ms: u64,
-    ) -> Result<Committed, CommitError> {
+    ) -> Result<CommitResponse, CommitError> {
         on_engine!(self, engine => engine.commit(lease, batch, now, lease_ms).await)
     }
 
@@ -268,7 +268,7 @@ impl Store {
     }
 
     /// Returns how many pages of a job used the browser, waited or were retried.
-    pub async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
+    pub async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
         on_engine!(self, engine => engine.pace_counts(job).await)
     }
 

@@ -5,7 +5,7 @@ use url::Url;
 use uuid::{Builder, Uuid};
 
 use crate::api::error::ErrorCode;
-use crate::crawl::batch::{Admitted, Committed, JobState, Offer, Settled, SettledOutcome, Source};
+use crate::crawl::batch::{AdmittedUrl, CommitResponse, JobState, Offer, SettledOutcome, SettledUrl, Source};
 use crate::crawl::changes::{Change, Outcome};
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::{LOST_OWNERS_MAX, LOST_OWNERS_SUSPECT};
@@ -29,7 +29,7 @@ impl Crawl {
         match self.scope.judge(&url, depth) {
             Verdict::Admit => {}
             Verdict::Reject(reason) => {
-                self.saw_not_child |= reason == Reason::NotChild;
+                self.rejected_non_child |= reason == Reason::NotChild;
                 return;
             }
         }
@@ -37,14 +37,14 @@ impl Crawl {
         if self.known.contains(&key) {
             return;
         }
-        if self.knows_enough() {
+        if self.is_known_full() {
             self.warn_once(warnings::TOO_MANY_URLS);
             return;
         }
         self.known.insert(key);
         match self.hosts.access(&url) {
-            Access::Refused => self.block(key, url),
-            Access::Allowed | Access::Faulty | Access::Unknown => self.offer(Offer {
+            Access::Disallowed => self.block(key, url),
+            Access::Allowed | Access::HostUnreachable | Access::Unknown => self.offer(Offer {
                 key,
                 host: HostKey::of(&url),
                 url,
@@ -56,7 +56,7 @@ impl Crawl {
     }
 
     /// Returns whether the job has reached its limit of known URLs.
-    pub(super) fn knows_enough(&self) -> bool {
+    pub(super) fn is_known_full(&self) -> bool {
         self.known.len() >= self.known_max
     }
 
@@ -77,8 +77,8 @@ impl Crawl {
     }
 
     /// Processes the store's response. Ignores late and repeated responses.
-    pub(super) fn committed(&mut self, now: Timestamp, committed: Committed) {
-        if !self.changes.answered(committed.number) {
+    pub(super) fn committed(&mut self, now: Timestamp, committed: CommitResponse) {
+        if !self.changes.acknowledge(committed.number) {
             return;
         }
         if committed.state == JobState::Ended {
@@ -93,20 +93,20 @@ impl Crawl {
             self.admit(admitted, now);
         }
         // With nothing left to send, this response covers the batch that offered the seed.
-        if matches!(self.phase, Phase::Offered) && self.changes.is_empty() {
+        if matches!(self.phase, Phase::SeedOffered) && self.changes.is_empty() {
             self.seed_settled();
         }
     }
 
     /// Queues a URL that may be fetched from now on.
-    pub(super) fn admit(&mut self, admitted: Admitted, now: Timestamp) {
+    pub(super) fn admit(&mut self, admitted: AdmittedUrl, now: Timestamp) {
         if !self.open.insert(admitted.key) {
             return;
         }
         self.known.insert(admitted.key);
         self.counts.admitted += 1;
-        if admitted.source == Source::Seed && matches!(self.phase, Phase::Offered) {
-            self.phase = Phase::Open;
+        if admitted.source == Source::Seed && matches!(self.phase, Phase::SeedOffered) {
+            self.phase = Phase::SeedInFlight;
         }
         if admitted.attempts >= LOST_OWNERS_MAX {
             let failure = owners_lost(&admitted);
@@ -118,7 +118,7 @@ impl Crawl {
         }
         let host = HostKey::of(&admitted.url);
         match self.hosts.access(&admitted.url) {
-            Access::Refused | Access::Faulty => {
+            Access::Disallowed | Access::HostUnreachable => {
                 self.settle_denied(&host, admitted.key, admitted.url, admitted.source);
             }
             Access::Allowed => {
@@ -129,7 +129,7 @@ impl Crawl {
             Access::Unknown => {
                 self.frontier.close(&host, now);
                 self.frontier.push(admitted, now);
-                self.hosts.want(&host, now);
+                self.hosts.request(&host, now);
             }
         }
     }
@@ -144,8 +144,8 @@ impl Crawl {
             self.settle_denied(host, entry.key, entry.url, entry.source);
         }
         self.open_host(host, now);
-        for (entry, page) in self.held.remove(host).unwrap_or_default() {
-            self.held_pages -= 1;
+        for (entry, page) in self.awaiting_robots.remove(host).unwrap_or_default() {
+            self.awaiting_robots_pages -= 1;
             self.accept(now, entry, page);
         }
     }
@@ -168,7 +168,7 @@ impl Crawl {
         self.warn_once(warnings::ROBOTS);
         let outcome = Outcome {
             blocked: Some((key, url.clone())),
-            ..Outcome::new(Settled {
+            ..Outcome::new(SettledUrl {
                 key,
                 url,
                 outcome: SettledOutcome::Dropped(None),
@@ -178,14 +178,14 @@ impl Crawl {
     }
 
     pub(super) fn warn_once(&mut self, warning: &'static str) {
-        if self.said.insert(warning) {
+        if self.issued_warnings.insert(warning) {
             self.changes.push(Change::Warning(warning.to_owned()));
         }
     }
 }
 
 /// Returns the failure of a page that is taken to crash its owners.
-fn owners_lost(admitted: &Admitted) -> FetchFailure {
+fn owners_lost(admitted: &AdmittedUrl) -> FetchFailure {
     FetchFailure {
         id: page_id(ScrapeId(Uuid::nil()), admitted.key),
         code: ErrorCode::Unknown,

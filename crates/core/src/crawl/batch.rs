@@ -58,7 +58,7 @@ pub struct Offer {
 
 /// A URL that the store admitted: it counts against `limit` and is to be fetched.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Admitted {
+pub struct AdmittedUrl {
     /// Identity, as offered.
     pub key: UrlKey,
     /// URL, as offered.
@@ -73,7 +73,7 @@ pub struct Admitted {
 
 /// The final outcome of one admitted URL. Each admitted URL gets exactly one.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct SettledUrl {
     /// Identity, as admitted.
     pub key: UrlKey,
     /// URL, as admitted.
@@ -82,7 +82,7 @@ pub struct Settled {
     pub outcome: SettledOutcome,
 }
 
-/// See [`Settled`].
+/// See [`SettledUrl`].
 #[derive(Clone, Debug)]
 pub enum SettledOutcome {
     /// A page document for the caller: counts as completed and is charged.
@@ -137,13 +137,13 @@ pub struct Progress {
     pub begun: BTreeMap<UrlKey, u32>,
     /// How the job's pages were processed so far.
     #[serde(default)]
-    pub pace: PaceCounts,
+    pub pace: ProcessingCounts,
 }
 
 /// How the pages of a job were processed; every attempt counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct PaceCounts {
+pub struct ProcessingCounts {
     /// Pages opened in the browser.
     pub in_browser: u64,
     /// Pages that waited for a slot of the team or of the browser.
@@ -159,7 +159,7 @@ pub struct Batch {
     /// any other number.
     pub number: u64,
     /// Outcomes of admitted URLs.
-    pub settled: Vec<Settled>,
+    pub settled: Vec<SettledUrl>,
     /// New URLs in order of discovery.
     pub offers: Vec<Offer>,
     /// Final URLs of redirects: known from now on, never fetched, never counted.
@@ -177,11 +177,11 @@ pub struct Batch {
 
 /// The store's response to a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Committed {
+pub struct CommitResponse {
     /// Number of the batch.
     pub number: u64,
     /// URLs that may be fetched from now on, in order.
-    pub admitted: Vec<Admitted>,
+    pub admitted: Vec<AdmittedUrl>,
     /// Whether the job continues.
     pub state: JobState,
 }
@@ -205,7 +205,7 @@ pub struct Snapshot {
     /// Every URL key of the job: open, settled, spare, alias and blocked ones.
     pub seen: Vec<UrlKey>,
     /// Admitted and not settled, in order of admission.
-    pub open: Vec<Admitted>,
+    pub open: Vec<AdmittedUrl>,
     /// URLs that count against the page limit so far.
     pub admitted: u64,
     /// Pages stored so far.

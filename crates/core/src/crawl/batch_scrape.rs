@@ -55,7 +55,7 @@ impl Crawl {
     ///
     /// # Errors
     /// Never fails for a URL that passed validation.
-    pub fn of_given(
+    pub fn restore_batch_scrape(
         first: &Url,
         max_concurrency: Option<u32>,
         policy: Policy,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use url::Url;
 
 use crate::api::page::Document;
-use crate::crawl::batch::{Batch, JobEnd, Offer, PaceCounts, Progress, Settled, SettledOutcome};
+use crate::crawl::batch::{Batch, JobEnd, Offer, ProcessingCounts, Progress, SettledOutcome, SettledUrl};
 use crate::crawl::limits::{
     BACKLOG_MAX_BYTES, BACKLOG_MAX_PAGES, BATCH_MAX_BYTES, BATCH_MAX_OFFERS, BATCH_MAX_SETTLED, CHANGES_KEPT,
 };
@@ -25,9 +25,9 @@ pub(super) enum Change {
     /// A message for the user.
     Warning(String),
     /// A fetch started; the number counts the owners that started one for this URL.
-    Begun(UrlKey, u32),
+    FetchStarted(UrlKey, u32),
     /// The page waits for the browser: an owner lost in the meantime was not lost because of it.
-    SetAside(UrlKey),
+    RenderQueued(UrlKey),
     /// The seed was offered or rejected.
     SeedOffered,
     /// The sitemaps were read.
@@ -39,7 +39,7 @@ pub(super) enum Change {
 /// An outcome with the changes that must be stored with it.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    pub(super) settled: Settled,
+    pub(super) settled: SettledUrl,
     /// Final URL of a redirect.
     pub(super) alias: Option<UrlKey>,
     /// The URL that robots.txt blocked.
@@ -92,7 +92,7 @@ impl Changes {
     }
 
     /// Returns the processing counters, which are stored with the next batch.
-    pub(super) fn pace(&mut self) -> &mut PaceCounts {
+    pub(super) fn processing(&mut self) -> &mut ProcessingCounts {
         &mut self.progress.pace
     }
 
@@ -112,7 +112,7 @@ impl Changes {
 
     /// Records the response to the outstanding batch, so that the next can be sent. Returns whether
     /// `number` is that batch.
-    pub(super) fn answered(&mut self, number: u64) -> bool {
+    pub(super) fn acknowledge(&mut self, number: u64) -> bool {
         let expected = self.outstanding && number == self.number;
         if expected {
             self.outstanding = false;
@@ -142,8 +142,8 @@ impl Changes {
                     batch.offers.len() + batch.robots_blocked.len() >= BATCH_MAX_OFFERS
                 }
                 Change::Warning(_)
-                | Change::Begun(..)
-                | Change::SetAside(_)
+                | Change::FetchStarted(..)
+                | Change::RenderQueued(_)
                 | Change::SeedOffered
                 | Change::SitemapsDone
                 | Change::Root(_) => false,
@@ -152,7 +152,7 @@ impl Changes {
                 self.queue.push_front(change);
                 break;
             }
-            self.take(change, &mut batch);
+            self.apply(change, &mut batch);
         }
         batch.progress = self.progress.clone();
         if self.queue.is_empty() {
@@ -166,7 +166,7 @@ impl Changes {
         batch
     }
 
-    fn take(&mut self, change: Change, batch: &mut Batch) {
+    fn apply(&mut self, change: Change, batch: &mut Batch) {
         match change {
             Change::Offer(offer) => batch.offers.push(offer),
             Change::Blocked(key, url) => batch.robots_blocked.push((key, url)),
@@ -182,8 +182,8 @@ impl Changes {
                 batch.settled.push(outcome.settled);
             }
             Change::Warning(text) => batch.warnings.push(text),
-            Change::Begun(key, owners) => drop(self.progress.begun.insert(key, owners)),
-            Change::SetAside(key) => drop(self.progress.begun.remove(&key)),
+            Change::FetchStarted(key, owners) => drop(self.progress.begun.insert(key, owners)),
+            Change::RenderQueued(key) => drop(self.progress.begun.remove(&key)),
             Change::SeedOffered => self.progress.seed_offered = true,
             Change::SitemapsDone => self.progress.sitemaps_done = true,
             Change::Root(url) => self.progress.root = Some(url),

@@ -17,9 +17,9 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Access {
     Allowed,
-    Refused,
+    Disallowed,
     /// The host cannot be reached at all.
-    Faulty,
+    HostUnreachable,
     /// The host's file has not been read yet.
     Unknown,
 }
@@ -31,25 +31,25 @@ pub(super) struct Hosts {
     ignore: bool,
     states: HashMap<HostKey, State>,
     /// Files to fetch, by due time and order of request.
-    wanted: BTreeSet<(Timestamp, u64, HostKey)>,
-    asked: u64,
+    due: BTreeSet<(Timestamp, u64, HostKey)>,
+    next_ordinal: u64,
     /// Loaded files, oldest first, with their memory in bytes.
-    kept: VecDeque<(HostKey, usize)>,
-    kept_bytes: usize,
+    loaded: VecDeque<(HostKey, usize)>,
+    loaded_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 enum State {
-    /// In `wanted`, or in flight.
+    /// In `due`, or in flight.
     Pending {
-        tries: u32,
+        attempts: u32,
         in_flight: bool,
     },
     Known(Robots),
     /// The file could not be fetched, for this reason: nothing is allowed.
     Unreachable(String),
     /// The host cannot be reached: its pages fail with this.
-    Faulty(FetchFailure),
+    HostUnreachable(FetchFailure),
 }
 
 impl Hosts {
@@ -57,10 +57,10 @@ impl Hosts {
         Self {
             ignore,
             states: HashMap::new(),
-            wanted: BTreeSet::new(),
-            asked: 0,
-            kept: VecDeque::new(),
-            kept_bytes: 0,
+            due: BTreeSet::new(),
+            next_ordinal: 0,
+            loaded: VecDeque::new(),
+            loaded_bytes: 0,
         }
     }
 
@@ -75,13 +75,13 @@ impl Hosts {
         }
         match self.states.get(&HostKey::of(url)) {
             None | Some(State::Pending { .. }) => Access::Unknown,
-            Some(State::Unreachable(_)) => Access::Refused,
-            Some(State::Faulty(_)) => Access::Faulty,
+            Some(State::Unreachable(_)) => Access::Disallowed,
+            Some(State::HostUnreachable(_)) => Access::HostUnreachable,
             Some(State::Known(robots)) => {
                 if robots.allows(&url[Position::BeforePath..Position::AfterQuery]) {
                     Access::Allowed
                 } else {
-                    Access::Refused
+                    Access::Disallowed
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Hosts {
     pub(super) fn is_decided(&self, host: &HostKey) -> bool {
         matches!(
             self.states.get(host),
-            Some(State::Known(_) | State::Unreachable(_) | State::Faulty(_))
+            Some(State::Known(_) | State::Unreachable(_) | State::HostUnreachable(_))
         )
     }
 
@@ -107,20 +107,20 @@ impl Hosts {
     pub(super) fn is_unreachable(&self, host: &HostKey) -> bool {
         matches!(
             self.states.get(host),
-            Some(State::Unreachable(_) | State::Faulty(_))
+            Some(State::Unreachable(_) | State::HostUnreachable(_))
         )
     }
 
     /// Returns why this host cannot be reached, if it cannot.
     pub(super) fn fault(&self, host: &HostKey) -> Option<&FetchFailure> {
         match self.states.get(host) {
-            Some(State::Faulty(failure)) => Some(failure),
+            Some(State::HostUnreachable(failure)) => Some(failure),
             _ => None,
         }
     }
 
     /// Returns why this host's file was given up on, if it was.
-    pub(super) fn why_unreachable(&self, host: &HostKey) -> Option<&str> {
+    pub(super) fn unreachable_reason(&self, host: &HostKey) -> Option<&str> {
         match self.states.get(host) {
             Some(State::Unreachable(why)) => Some(why),
             _ => None,
@@ -128,29 +128,29 @@ impl Hosts {
     }
 
     /// Queues a host's file unless it was queued before.
-    pub(super) fn want(&mut self, host: &HostKey, now: Timestamp) {
+    pub(super) fn request(&mut self, host: &HostKey, now: Timestamp) {
         if !self.states.contains_key(host) {
             self.queue(host, 0, now);
         }
     }
 
-    fn queue(&mut self, host: &HostKey, tries: u32, at: Timestamp) {
+    fn queue(&mut self, host: &HostKey, attempts: u32, at: Timestamp) {
         let state = State::Pending {
-            tries,
+            attempts,
             in_flight: false,
         };
         self.states.insert(host.clone(), state);
-        self.wanted.insert((at, self.asked, host.clone()));
-        self.asked += 1;
+        self.due.insert((at, self.next_ordinal, host.clone()));
+        self.next_ordinal += 1;
     }
 
     /// Returns the next host whose file is due.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<HostKey> {
-        let (at, ordinal, host) = self.wanted.first()?.clone();
+        let (at, ordinal, host) = self.due.first()?.clone();
         if at > now {
             return None;
         }
-        self.wanted.remove(&(at, ordinal, host.clone()));
+        self.due.remove(&(at, ordinal, host.clone()));
         if let Some(State::Pending { in_flight, .. }) = self.states.get_mut(&host) {
             *in_flight = true;
         }
@@ -159,32 +159,32 @@ impl Hosts {
 
     /// Returns when the next file is due.
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
-        self.wanted.first().map(|(at, _, _)| *at)
+        self.due.first().map(|(at, _, _)| *at)
     }
 
     /// Processes the result of a fetch. Returns `None` if that file is not in flight.
-    pub(super) fn answer(
+    pub(super) fn handle_response(
         &mut self,
         host: &HostKey,
         outcome: RobotsOutcome,
         now: Timestamp,
-    ) -> Option<Answer> {
+    ) -> Option<RobotsUpdate> {
         let Some(State::Pending {
-            tries,
+            attempts,
             in_flight: true,
         }) = self.states.get(host)
         else {
             return None;
         };
-        let tries = tries + 1;
+        let attempts = attempts + 1;
         let transient = match &outcome {
             RobotsOutcome::Unreachable(_) => !self.ignore,
             RobotsOutcome::HostFault(failure) => !self.ignore && failure.transient,
             RobotsOutcome::Found(_) | RobotsOutcome::Missing => false,
         };
-        if let Some(wait) = backoff_ms(tries, None).filter(|_| transient) {
-            self.queue(host, tries, now + Duration::from_millis(wait));
-            return Some(Answer::Again);
+        if let Some(wait) = backoff_ms(attempts, None).filter(|_| transient) {
+            self.queue(host, attempts, now + Duration::from_millis(wait));
+            return Some(RobotsUpdate::Retrying);
         }
         let state = match outcome {
             RobotsOutcome::Found(robots) => State::Known(robots),
@@ -193,23 +193,23 @@ impl Hosts {
                 State::Known(Robots::default())
             }
             RobotsOutcome::Unreachable(why) => State::Unreachable(why),
-            RobotsOutcome::HostFault(failure) => State::Faulty(failure),
+            RobotsOutcome::HostFault(failure) => State::HostUnreachable(failure),
         };
         if let State::Known(robots) = &state {
             let bytes = robots.memory_bytes();
-            self.kept.push_back((host.clone(), bytes));
-            self.kept_bytes += bytes;
+            self.loaded.push_back((host.clone(), bytes));
+            self.loaded_bytes += bytes;
         }
         self.states.insert(host.clone(), state);
-        self.forget_oldest();
-        Some(Answer::Decided)
+        self.evict_oldest();
+        Some(RobotsUpdate::Decided)
     }
 
     /// Evicts old files to bound memory, however many hosts a site invents. Always keeps the newest.
-    fn forget_oldest(&mut self) {
-        while self.kept_bytes > ROBOTS_MEMORY_MAX_BYTES && self.kept.len() > 1 {
-            if let Some((host, bytes)) = self.kept.pop_front() {
-                self.kept_bytes -= bytes;
+    fn evict_oldest(&mut self) {
+        while self.loaded_bytes > ROBOTS_MEMORY_MAX_BYTES && self.loaded.len() > 1 {
+            if let Some((host, bytes)) = self.loaded.pop_front() {
+                self.loaded_bytes -= bytes;
                 self.states.remove(&host);
             }
         }
@@ -218,11 +218,11 @@ impl Hosts {
 
 /// Effect of a robots.txt response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Answer {
+pub(super) enum RobotsUpdate {
     /// The host's rules are known from now on.
     Decided,
     /// The file will be fetched again.
-    Again,
+    Retrying,
 }
 
 #[cfg(test)]
@@ -241,18 +241,18 @@ mod tests {
         let mut hosts = Hosts::new(false);
         for i in 0..200 {
             let host = HostKey::from(format!("http://h{i}.test").as_str());
-            hosts.want(&host, now);
+            hosts.request(&host, now);
             assert_eq!(hosts.next(now), Some(host.clone()));
-            hosts.answer(&host, RobotsOutcome::Found(robots.clone()), now);
+            hosts.handle_response(&host, RobotsOutcome::Found(robots.clone()), now);
             assert!(hosts.is_decided(&host));
-            assert!(hosts.kept_bytes <= ROBOTS_MEMORY_MAX_BYTES);
+            assert!(hosts.loaded_bytes <= ROBOTS_MEMORY_MAX_BYTES);
         }
         let first = HostKey::from("http://h0.test");
         assert_eq!(
             hosts.access(&Url::parse("http://h0.test/x").unwrap()),
             Access::Unknown
         );
-        hosts.want(&first, now);
+        hosts.request(&first, now);
         assert_eq!(hosts.next(now), Some(first));
     }
 
@@ -260,26 +260,26 @@ mod tests {
     fn an_unreachable_file_is_fetched_three_times() {
         let host = HostKey::from("http://site.test");
         let mut hosts = Hosts::new(false);
-        hosts.want(&host, Timestamp(0));
+        hosts.request(&host, Timestamp(0));
         for at in [0, 1_000, 3_000] {
             assert_eq!(hosts.next(Timestamp(at)), Some(host.clone()));
             assert_eq!(hosts.next(Timestamp(at)), None);
-            hosts.answer(
+            hosts.handle_response(
                 &host,
                 RobotsOutcome::Unreachable(format!("at {at}")),
                 Timestamp(at),
             );
             assert_eq!(
-                hosts.answer(&host, RobotsOutcome::Missing, Timestamp(at)),
+                hosts.handle_response(&host, RobotsOutcome::Missing, Timestamp(at)),
                 None,
                 "not in flight"
             );
         }
         assert!(hosts.is_unreachable(&host));
-        assert_eq!(hosts.why_unreachable(&host), Some("at 3000"));
+        assert_eq!(hosts.unreachable_reason(&host), Some("at 3000"));
         assert_eq!(
             hosts.access(&Url::parse("http://site.test/").unwrap()),
-            Access::Refused
+            Access::Disallowed
         );
     }
 }

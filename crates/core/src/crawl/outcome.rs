@@ -7,7 +7,7 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::api::error::ErrorCode;
-use crate::crawl::batch::{PageError, Settled, SettledOutcome, Source};
+use crate::crawl::batch::{PageError, SettledOutcome, SettledUrl, Source};
 use crate::crawl::changes::{Change, Outcome};
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::{BACKOFF_FIRST_MS, RETRY_AFTER_MAX_MS};
@@ -24,7 +24,7 @@ use crate::url_key::UrlKey;
 const FIRST_ERROR_STATUS: u16 = 400;
 
 impl Outcome {
-    pub(super) fn new(settled: Settled) -> Self {
+    pub(super) fn new(settled: SettledUrl) -> Self {
         Self {
             settled,
             alias: None,
@@ -36,22 +36,22 @@ impl Outcome {
 
 /// A page that counts.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct AcceptedPage {
     entry: Entry,
     page: Box<FetchedPage>,
-    landed: Url,
+    final_url: Url,
     alias: Option<UrlKey>,
     root: Option<Url>,
 }
 
-impl Found {
+impl AcceptedPage {
     pub(super) fn is_seed(&self) -> bool {
         self.entry.source == Source::Seed
     }
 }
 
 /// Where a page's redirects ended.
-enum Landing {
+enum RedirectTarget {
     /// At the URL that was requested, after normalization.
     Same,
     /// At a page that was not known; it is known from now on.
@@ -61,7 +61,7 @@ enum Landing {
     /// At a page out of scope, with the reason.
     OutOfScope(&'static str),
     /// At a page that robots.txt disallows.
-    Refused(UrlKey),
+    Disallowed(UrlKey),
     /// On a host whose robots.txt has not been read yet.
     Unknown(HostKey),
 }
@@ -72,7 +72,7 @@ impl Crawl {
         let Some(entry) = self.running.remove(&key) else {
             return;
         };
-        let (of_job, of_host) = self.end_render(key);
+        let (of_job, of_host) = self.finish_render(key);
         if of_job {
             self.pace.end();
         }
@@ -82,27 +82,29 @@ impl Crawl {
         match outcome {
             PageOutcome::Page(page) => {
                 if is_transient_status(page.status) {
-                    if let Some(wait) = quiet_ms(&page) {
+                    if let Some(wait) = host_pause_ms(&page) {
                         self.frontier
                             .pause(&entry.host, now + Duration::from_millis(wait), now);
                     }
                     if let Some(wait) = backoff_ms(entry.tries + 1, page.retry_after_ms) {
-                        self.try_again(entry, now + Duration::from_millis(wait));
+                        self.schedule_retry(entry, now + Duration::from_millis(wait));
                         return;
                     }
                 }
                 self.accept(now, entry, page);
             }
             PageOutcome::Failed(failure) => match backoff_ms(entry.tries + 1, None) {
-                Some(wait) if failure.transient => self.try_again(entry, now + Duration::from_millis(wait)),
+                Some(wait) if failure.transient => {
+                    self.schedule_retry(entry, now + Duration::from_millis(wait))
+                }
                 _ => self.fail(entry.key, entry.url, entry.source, failure),
             },
         }
     }
 
-    fn try_again(&mut self, mut entry: Entry, at: Timestamp) {
+    fn schedule_retry(&mut self, mut entry: Entry, at: Timestamp) {
         entry.tries += 1;
-        self.changes.pace().retried += 1;
+        self.changes.processing().retried += 1;
         self.frontier.retry(entry, at);
     }
 
@@ -117,7 +119,7 @@ impl Crawl {
             message: failure.message,
         };
         let outcome = SettledOutcome::Failed(error);
-        self.settle(source, Outcome::new(Settled { key, url, outcome }));
+        self.settle(source, Outcome::new(SettledUrl { key, url, outcome }));
     }
 
     /// Processes a page after its last attempt, whatever its status.
@@ -130,23 +132,23 @@ impl Crawl {
             };
             return self.settle(entry.source, Outcome::new(entry.settled(outcome)));
         }
-        let mut landed = page.final_url.clone();
-        landed.set_fragment(None);
-        let moved = landed != entry.url;
-        let root =
-            (moved && entry.source == Source::Seed && self.scope.rebase(&landed)).then(|| landed.clone());
+        let mut final_url = page.final_url.clone();
+        final_url.set_fragment(None);
+        let moved = final_url != entry.url;
+        let root = (moved && entry.source == Source::Seed && self.scope.rebase(&final_url))
+            .then(|| final_url.clone());
         let landing = if moved {
-            self.landing(&entry, &landed)
+            self.redirect_target(&entry, &final_url)
         } else {
-            Landing::Same
+            RedirectTarget::Same
         };
         let alias = match landing {
-            Landing::Same => None,
-            Landing::Alias(key) => {
+            RedirectTarget::Same => None,
+            RedirectTarget::Alias(key) => {
                 self.known.insert(key);
                 Some(key)
             }
-            Landing::Known => {
+            RedirectTarget::Known => {
                 let outcome = entry.settled(SettledOutcome::Dropped(None));
                 return self.settle(
                     entry.source,
@@ -156,14 +158,14 @@ impl Crawl {
                     },
                 );
             }
-            Landing::OutOfScope(reason) => {
+            RedirectTarget::OutOfScope(reason) => {
                 let error = PageError {
                     id: page.document.metadata.scrape_id.unwrap_or(ScrapeId(Uuid::nil())),
                     code: ErrorCode::OutOfScope,
-                    message: format!("The page redirects to {landed}. {reason}"),
+                    message: format!("The page redirects to {final_url}. {reason}"),
                 };
                 if entry.source == Source::Seed {
-                    let warning = warnings::seed_left(&entry.url, &landed);
+                    let warning = warnings::seed_left(&entry.url, &final_url);
                     self.changes.push(Change::Warning(warning));
                 }
                 let outcome = entry.settled(SettledOutcome::Dropped(Some(error)));
@@ -175,46 +177,46 @@ impl Crawl {
                     },
                 );
             }
-            Landing::Refused(key) => {
+            RedirectTarget::Disallowed(key) => {
                 self.known.insert(key);
                 self.counts.robots_blocked += 1;
                 self.warn_once(warnings::ROBOTS);
                 let outcome = Outcome {
-                    blocked: Some((key, landed)),
+                    blocked: Some((key, final_url)),
                     root,
                     ..Outcome::new(entry.settled(SettledOutcome::Dropped(None)))
                 };
                 return self.settle(entry.source, outcome);
             }
-            Landing::Unknown(host) => {
-                self.hosts.want(&host, now);
-                self.held_pages += 1;
-                return self.held.entry(host).or_default().push((entry, page));
+            RedirectTarget::Unknown(host) => {
+                self.hosts.request(&host, now);
+                self.awaiting_robots_pages += 1;
+                return self.awaiting_robots.entry(host).or_default().push((entry, page));
             }
         };
-        let found = Found {
+        let accepted = AcceptedPage {
             entry,
             page,
-            landed,
+            final_url,
             alias,
             root,
         };
-        match self.hold_seed(now, found) {
-            Some(found) => self.keep(found),
+        match self.hold_seed(now, accepted) {
+            Some(accepted) => self.record_page(accepted),
             None => self.seed_settled(),
         }
     }
 
     /// Discovers the links of a page that counts, and settles it.
-    pub(super) fn keep(&mut self, found: Found) {
-        let Found {
+    pub(super) fn record_page(&mut self, accepted: AcceptedPage) {
+        let AcceptedPage {
             entry,
             page,
-            landed,
+            final_url,
             alias,
             root,
-        } = found;
-        if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&landed, entry.depth()) {
+        } = accepted;
+        if page.status < FIRST_ERROR_STATUS && self.scope.follows_links(&final_url, entry.depth()) {
             for link in page.links {
                 self.discover(link, Some(&entry));
             }
@@ -231,19 +233,19 @@ impl Crawl {
         self.settle(entry.source, outcome);
     }
 
-    fn landing(&self, entry: &Entry, landed: &Url) -> Landing {
-        if let Verdict::Reject(reason) = self.scope.judge_page(landed, entry.depth()) {
-            return Landing::OutOfScope(reason.sentence());
+    fn redirect_target(&self, entry: &Entry, final_url: &Url) -> RedirectTarget {
+        if let Verdict::Reject(reason) = self.scope.judge_page(final_url, entry.depth()) {
+            return RedirectTarget::OutOfScope(reason.sentence());
         }
-        let key = self.key_of(landed);
+        let key = self.key_of(final_url);
         if key != entry.key && self.known.contains(&key) {
-            return Landing::Known;
+            return RedirectTarget::Known;
         }
-        match self.hosts.access(landed) {
-            Access::Unknown => Landing::Unknown(HostKey::of(landed)),
-            Access::Refused | Access::Faulty => Landing::Refused(key),
-            Access::Allowed if key == entry.key => Landing::Same,
-            Access::Allowed => Landing::Alias(key),
+        match self.hosts.access(final_url) {
+            Access::Unknown => RedirectTarget::Unknown(HostKey::of(final_url)),
+            Access::Disallowed | Access::HostUnreachable => RedirectTarget::Disallowed(key),
+            Access::Allowed if key == entry.key => RedirectTarget::Same,
+            Access::Allowed => RedirectTarget::Alias(key),
         }
     }
 
@@ -269,7 +271,7 @@ impl Crawl {
 }
 
 /// Returns how long the whole host is left alone after this response, in ms.
-fn quiet_ms(page: &FetchedPage) -> Option<u64> {
+fn host_pause_ms(page: &FetchedPage) -> Option<u64> {
     match (page.status, page.retry_after_ms) {
         (429 | 503, Some(wait)) => Some(wait.min(RETRY_AFTER_MAX_MS)),
         (429, None) => Some(BACKOFF_FIRST_MS),
@@ -278,8 +280,8 @@ fn quiet_ms(page: &FetchedPage) -> Option<u64> {
 }
 
 impl Entry {
-    fn settled(&self, outcome: SettledOutcome) -> Settled {
-        Settled {
+    fn settled(&self, outcome: SettledOutcome) -> SettledUrl {
+        SettledUrl {
             key: self.key,
             url: self.url.clone(),
             outcome,

@@ -13,22 +13,22 @@ use crate::url_key::UrlKey;
 
 /// Pages of one job that wait for the browser, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Renders {
-    waiting: VecDeque<Waiting>,
+pub(super) struct RenderQueue {
+    waiting: VecDeque<QueuedRender>,
     bytes: usize,
     /// Pages in the browser that do not count against the job's concurrency.
-    beside: HashSet<UrlKey>,
+    uncounted: HashSet<UrlKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedRender {
     key: UrlKey,
     bytes: usize,
     /// Whether its host slot was released.
-    left_host: bool,
+    released_host: bool,
 }
 
-impl Renders {
+impl RenderQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -42,20 +42,20 @@ impl Renders {
         self.waiting.iter().any(|waiting| waiting.key == key)
     }
 
-    fn push(&mut self, waiting: Waiting) {
+    fn push(&mut self, waiting: QueuedRender) {
         self.bytes += waiting.bytes;
         self.waiting.push_back(waiting);
     }
 
-    fn pop(&mut self) -> Option<Waiting> {
+    fn pop(&mut self) -> Option<QueuedRender> {
         let first = self.waiting.pop_front()?;
         self.bytes -= first.bytes;
         Some(first)
     }
 
-    fn remove(&mut self, key: UrlKey) -> Option<Waiting> {
-        let place = self.waiting.iter().position(|waiting| waiting.key == key)?;
-        let waiting = self.waiting.remove(place)?;
+    fn remove(&mut self, key: UrlKey) -> Option<QueuedRender> {
+        let index = self.waiting.iter().position(|waiting| waiting.key == key)?;
+        let waiting = self.waiting.remove(index)?;
         self.bytes -= waiting.bytes;
         Some(waiting)
     }
@@ -63,7 +63,7 @@ impl Renders {
 
 impl Crawl {
     /// Queues a page in flight for the browser. Ignores late and repeated inputs.
-    pub(super) fn set_aside(&mut self, now: Timestamp, key: UrlKey, bytes: usize) {
+    pub(super) fn queue_render(&mut self, now: Timestamp, key: UrlKey, bytes: usize) {
         let Some(entry) = self.running.get(&key) else {
             return;
         };
@@ -71,12 +71,12 @@ impl Crawl {
             return;
         }
         self.pace.end();
-        let left_host = self.frontier.leave(&entry.host, now);
-        self.changes.push(Change::SetAside(key));
-        self.renders.push(Waiting {
+        let released_host = self.frontier.leave(&entry.host, now);
+        self.changes.push(Change::RenderQueued(key));
+        self.renders.push(QueuedRender {
             key,
             bytes,
-            left_host,
+            released_host,
         });
     }
 
@@ -94,31 +94,33 @@ impl Crawl {
         }
         match self.team_slots.get(SlotKind::Browser) {
             TeamSlot::None => {
-                self.team_slots.set(SlotKind::Browser, TeamSlot::Wanted);
-                Some(Output::WantSlot(SlotKind::Browser))
+                self.team_slots.set(SlotKind::Browser, TeamSlot::Requested);
+                Some(Output::AcquireSlot(SlotKind::Browser))
             }
-            TeamSlot::Wanted => None,
-            TeamSlot::Taken => {
-                let Waiting { key, left_host, .. } = self.renders.pop()?;
+            TeamSlot::Requested => None,
+            TeamSlot::Held => {
+                let QueuedRender {
+                    key, released_host, ..
+                } = self.renders.pop()?;
                 let entry = self.running.get(&key)?;
                 self.team_slots.set(SlotKind::Browser, TeamSlot::None);
                 if self.counts_renders() {
                     self.pace.start(now);
                 } else {
-                    self.renders.beside.insert(key);
+                    self.renders.uncounted.insert(key);
                 }
-                self.frontier.rejoin(&entry.host, left_host, now);
-                self.changes.push(Change::Begun(key, entry.earlier + 1));
+                self.frontier.rejoin(&entry.host, released_host, now);
+                self.changes.push(Change::FetchStarted(key, entry.earlier + 1));
                 Some(Output::Render(key))
             }
         }
     }
 
     /// Removes a finished page. Returns whether it held a slot of the job and one of its host.
-    pub(super) fn end_render(&mut self, key: UrlKey) -> (bool, bool) {
+    pub(super) fn finish_render(&mut self, key: UrlKey) -> (bool, bool) {
         match self.renders.remove(key) {
-            None => (!self.renders.beside.remove(&key), true),
-            Some(waiting) => (false, !waiting.left_host),
+            None => (!self.renders.uncounted.remove(&key), true),
+            Some(waiting) => (false, !waiting.released_host),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::crawl::batch::{Offer, Source};
 use crate::crawl::changes::Change;
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::SEED_HOLD_MS;
-use crate::crawl::outcome::Found;
+use crate::crawl::outcome::AcceptedPage;
 use crate::crawl::{Crawl, warnings};
 use crate::host::HostKey;
 use crate::scope::Verdict;
@@ -22,15 +22,15 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug)]
 pub(super) enum Phase {
     /// Waiting for robots.txt of the start host; then the start page is offered.
-    Start,
+    BeforeSeed,
     /// The start page is offered, and the store has not responded.
-    Offered,
+    SeedOffered,
     /// The start page is admitted and in progress.
-    Open,
+    SeedInFlight,
     /// Waiting for robots.txt of the root's host, which lists the sitemaps.
-    Naming,
+    FindingSitemaps,
     /// Reading sitemaps.
-    Reading(Walk),
+    ReadingSitemaps(Walk),
     /// No more URLs come from here.
     Done,
 }
@@ -45,10 +45,10 @@ impl Crawl {
         }
         loop {
             let goes_on = match &self.phase {
-                Phase::Start => self.offer_seed(now),
-                Phase::Naming => self.name_sitemaps(now),
-                Phase::Reading(_) => self.read_sitemaps(now),
-                Phase::Offered | Phase::Open | Phase::Done => false,
+                Phase::BeforeSeed => self.offer_seed(now),
+                Phase::FindingSitemaps => self.find_sitemaps(now),
+                Phase::ReadingSitemaps(_) => self.read_sitemaps(now),
+                Phase::SeedOffered | Phase::SeedInFlight | Phase::Done => false,
             };
             if !goes_on {
                 return;
@@ -63,7 +63,7 @@ impl Crawl {
         }
         let host = HostKey::of(&seed);
         if !self.hosts.ignores_robots() {
-            self.hosts.want(&host, now);
+            self.hosts.request(&host, now);
             if !self.hosts.is_decided(&host) {
                 return false;
             }
@@ -74,10 +74,10 @@ impl Crawl {
             return true;
         }
         let key = self.key_of(&seed);
-        if self.hosts.access(&seed) == Access::Refused {
+        if self.hosts.access(&seed) == Access::Disallowed {
             self.known.insert(key);
             self.block(key, seed.clone());
-            if let Some(why) = self.hosts.why_unreachable(&host) {
+            if let Some(why) = self.hosts.unreachable_reason(&host) {
                 self.failure = Some(warnings::robots_unreachable(host.as_str(), why));
             }
             return self.refuse_seed(warnings::seed_blocked(&seed));
@@ -92,7 +92,7 @@ impl Crawl {
             found_on: None,
         });
         self.changes.push(Change::SeedOffered);
-        self.phase = Phase::Offered;
+        self.phase = Phase::SeedOffered;
         false
     }
 
@@ -123,38 +123,39 @@ impl Crawl {
 
     /// Moves on from a start page that is settled or never will be.
     pub(super) fn seed_settled(&mut self) {
-        if matches!(self.phase, Phase::Offered | Phase::Open) {
-            self.phase = Phase::Naming;
+        if matches!(self.phase, Phase::SeedOffered | Phase::SeedInFlight) {
+            self.phase = Phase::FindingSitemaps;
         }
     }
 
     /// Holds the start page back, once, while sitemaps are read: their pages have depth 0 and come before
     /// its links. Returns the page if it is not held. Without a depth limit it is held for at most
     /// [`SEED_HOLD_MS`], so that slow sitemaps do not delay the crawl.
-    pub(super) fn hold_seed(&mut self, now: Timestamp, found: Found) -> Option<Found> {
-        let waits =
-            self.sitemap == SitemapMode::Include && self.limit > 1 && matches!(self.phase, Phase::Open);
-        if !found.is_seed() || !waits {
-            return Some(found);
+    pub(super) fn hold_seed(&mut self, now: Timestamp, page: AcceptedPage) -> Option<AcceptedPage> {
+        let waits = self.sitemap == SitemapMode::Include
+            && self.limit > 1
+            && matches!(self.phase, Phase::SeedInFlight);
+        if !page.is_seed() || !waits {
+            return Some(page);
         }
         let until = now + Duration::from_millis(SEED_HOLD_MS);
-        self.held_seed = Some(((!self.scope.has_depth()).then_some(until), found));
+        self.held_seed = Some(((!self.scope.has_depth()).then_some(until), page));
         None
     }
 
     fn release_seed(&mut self) {
-        if let Some((_, found)) = self.held_seed.take() {
-            self.keep(found);
+        if let Some((_, page)) = self.held_seed.take() {
+            self.record_page(page);
         }
     }
 
-    fn name_sitemaps(&mut self, now: Timestamp) -> bool {
+    fn find_sitemaps(&mut self, now: Timestamp) -> bool {
         let no_place_left = self.counts.completed + self.counts.failed >= self.limit;
         if self.sitemap == SitemapMode::Skip || no_place_left {
             return self.sitemaps_done();
         }
         let host = HostKey::of(self.scope.root());
-        self.hosts.want(&host, now);
+        self.hosts.request(&host, now);
         if !self.hosts.is_decided(&host) {
             return false;
         }
@@ -172,23 +173,23 @@ impl Crawl {
         };
         if walk.is_empty() {
             let usual = Walk::usual(self.scope.root());
-            if self.hosts.access(&usual) != Access::Refused {
+            if self.hosts.access(&usual) != Access::Disallowed {
                 walk.start_at(usual);
             }
         }
-        self.phase = Phase::Reading(walk);
+        self.phase = Phase::ReadingSitemaps(walk);
         true
     }
 
     fn read_sitemaps(&mut self, now: Timestamp) -> bool {
-        let Phase::Reading(walk) = &mut self.phase else {
+        let Phase::ReadingSitemaps(walk) = &mut self.phase else {
             return false;
         };
         // The `Crawl-delay` counts from the first request.
         if let Some(url) = walk.wanted()
             && !self.hosts.ignores_robots()
         {
-            self.hosts.want(&HostKey::of(url), now);
+            self.hosts.request(&HostKey::of(url), now);
         }
         if walk.is_empty() {
             return self.sitemaps_done();
@@ -197,7 +198,7 @@ impl Crawl {
             return false;
         };
         let mut walk = match std::mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Reading(walk) => walk,
+            Phase::ReadingSitemaps(walk) => walk,
             _ => return false,
         };
         let sitemap = sitemap.unwrap_or_default();
@@ -211,11 +212,11 @@ impl Crawl {
                 walk.descend(&file, child);
             }
         }
-        if self.knows_enough() {
+        if self.is_known_full() {
             // Files in flight are not used any more; their slots are released when they arrive.
             walk.stop_asking();
         }
-        self.phase = Phase::Reading(walk);
+        self.phase = Phase::ReadingSitemaps(walk);
         true
     }
 

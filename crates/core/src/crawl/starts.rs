@@ -3,7 +3,7 @@
 
 use crate::crawl::changes::Change;
 use crate::crawl::seeds::Phase;
-use crate::crawl::{Crawl, Limiter, Output, PageTask, SlotKind, given, limits};
+use crate::crawl::{Crawl, Limiter, Output, PageTask, SlotKind, batch_scrape, limits};
 use crate::host::HostKey;
 use crate::politeness::Slot;
 use crate::time::Timestamp;
@@ -14,8 +14,8 @@ use crate::time::Timestamp;
 pub(super) enum TeamSlot {
     #[default]
     None,
-    Wanted,
-    Taken,
+    Requested,
+    Held,
 }
 
 /// The state of each [`SlotKind`].
@@ -52,7 +52,7 @@ impl Crawl {
     }
 
     pub(super) fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
-        if self.changes.is_full() || self.held_pages >= limits::BACKLOG_MAX_PAGES {
+        if self.changes.is_full() || self.awaiting_robots_pages >= limits::BACKLOG_MAX_PAGES {
             self.limiter = Some(Limiter::Storage);
             return None;
         }
@@ -66,7 +66,7 @@ impl Crawl {
             Slot::Free => {}
             Slot::At(time) => {
                 self.limiter = waiting.then_some(Limiter::HostDelay);
-                if waiting || matches!(self.phase, Phase::Reading(_)) {
+                if waiting || matches!(self.phase, Phase::ReadingSitemaps(_)) {
                     self.wake_by(Some(time));
                 }
                 return None;
@@ -81,16 +81,16 @@ impl Crawl {
         {
             return Some(output);
         }
-        let output = if self.team_slots.get(self.first_kind) == TeamSlot::Wanted && !self.sitemap_turn {
+        let output = if self.team_slots.get(self.initial_slot) == TeamSlot::Requested && !self.sitemap_turn {
             // Reserved for the page whose turn it is.
-            self.limiter = Some(self.no_slot());
+            self.limiter = Some(self.slot_limiter());
             None
         } else if self.sitemap_turn {
             self.next_sitemap(now).or_else(|| self.next_page(now))
         } else {
             self.next_page(now).or_else(|| self.next_sitemap(now))
         }?;
-        if !matches!(output, Output::WantSlot(_)) {
+        if !matches!(output, Output::AcquireSlot(_)) {
             self.sitemap_turn = matches!(output, Output::FetchPage(..));
             self.pace.start(now);
         }
@@ -98,7 +98,7 @@ impl Crawl {
     }
 
     fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {
-        let Phase::Reading(walk) = &mut self.phase else {
+        let Phase::ReadingSitemaps(walk) = &mut self.phase else {
             return None;
         };
         let url = walk.wanted()?.clone();
@@ -137,28 +137,29 @@ impl Crawl {
                 return None;
             }
         }
-        let kind = self.first_kind;
+        let kind = self.initial_slot;
         match self.team_slots.get(kind) {
             TeamSlot::None => {
-                self.team_slots.set(kind, TeamSlot::Wanted);
-                Some(Output::WantSlot(kind))
+                self.team_slots.set(kind, TeamSlot::Requested);
+                Some(Output::AcquireSlot(kind))
             }
-            TeamSlot::Wanted => {
-                self.limiter = Some(self.no_slot());
+            TeamSlot::Requested => {
+                self.limiter = Some(self.slot_limiter());
                 None
             }
-            TeamSlot::Taken => {
+            TeamSlot::Held => {
                 let entry = self.frontier.take(now)?;
                 self.team_slots.set(kind, TeamSlot::None);
                 let task = PageTask {
-                    fallback: given::fallback(&entry),
+                    fallback: batch_scrape::fallback(&entry),
                     key: entry.key,
                     url: entry.url.clone(),
                     depth: entry.depth(),
                     attempt: entry.earlier + entry.tries + 1,
                 };
                 if entry.tries == 0 {
-                    self.changes.push(Change::Begun(entry.key, entry.earlier + 1));
+                    self.changes
+                        .push(Change::FetchStarted(entry.key, entry.earlier + 1));
                 }
                 self.running.insert(entry.key, entry);
                 Some(Output::FetchPage(task, kind))
@@ -167,8 +168,8 @@ impl Crawl {
     }
 
     /// Returns the limiter of a page that waits for a slot.
-    fn no_slot(&self) -> Limiter {
-        match self.first_kind {
+    fn slot_limiter(&self) -> Limiter {
+        match self.initial_slot {
             SlotKind::Plain => Limiter::Concurrency,
             SlotKind::Browser => Limiter::Browser,
         }
@@ -179,10 +180,10 @@ impl Crawl {
         // A page in flight ends soon, and then the oldest waiting page uses the slot.
         let kept = self.counts_renders() && !self.renders.is_empty() && self.pace.slot(now) == Slot::Busy;
         let unused = |kind: &SlotKind| {
-            self.team_slots.get(*kind) == TeamSlot::Taken && !(kept && *kind == SlotKind::Browser)
+            self.team_slots.get(*kind) == TeamSlot::Held && !(kept && *kind == SlotKind::Browser)
         };
         let kind = [SlotKind::Plain, SlotKind::Browser].into_iter().find(unused)?;
         self.team_slots.set(kind, TeamSlot::None);
-        Some(Output::ReturnSlot(kind))
+        Some(Output::ReleaseSlot(kind))
     }
 }

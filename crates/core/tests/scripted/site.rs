@@ -78,8 +78,8 @@ pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
                     let sitemap = site.sitemap(&url);
                     (FETCH_MS, Input::SitemapFetched { url, sitemap })
                 }
-                Output::WantSlot(kind) => (0, Input::SlotTaken(kind)),
-                Output::ReturnSlot(_) => continue,
+                Output::AcquireSlot(kind) => (0, Input::SlotGranted(kind)),
+                Output::ReleaseSlot(_) => continue,
                 Output::Render(_) => unreachable!("no page wants the browser"),
                 Output::FetchPage(task, _) => {
                     asked(&task.url);

@@ -6,8 +6,8 @@ use std::collections::{HashMap, VecDeque};
 
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::batch::{
-    Admitted, Batch, Committed, JobEnd, JobState, Offer, PageError, Progress, SettledOutcome, Snapshot,
-    Source,
+    AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Offer, PageError, Progress, SettledOutcome,
+    Snapshot, Source,
 };
 use harvestman_core::url_key::UrlKey;
 use url::Url;
@@ -155,7 +155,7 @@ impl ModelStore {
         self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
     }
 
-    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<Committed, Refused> {
+    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<CommitResponse, Refused> {
         if epoch != self.epoch {
             return Err(Refused::LeaseLost);
         }
@@ -179,7 +179,7 @@ impl ModelStore {
         };
         let admitted = admitted.into_iter().map(|key| self.admitted_row(key)).collect();
         self.check();
-        Ok(Committed {
+        Ok(CommitResponse {
             number: batch.number,
             admitted,
             state,
@@ -264,9 +264,9 @@ impl ModelStore {
         }
     }
 
-    fn admitted_row(&self, key: UrlKey) -> Admitted {
+    fn admitted_row(&self, key: UrlKey) -> AdmittedUrl {
         let offer = self.rows[&key].offer.clone().expect("admitted URLs were offered");
-        Admitted {
+        AdmittedUrl {
             key,
             url: offer.url,
             depth: offer.depth,

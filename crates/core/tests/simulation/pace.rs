@@ -74,7 +74,7 @@ impl Run {
         // The start page decides about the whole crawl; others need the browser now and then.
         if self.rng.percent(10) && (task.depth > 0 || self.is_batch()) {
             self.owner.waiting.insert(key, outcome);
-            self.later(latency, Input::WantsBrowser { key, bytes: 1000 });
+            self.later(latency, Input::NeedsBrowser { key, bytes: 1000 });
         } else {
             self.later(latency, Input::PageFetched { key, outcome });
         }

@@ -6,8 +6,10 @@ mod pace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use harvestman_core::crawl::batch::{Batch, Committed, JobEnd};
-use harvestman_core::crawl::{Crawl, Input, Output, PageOutcome, RobotsOutcome, SlotKind, given, limits};
+use harvestman_core::crawl::batch::{Batch, CommitResponse, JobEnd};
+use harvestman_core::crawl::{
+    Crawl, Input, Output, PageOutcome, RobotsOutcome, SlotKind, batch_scrape, limits,
+};
 use harvestman_core::host::HostKey;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
@@ -215,12 +217,12 @@ impl Run {
         let mut some = self.world.given.clone();
         some.retain(|_| self.rng.percent(share));
         let ended = self.store.has_ended();
-        let new = self.store.add(&given::offers(some));
+        let new = self.store.add(&batch_scrape::offers(some));
         if ended && new > 0 {
             self.take_over(Lost::Answer);
         } else if self.rng.percent(50) {
             // Otherwise the owner is on another node and learns of them only from the store.
-            self.crawl.handle(self.now, Input::Added);
+            self.crawl.handle(self.now, Input::PagesAdded);
         }
     }
 
@@ -252,7 +254,7 @@ impl Run {
                 let sitemap = self.world.sitemap(&url);
                 self.later(10, Input::SitemapFetched { url, sitemap });
             }
-            Output::WantSlot(kind) => {
+            Output::AcquireSlot(kind) => {
                 let slot = &mut self.owner.slots[kind as usize];
                 assert_eq!(*slot, TeamSlot::Free, "one slot request at a time");
                 *slot = TeamSlot::Wanted;
@@ -262,9 +264,9 @@ impl Run {
                 } else {
                     self.rng.below(4_000)
                 };
-                self.later(wait, Input::SlotTaken(kind));
+                self.later(wait, Input::SlotGranted(kind));
             }
-            Output::ReturnSlot(kind) => self.give_slot_back(kind),
+            Output::ReleaseSlot(kind) => self.give_slot_back(kind),
             Output::FetchPage(task, kind) => {
                 assert_eq!(kind, SlotKind::Plain);
                 self.give_slot_back(kind);
@@ -328,7 +330,7 @@ impl Run {
         self.later(wait, Input::Committed(committed));
     }
 
-    fn apply(&mut self, batch: &Batch) -> Committed {
+    fn apply(&mut self, batch: &Batch) -> CommitResponse {
         self.store
             .commit(self.epoch, batch)
             .expect("the owner holds its lease and numbers its batches")
@@ -347,10 +349,10 @@ impl Run {
                     }
                     Input::SitemapFetched { url, .. } => drop(self.owner.in_flight.remove(url.as_str())),
                     Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
-                    Input::WantsBrowser { key, .. } => self.set_aside(*key),
-                    Input::SlotTaken(kind) => self.owner.slots[*kind as usize] = TeamSlot::Taken,
+                    Input::NeedsBrowser { key, .. } => self.set_aside(*key),
+                    Input::SlotGranted(kind) => self.owner.slots[*kind as usize] = TeamSlot::Taken,
                     Input::Committed(_) => self.owner.commit_out = false,
-                    Input::Added | Input::PrivateHost(_) | Input::PageWorked { .. } => {}
+                    Input::PagesAdded | Input::PrivateHost(_) | Input::PageProcessed { .. } => {}
                 }
                 let again = match &*input {
                     Input::PageFetched { key, outcome } if self.faults != Faults::None => {
@@ -448,7 +450,7 @@ impl Run {
 
     /// Checks that every listed page has a document or an error, and nothing else has.
     fn result_of_batch(&self) -> Result {
-        let given = given::offers(self.world.given.clone());
+        let given = batch_scrape::offers(self.world.given.clone());
         let name = |url: &Url| url[..Position::AfterQuery].to_owned();
         let names = |urls: Vec<&Url>| urls.into_iter().map(name).collect();
         let result = Result {

@@ -437,7 +437,9 @@ impl World {
             starts_in_browser: false,
         };
         match self.given.first() {
-            Some(first) => Crawl::of_given(&first.url, self.request.max_concurrency, policy, snapshot),
+            Some(first) => {
+                Crawl::restore_batch_scrape(&first.url, self.request.max_concurrency, policy, snapshot)
+            }
             None => Crawl::restore(&self.request, policy, snapshot),
         }
         .unwrap()

@@ -14,7 +14,7 @@ pub(crate) use outcomes::{NewPage, insert_pages};
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::crawl::{Admitted, Batch, Committed, JobEnd, JobState};
+use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
@@ -33,7 +33,7 @@ const FRONTIER_FULL: &str = "The crawl found more links than it can store, and d
 
 /// Result of the transaction.
 enum Applied {
-    Committed(Vec<Admitted>, JobState),
+    Committed(Vec<AdmittedUrl>, JobState),
     Repeated,
     LeaseLost,
 }
@@ -53,7 +53,7 @@ impl Sqlite {
         batch: &Batch,
         now: Timestamp,
         lease_ms: u64,
-    ) -> Result<Committed, CommitError> {
+    ) -> Result<CommitResponse, CommitError> {
         let owner = Owner {
             job: lease.job,
             shard: lease.shard,
@@ -66,7 +66,7 @@ impl Sqlite {
             .run(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
             .await?;
         match applied {
-            Applied::Committed(admitted, state) => Ok(Committed {
+            Applied::Committed(admitted, state) => Ok(CommitResponse {
                 number: batch.number,
                 admitted,
                 state,

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
 use url::Url;
 
-use harvestman_core::crawl::{Admitted, JobState, Snapshot};
+use harvestman_core::crawl::{AdmittedUrl, JobState, Snapshot};
 use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
 
@@ -103,8 +103,8 @@ async fn read_urls(
 }
 
 /// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
-pub(crate) fn admitted(row: &sqlx::sqlite::SqliteRow) -> Result<Admitted, StoreError> {
-    Ok(Admitted {
+pub(crate) fn admitted(row: &sqlx::sqlite::SqliteRow) -> Result<AdmittedUrl, StoreError> {
+    Ok(AdmittedUrl {
         key: row.url_key("url_key")?,
         url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
         depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,

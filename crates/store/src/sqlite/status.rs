@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query, query_as, query_scalar};
 
-use harvestman_core::crawl::PaceCounts;
+use harvestman_core::crawl::ProcessingCounts;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
@@ -147,12 +147,12 @@ impl Sqlite {
         Ok(pages.iter().map(|(_, page)| index(page)).collect())
     }
 
-    pub(crate) async fn pace_counts(&self, job: JobId) -> Result<PaceCounts, StoreError> {
+    pub(crate) async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
         let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
             .bind(blob(job.0))
             .fetch_all(&self.readers)
             .await?;
-        let mut sum = PaceCounts::default();
+        let mut sum = ProcessingCounts::default();
         for row in &shards {
             let of_shard = parse_progress(row)?.pace;
             sum.in_browser += of_shard.in_browser;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::{Document, Metadata};
-use harvestman_core::crawl::{Batch, Offer, PageError, Settled, SettledOutcome, Source};
+use harvestman_core::crawl::{Batch, Offer, PageError, SettledOutcome, SettledUrl, Source};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -125,19 +125,19 @@ pub(crate) fn document(path: &str, markdown: &str) -> Document {
     }
 }
 
-pub(crate) fn settled(path: &str, outcome: SettledOutcome) -> Settled {
-    Settled {
+pub(crate) fn settled(path: &str, outcome: SettledOutcome) -> SettledUrl {
+    SettledUrl {
         key: key(path),
         url: url(path),
         outcome,
     }
 }
 
-pub(crate) fn page(path: &str) -> Settled {
+pub(crate) fn page(path: &str) -> SettledUrl {
     page_with(path, &format!("# {path}"), 1)
 }
 
-pub(crate) fn page_with(path: &str, markdown: &str, credits: u32) -> Settled {
+pub(crate) fn page_with(path: &str, markdown: &str, credits: u32) -> SettledUrl {
     settled(
         path,
         SettledOutcome::Page {
@@ -155,11 +155,11 @@ pub(crate) fn page_error(code: ErrorCode) -> PageError {
     }
 }
 
-pub(crate) fn failed(path: &str) -> Settled {
+pub(crate) fn failed(path: &str) -> SettledUrl {
     settled(path, SettledOutcome::Failed(page_error(ErrorCode::ScrapeTimeout)))
 }
 
-pub(crate) fn dropped(path: &str) -> Settled {
+pub(crate) fn dropped(path: &str) -> SettledUrl {
     settled(path, SettledOutcome::Dropped(None))
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{
-    Admitted, Batch, Committed, JobEnd, JobState, Settled, SettledOutcome, Snapshot,
+    AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, SettledOutcome, SettledUrl, Snapshot,
 };
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
@@ -42,7 +42,7 @@ impl Random {
 struct Owner {
     lease: Lease,
     seen: BTreeSet<UrlKey>,
-    open: BTreeMap<UrlKey, Admitted>,
+    open: BTreeMap<UrlKey, AdmittedUrl>,
     last_batch: u64,
     ended: bool,
 }
@@ -97,7 +97,7 @@ impl Owner {
         batch
     }
 
-    fn take(&mut self, batch: &Batch, answer: Committed) {
+    fn take(&mut self, batch: &Batch, answer: CommitResponse) {
         assert_eq!(answer.number, batch.number);
         self.last_batch = batch.number;
         self.ended = answer.state == JobState::Ended;
@@ -123,7 +123,7 @@ impl Owner {
     }
 }
 
-fn outcome(open: &Admitted, random: &mut Random) -> Settled {
+fn outcome(open: &AdmittedUrl, random: &mut Random) -> SettledUrl {
     let path = open.url.path().to_owned();
     let outcome = match random.below(10) {
         0 => SettledOutcome::Failed(page_error(ErrorCode::ScrapeTimeout)),

@@ -4,7 +4,7 @@
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
 
-use harvestman_core::crawl::Admitted;
+use harvestman_core::crawl::AdmittedUrl;
 
 use crate::error::StoreError;
 use crate::limits;
@@ -170,7 +170,7 @@ impl JobInCommit {
     pub(super) async fn admit(
         &mut self,
         connection: &mut SqliteConnection,
-    ) -> Result<Vec<Admitted>, StoreError> {
+    ) -> Result<Vec<AdmittedUrl>, StoreError> {
         let free = self.page_limit.saturating_sub(self.admitted);
         if free == 0 {
             return Ok(Vec::new());
@@ -192,7 +192,7 @@ impl JobInCommit {
     pub(super) async fn open_urls(
         &self,
         connection: &mut SqliteConnection,
-    ) -> Result<Vec<Admitted>, StoreError> {
+    ) -> Result<Vec<AdmittedUrl>, StoreError> {
         let rows = query(
             "SELECT url_key, url, depth, source, position FROM job_url WHERE job_id = ?1 AND state = 'open'",
         )
@@ -203,7 +203,7 @@ impl JobInCommit {
     }
 }
 
-fn in_order(rows: Vec<sqlx::sqlite::SqliteRow>) -> Result<Vec<Admitted>, StoreError> {
+fn in_order(rows: Vec<sqlx::sqlite::SqliteRow>) -> Result<Vec<AdmittedUrl>, StoreError> {
     let mut urls = Vec::with_capacity(rows.len());
     for row in &rows {
         urls.push((row.count("position")?, admitted(row)?));

@@ -1,6 +1,6 @@
 //! The commit, tested through the public interface.
 
-use harvestman_core::crawl::{Batch, Committed, JobEnd, JobState};
+use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState};
 use harvestman_core::ids::TeamId;
 use harvestman_store::{CancelOutcome, CreateOutcome, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
 
@@ -35,7 +35,7 @@ pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
     mine.expect("the shard can be leased")
 }
 
-pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> Committed {
+pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> CommitResponse {
     store.commit(lease, batch, NOW, LEASE_MS).await.unwrap()
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn row(store: &Store, job: &NewJob) -> JobRow {
     store.job(job.team, job.id, NOW).await.unwrap().unwrap()
 }
 
-fn paths(committed: &Committed) -> Vec<&str> {
+fn paths(committed: &CommitResponse) -> Vec<&str> {
     committed
         .admitted
         .iter()

@@ -1,6 +1,6 @@
 //! Repeated batches, former owners, new owners, cancellation.
 
-use harvestman_core::crawl::{Batch, JobEnd, JobState, PaceCounts, Progress};
+use harvestman_core::crawl::{Batch, JobEnd, JobState, ProcessingCounts, Progress};
 use harvestman_store::{CancelOutcome, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, row, start, take, team};
@@ -114,7 +114,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
         sitemaps_done: false,
         root: Some(url("/docs/")),
         begun: [(key("/4"), 3)].into(),
-        pace: PaceCounts {
+        pace: ProcessingCounts {
             in_browser: 1,
             waited: 2,
             retried: 3,

@@ -461,7 +461,7 @@ impl Crawl {
                     && walk.answer(&url, sitemap)
                 {
                     self.pace.end();
-                    self.frontier.ended(&HostKey::of(&url), now);
+                    self.frontier.finish(&HostKey::of(&url), now);
                 }
             }
             Input::PageFetched { key, outcome } => self.page_fetched(now, key, outcome),

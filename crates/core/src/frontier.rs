@@ -14,7 +14,7 @@ use url::Url;
 use crate::crawl::Limiter;
 use crate::crawl::batch::{AdmittedUrl, Source};
 use crate::host::HostKey;
-use crate::politeness::{HostPace, Slot};
+use crate::politeness::{Availability, HostPace};
 use crate::time::Timestamp;
 use crate::url_key::UrlKey;
 
@@ -23,7 +23,7 @@ use sites::Sites;
 
 /// Position in the queue: breadth first, then by order of admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Order {
+pub struct Position {
     depth: u32,
     ordinal: u64,
 }
@@ -32,7 +32,7 @@ pub struct Order {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// Its position.
-    pub order: Order,
+    pub position: Position,
     /// Normalized identity.
     pub key: UrlKey,
     /// URL to fetch.
@@ -42,15 +42,15 @@ pub struct Entry {
     /// How it was found.
     pub source: Source,
     /// Number of attempts by earlier owners.
-    pub earlier: u32,
+    pub earlier_attempts: u32,
     /// Number of attempts by this owner that failed with a transient error.
-    pub tries: u32,
+    pub failed_attempts: u32,
 }
 
 impl Entry {
     /// Discovery depth.
     pub fn depth(&self) -> u32 {
-        self.order.depth
+        self.position.depth
     }
 }
 
@@ -62,11 +62,11 @@ pub struct Frontier {
     ready: Sites,
     /// Prefer the host with the fewest requests in flight, so that a slow host takes no more than its
     /// share of the concurrency.
-    spread: bool,
+    balanced: bool,
     /// Hosts with a URL that may be fetched later.
-    timed: BTreeSet<(Timestamp, HostKey)>,
+    delayed: BTreeSet<(Timestamp, HostKey)>,
     /// URLs that wait for a retry.
-    retries: BTreeMap<(Timestamp, Order), Entry>,
+    retries: BTreeMap<(Timestamp, Position), Entry>,
     /// Number of hosts with a `Crawl-delay` whose next URL waits for the request in flight.
     busy: usize,
     admissions: u64,
@@ -79,30 +79,30 @@ struct Host {
     pace: HostPace,
     /// Whether its robots.txt is known; until then no URL is taken.
     open: bool,
-    place: Place,
+    state: HostState,
     /// Index of its site in [`Sites`].
     site: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Place {
+enum HostState {
     #[default]
-    Nowhere,
+    Idle,
     Busy,
     Ready(Rank),
-    Timed(Timestamp),
+    Delayed(Timestamp),
 }
 
 /// Requests of the host in flight if the frontier balances hosts, else 0; then the position of its first URL.
-type Rank = (u32, Order);
+type Rank = (u32, Position);
 
 impl Frontier {
     /// Creates an empty frontier with at most `site_limit` requests in flight per site (registrable
-    /// domain), or without a limit for `None`. `spread` balances requests over the hosts instead of
+    /// domain), or without a limit for `None`. `balanced` balances requests over the hosts instead of
     /// going breadth first.
-    pub fn new(spread: bool, site_limit: Option<u32>) -> Self {
+    pub fn new(balanced: bool, site_limit: Option<u32>) -> Self {
         Self {
-            spread,
+            balanced,
             ready: Sites::new(site_limit),
             ..Self::default()
         }
@@ -134,7 +134,7 @@ impl Frontier {
 
     /// Queues an admitted URL. Returns `true` if its host is not open yet.
     pub fn push(&mut self, admitted: AdmittedUrl, now: Timestamp) -> bool {
-        let order = Order {
+        let position = Position {
             depth: admitted.depth,
             ordinal: self.admissions,
         };
@@ -143,13 +143,13 @@ impl Frontier {
         // All entries of a host share one string.
         let known = self.hosts.get_key_value(&host).map(|(known, _)| known.clone());
         let entry = Entry {
-            order,
+            position,
             host: known.unwrap_or(host),
             key: admitted.key,
             url: admitted.url,
             source: admitted.source,
-            earlier: admitted.attempts,
-            tries: 0,
+            earlier_attempts: admitted.attempts,
+            failed_attempts: 0,
         };
         let host = entry.host.clone();
         self.enqueue(entry, now);
@@ -160,7 +160,7 @@ impl Frontier {
         let key = entry.host.clone();
         self.host(&key).queue.push(entry);
         self.queued += 1;
-        self.settle(&key, now);
+        self.update(&key, now);
     }
 
     /// Allows URLs of this host to be taken from now on.
@@ -168,14 +168,14 @@ impl Frontier {
         let host = self.host(key);
         host.open = true;
         host.pace.set_crawl_delay_ms(crawl_delay_ms);
-        self.settle(key, now);
+        self.update(key, now);
     }
 
     /// Stops URLs of this host from being taken until it is opened, because its robots.txt is not known.
     pub fn close(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.open = false;
-            self.settle(key, now);
+            self.update(key, now);
         }
     }
 
@@ -186,110 +186,114 @@ impl Frontier {
         };
         let out = host.queue.remove(key, refused);
         self.queued -= out.len();
-        self.settle(key, now);
+        self.update(key, now);
         out
     }
 
     /// Returns whether a URL can be taken now or at a later time. `Busy` means not until a request ends
     /// or a URL arrives.
-    pub fn look(&mut self, now: Timestamp) -> Slot {
+    pub fn next_start(&mut self, now: Timestamp) -> Availability {
         while let Some(first) = self.retries.first_entry()
             && first.key().0 <= now
         {
             let entry = first.remove();
             self.enqueue(entry, now);
         }
-        while let Some((time, key)) = self.timed.first().cloned()
+        while let Some((time, key)) = self.delayed.first().cloned()
             && time <= now
         {
-            self.settle(&key, now);
+            self.update(&key, now);
         }
         if !self.ready.is_empty() {
-            return Slot::Free;
+            return Availability::Now;
         }
         let times = [
             self.retries.keys().next().map(|key| key.0),
-            self.timed.first().map(|host| host.0),
+            self.delayed.first().map(|host| host.0),
         ];
-        times.into_iter().flatten().min().map_or(Slot::Busy, Slot::At)
+        times
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(Availability::Busy, Availability::At)
     }
 
     /// Returns what keeps URLs of open hosts waiting when none can be taken now.
     pub fn limiter(&self) -> Option<Limiter> {
-        if self.ready.holds_back() {
+        if self.ready.has_blocked_sites() {
             Some(Limiter::HostConcurrency)
         } else {
             (self.busy > 0).then_some(Limiter::HostDelay)
         }
     }
 
-    /// Takes the next URL whose host may be requested now; there is one if [`Frontier::look`] said so.
-    /// The request counts as in flight until [`Frontier::ended`].
+    /// Takes the next URL whose host may be requested now; there is one if [`Frontier::next_start`] said so.
+    /// The request counts as in flight until [`Frontier::finish`].
     pub fn take(&mut self, now: Timestamp) -> Option<Entry> {
         let key = self.ready.first()?.clone();
-        // Every host in `ready` has a queued URL: `settle` maintains this.
-        let taken = self.hosts.get_mut(&key).and_then(|host| {
+        // Every host in `ready` has a queued URL: `update` maintains this.
+        let entry = self.hosts.get_mut(&key).and_then(|host| {
             host.pace.start(now);
             self.ready.start(host.site);
             host.queue.pop(&key)
         });
-        self.queued -= usize::from(taken.is_some());
-        self.settle(&key, now);
-        taken
+        self.queued -= usize::from(entry.is_some());
+        self.update(&key, now);
+        entry
     }
 
     /// Starts a request that is not queued here, such as a sitemap, if the host may be requested now.
-    /// It then counts as in flight until [`Frontier::ended`].
-    pub fn ask(&mut self, key: &HostKey, now: Timestamp) -> Slot {
+    /// It then counts as in flight until [`Frontier::finish`].
+    pub fn try_start(&mut self, key: &HostKey, now: Timestamp) -> Availability {
         let host = self.host(key);
-        let (slot, site) = (host.pace.slot(now), host.site);
-        if slot == Slot::Free && self.ready.is_full(site) {
-            return Slot::Busy;
+        let (availability, site) = (host.pace.availability(now), host.site);
+        if availability == Availability::Now && self.ready.is_full(site) {
+            return Availability::Busy;
         }
-        if slot == Slot::Free {
+        if availability == Availability::Now {
             self.start(key, now);
         }
-        slot
+        availability
     }
 
     fn start(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.pace.start(now);
             self.ready.start(host.site);
-            self.settle(key, now);
+            self.update(key, now);
         }
     }
 
     /// Releases the host slot of a request in flight while it waits for something else than this host,
-    /// unless the host has a `Crawl-delay`. Returns whether it was released, for [`Frontier::rejoin`].
-    pub fn leave(&mut self, key: &HostKey, now: Timestamp) -> bool {
-        let leaves = self
+    /// unless the host has a `Crawl-delay`. Returns whether it was released, for [`Frontier::resume`].
+    pub fn release_slot(&mut self, key: &HostKey, now: Timestamp) -> bool {
+        let releases = self
             .hosts
             .get(key)
             .is_some_and(|host| !host.pace.has_crawl_delay());
-        if leaves {
-            self.ended(key, now);
+        if releases {
+            self.finish(key, now);
         }
-        leaves
+        releases
     }
 
-    /// Continues a request after [`Frontier::leave`], regardless of the concurrency limits.
-    pub fn rejoin(&mut self, key: &HostKey, left: bool, now: Timestamp) {
-        if left {
+    /// Continues a request after [`Frontier::release_slot`], regardless of the concurrency limits.
+    pub fn resume(&mut self, key: &HostKey, released: bool, now: Timestamp) {
+        if released {
             self.start(key, now);
         } else if let Some(host) = self.hosts.get_mut(key) {
-            host.pace.start_again(now);
+            host.pace.record_request(now);
         }
     }
 
     /// Ends a request to this host, successful or not.
-    pub fn ended(&mut self, key: &HostKey, now: Timestamp) {
+    pub fn finish(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             if host.pace.in_flight() > 0 {
                 self.ready.end(host.site);
             }
             host.pace.end();
-            self.settle(key, now);
+            self.update(key, now);
         }
     }
 
@@ -297,44 +301,44 @@ impl Frontier {
     pub fn pause(&mut self, key: &HostKey, until: Timestamp, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.pace.pause_until(until);
-            self.settle(key, now);
+            self.update(key, now);
         }
     }
 
     /// Requeues a URL for a retry, not before `at`. It keeps its position.
     pub fn retry(&mut self, entry: Entry, at: Timestamp) {
-        self.retries.insert((at, entry.order), entry);
+        self.retries.insert((at, entry.position), entry);
     }
 
     /// Updates the state of a host after any change.
-    fn settle(&mut self, key: &HostKey, now: Timestamp) {
+    fn update(&mut self, key: &HostKey, now: Timestamp) {
         let Some(host) = self.hosts.get_mut(key) else {
             return;
         };
-        let share = if self.spread { host.pace.in_flight() } else { 0 };
-        let place = match host.queue.first() {
-            Some(first) if host.open => match host.pace.slot(now) {
-                Slot::Free => Place::Ready((share, first)),
-                Slot::At(time) => Place::Timed(time),
-                Slot::Busy => Place::Busy,
+        let share = if self.balanced { host.pace.in_flight() } else { 0 };
+        let state = match host.queue.first() {
+            Some(first) if host.open => match host.pace.availability(now) {
+                Availability::Now => HostState::Ready((share, first)),
+                Availability::At(time) => HostState::Delayed(time),
+                Availability::Busy => HostState::Busy,
             },
-            _ => Place::Nowhere,
+            _ => HostState::Idle,
         };
-        let before = std::mem::replace(&mut host.place, place);
-        if before == place {
+        let before = std::mem::replace(&mut host.state, state);
+        if before == state {
             return;
         }
         match before {
-            Place::Nowhere => {}
-            Place::Busy => self.busy -= 1,
-            Place::Ready(rank) => self.ready.remove(host.site, rank, key),
-            Place::Timed(time) => drop(self.timed.remove(&(time, key.clone()))),
+            HostState::Idle => {}
+            HostState::Busy => self.busy -= 1,
+            HostState::Ready(rank) => self.ready.remove(host.site, rank, key),
+            HostState::Delayed(time) => drop(self.delayed.remove(&(time, key.clone()))),
         }
-        match place {
-            Place::Nowhere => {}
-            Place::Busy => self.busy += 1,
-            Place::Ready(rank) => self.ready.insert(host.site, rank, key),
-            Place::Timed(time) => drop(self.timed.insert((time, key.clone()))),
+        match state {
+            HostState::Idle => {}
+            HostState::Busy => self.busy += 1,
+            HostState::Ready(rank) => self.ready.insert(host.site, rank, key),
+            HostState::Delayed(time) => drop(self.delayed.insert((time, key.clone()))),
         }
     }
 }

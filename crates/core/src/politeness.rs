@@ -8,9 +8,9 @@ use crate::time::Timestamp;
 
 /// Whether a request may start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Slot {
+pub enum Availability {
     /// Now.
-    Free,
+    Now,
     /// Not before this time.
     At(Timestamp),
     /// Not before a request in flight ends.
@@ -23,7 +23,7 @@ pub struct HostPace {
     in_flight: u32,
     /// Time of the last start, which may precede the `Crawl-delay`.
     started: Option<Timestamp>,
-    quiet_until: Timestamp,
+    paused_until: Timestamp,
     /// `Crawl-delay`: ms between starts; it also limits the host to one request at a time.
     crawl_delay_ms: Option<u64>,
 }
@@ -45,15 +45,15 @@ impl HostPace {
     }
 
     /// Returns when a request to this host may start.
-    pub fn slot(&self, now: Timestamp) -> Slot {
+    pub fn availability(&self, now: Timestamp) -> Availability {
         if self.has_crawl_delay() && self.in_flight > 0 {
-            return Slot::Busy;
+            return Availability::Busy;
         }
         let delayed = self.started.zip(self.crawl_delay_ms);
         let next = delayed.map(|(started, delay_ms)| started + Duration::from_millis(delay_ms));
-        match next.unwrap_or_default().max(self.quiet_until) {
-            time if time > now => Slot::At(time),
-            _ => Slot::Free,
+        match next.unwrap_or_default().max(self.paused_until) {
+            time if time > now => Availability::At(time),
+            _ => Availability::Now,
         }
     }
 
@@ -64,7 +64,7 @@ impl HostPace {
     }
 
     /// Records a further request of a page in flight, as when it continues in the browser.
-    pub fn start_again(&mut self, now: Timestamp) {
+    pub fn record_request(&mut self, now: Timestamp) {
         self.started = Some(now);
     }
 
@@ -75,7 +75,7 @@ impl HostPace {
 
     /// Allows no start before `time`.
     pub fn pause_until(&mut self, time: Timestamp) {
-        self.quiet_until = self.quiet_until.max(time);
+        self.paused_until = self.paused_until.max(time);
     }
 }
 
@@ -83,7 +83,7 @@ impl HostPace {
 #[derive(Clone, Debug)]
 pub struct JobPace {
     max_in_flight: u32,
-    alone: bool,
+    one_at_a_time: bool,
     delay_ms: Option<u64>,
     in_flight: u32,
     next_start: Timestamp,
@@ -99,7 +99,7 @@ impl JobPace {
             } else {
                 max_in_flight.max(1)
             },
-            alone: false,
+            one_at_a_time: false,
             delay_ms,
             in_flight: 0,
             next_start: Timestamp(0),
@@ -113,12 +113,12 @@ impl JobPace {
 
     /// Returns the maximum number of requests in flight.
     pub fn max_in_flight(&self) -> u32 {
-        if self.alone { 1 } else { self.max_in_flight }
+        if self.one_at_a_time { 1 } else { self.max_in_flight }
     }
 
     /// Limits the job to one request at a time, or lifts that limit.
-    pub fn one_at_a_time(&mut self, alone: bool) {
-        self.alone = alone;
+    pub fn set_one_at_a_time(&mut self, one_at_a_time: bool) {
+        self.one_at_a_time = one_at_a_time;
     }
 
     /// Returns the number of requests in flight.
@@ -127,19 +127,19 @@ impl JobPace {
     }
 
     /// Returns when a page or sitemap request may start.
-    pub fn slot(&self, now: Timestamp) -> Slot {
-        match self.side_slot() {
-            Slot::Free if self.next_start > now => Slot::At(self.next_start),
-            slot => slot,
+    pub fn availability(&self, now: Timestamp) -> Availability {
+        match self.robots_availability() {
+            Availability::Now if self.next_start > now => Availability::At(self.next_start),
+            availability => availability,
         }
     }
 
     /// Returns when a robots.txt request may start: it counts as in flight but ignores the delay.
-    pub fn side_slot(&self) -> Slot {
+    pub fn robots_availability(&self) -> Availability {
         if self.in_flight >= self.max_in_flight() {
-            Slot::Busy
+            Availability::Busy
         } else {
-            Slot::Free
+            Availability::Now
         }
     }
 
@@ -152,7 +152,7 @@ impl JobPace {
     }
 
     /// Records the start of a robots.txt request.
-    pub fn start_side(&mut self) {
+    pub fn start_robots(&mut self) {
         self.in_flight += 1;
     }
 
@@ -185,29 +185,35 @@ mod tests {
     #[test]
     fn a_delay_spaces_starts_and_allows_one_request_at_a_time() {
         let mut pace = JobPace::new(8, Some(500));
-        assert_eq!(pace.slot(Timestamp(10)), Slot::Free);
+        assert_eq!(pace.availability(Timestamp(10)), Availability::Now);
         pace.start(Timestamp(10));
-        assert_eq!(pace.slot(Timestamp(900)), Slot::Busy);
+        assert_eq!(pace.availability(Timestamp(900)), Availability::Busy);
         pace.end();
-        assert_eq!(pace.slot(Timestamp(509)), Slot::At(Timestamp(510)));
-        assert_eq!(pace.slot(Timestamp(510)), Slot::Free);
-        assert_eq!(pace.side_slot(), Slot::Free);
+        assert_eq!(
+            pace.availability(Timestamp(509)),
+            Availability::At(Timestamp(510))
+        );
+        assert_eq!(pace.availability(Timestamp(510)), Availability::Now);
+        assert_eq!(pace.robots_availability(), Availability::Now);
     }
 
     #[test]
     fn a_host_with_crawl_delay_gets_one_request_at_a_time() {
         let mut pace = HostPace::default();
         pace.start(Timestamp(0));
-        assert_eq!(pace.slot(Timestamp(0)), Slot::Free);
+        assert_eq!(pace.availability(Timestamp(0)), Availability::Now);
         pace.end();
         pace.set_crawl_delay_ms(Some(2000));
         pace.start(Timestamp(5));
-        assert_eq!(pace.slot(Timestamp(3000)), Slot::Busy);
+        assert_eq!(pace.availability(Timestamp(3000)), Availability::Busy);
         pace.end();
-        assert_eq!(pace.slot(Timestamp(6)), Slot::At(Timestamp(2005)));
+        assert_eq!(pace.availability(Timestamp(6)), Availability::At(Timestamp(2005)));
         pace.pause_until(Timestamp(9000));
         pace.pause_until(Timestamp(8000));
-        assert_eq!(pace.slot(Timestamp(2005)), Slot::At(Timestamp(9000)));
+        assert_eq!(
+            pace.availability(Timestamp(2005)),
+            Availability::At(Timestamp(9000))
+        );
     }
 
     #[test]
@@ -216,9 +222,15 @@ mod tests {
         pace.start(Timestamp(100));
         pace.end();
         pace.set_crawl_delay_ms(Some(2000));
-        assert_eq!(pace.slot(Timestamp(150)), Slot::At(Timestamp(2100)));
-        pace.start_again(Timestamp(2100));
-        assert_eq!(pace.slot(Timestamp(2100)), Slot::At(Timestamp(4100)));
+        assert_eq!(
+            pace.availability(Timestamp(150)),
+            Availability::At(Timestamp(2100))
+        );
+        pace.record_request(Timestamp(2100));
+        assert_eq!(
+            pace.availability(Timestamp(2100)),
+            Availability::At(Timestamp(4100))
+        );
     }
 
     #[test]

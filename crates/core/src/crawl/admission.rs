@@ -114,7 +114,7 @@ impl Crawl {
         }
         if admitted.attempts >= LOST_OWNERS_SUSPECT {
             self.suspects.insert(admitted.key);
-            self.pace.one_at_a_time(true);
+            self.pace.set_one_at_a_time(true);
         }
         let host = HostKey::of(&admitted.url);
         match self.hosts.access(&admitted.url) {

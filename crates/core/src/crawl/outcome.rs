@@ -77,7 +77,7 @@ impl Crawl {
             self.pace.end();
         }
         if of_host {
-            self.frontier.ended(&entry.host, now);
+            self.frontier.finish(&entry.host, now);
         }
         match outcome {
             PageOutcome::Page(page) => {
@@ -86,14 +86,14 @@ impl Crawl {
                         self.frontier
                             .pause(&entry.host, now + Duration::from_millis(wait), now);
                     }
-                    if let Some(wait) = backoff_ms(entry.tries + 1, page.retry_after_ms) {
+                    if let Some(wait) = backoff_ms(entry.failed_attempts + 1, page.retry_after_ms) {
                         self.schedule_retry(entry, now + Duration::from_millis(wait));
                         return;
                     }
                 }
                 self.accept(now, entry, page);
             }
-            PageOutcome::Failed(failure) => match backoff_ms(entry.tries + 1, None) {
+            PageOutcome::Failed(failure) => match backoff_ms(entry.failed_attempts + 1, None) {
                 Some(wait) if failure.transient => {
                     self.schedule_retry(entry, now + Duration::from_millis(wait))
                 }
@@ -103,7 +103,7 @@ impl Crawl {
     }
 
     fn schedule_retry(&mut self, mut entry: Entry, at: Timestamp) {
-        entry.tries += 1;
+        entry.failed_attempts += 1;
         self.changes.processing().retried += 1;
         self.frontier.retry(entry, at);
     }
@@ -253,7 +253,7 @@ impl Crawl {
     pub(super) fn settle(&mut self, source: Source, outcome: Outcome) {
         self.open.remove(&outcome.settled.key);
         if self.suspects.remove(&outcome.settled.key) && self.suspects.is_empty() {
-            self.pace.one_at_a_time(false);
+            self.pace.set_one_at_a_time(false);
         }
         match &outcome.settled.outcome {
             SettledOutcome::Page { credits, .. } => {

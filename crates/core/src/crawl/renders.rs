@@ -71,7 +71,7 @@ impl Crawl {
             return;
         }
         self.pace.end();
-        let released_host = self.frontier.leave(&entry.host, now);
+        let released_host = self.frontier.release_slot(&entry.host, now);
         self.changes.push(Change::RenderQueued(key));
         self.renders.push(QueuedRender {
             key,
@@ -109,8 +109,9 @@ impl Crawl {
                 } else {
                     self.renders.uncounted.insert(key);
                 }
-                self.frontier.rejoin(&entry.host, released_host, now);
-                self.changes.push(Change::FetchStarted(key, entry.earlier + 1));
+                self.frontier.resume(&entry.host, released_host, now);
+                self.changes
+                    .push(Change::FetchStarted(key, entry.earlier_attempts + 1));
                 Some(Output::Render(key))
             }
         }

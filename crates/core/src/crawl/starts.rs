@@ -5,7 +5,7 @@ use crate::crawl::changes::Change;
 use crate::crawl::seeds::Phase;
 use crate::crawl::{Crawl, Limiter, Output, PageTask, SlotKind, batch_scrape, limits};
 use crate::host::HostKey;
-use crate::politeness::Slot;
+use crate::politeness::Availability;
 use crate::time::Timestamp;
 
 /// State of the team slot for the next page. A start counts when it happens, not while it waits for
@@ -36,7 +36,7 @@ impl Crawl {
     /// Returns the next robots.txt to fetch. These files take at most half of the job's concurrency, so
     /// that pages can proceed.
     pub(super) fn next_robots(&mut self, now: Timestamp) -> Option<Output> {
-        if self.pace.side_slot() != Slot::Free
+        if self.pace.robots_availability() != Availability::Now
             || self.robots_in_flight >= self.pace.max_in_flight().div_ceil(2)
         {
             return None;
@@ -45,7 +45,7 @@ impl Crawl {
             self.wake_by(self.hosts.wake_at());
             return None;
         };
-        self.pace.start_side();
+        self.pace.start_robots();
         self.robots_in_flight += 1;
         let url = host.robots_url()?;
         Some(Output::FetchRobots { host, url })
@@ -62,16 +62,16 @@ impl Crawl {
             return Some(output);
         }
         let waiting = !self.frontier.is_empty() || !self.renders.is_empty();
-        match self.pace.slot(now) {
-            Slot::Free => {}
-            Slot::At(time) => {
+        match self.pace.availability(now) {
+            Availability::Now => {}
+            Availability::At(time) => {
                 self.limiter = waiting.then_some(Limiter::HostDelay);
                 if waiting || matches!(self.phase, Phase::ReadingSitemaps(_)) {
                     self.wake_by(Some(time));
                 }
                 return None;
             }
-            Slot::Busy => {
+            Availability::Busy => {
                 self.limiter = waiting.then_some(Limiter::Concurrency);
                 return None;
             }
@@ -106,16 +106,16 @@ impl Crawl {
         if !self.hosts.ignores_robots() && !self.hosts.is_decided(&host) {
             return None;
         }
-        match self.frontier.ask(&host, now) {
-            Slot::Free => {
+        match self.frontier.try_start(&host, now) {
+            Availability::Now => {
                 walk.asked(&url);
                 Some(Output::FetchSitemap { url })
             }
-            Slot::At(time) => {
+            Availability::At(time) => {
                 self.wake_by(Some(time));
                 None
             }
-            Slot::Busy => None,
+            Availability::Busy => None,
         }
     }
 
@@ -124,14 +124,14 @@ impl Crawl {
             self.limiter = Some(Limiter::Browser);
             return None;
         }
-        match self.frontier.look(now) {
-            Slot::Free => {}
-            Slot::At(time) => {
+        match self.frontier.next_start(now) {
+            Availability::Now => {}
+            Availability::At(time) => {
                 self.limiter = Some(self.frontier.limiter().unwrap_or(Limiter::HostDelay));
                 self.wake_by(Some(time));
                 return None;
             }
-            Slot::Busy => {
+            Availability::Busy => {
                 let last = (!self.renders.is_empty()).then_some(Limiter::Browser);
                 self.limiter = self.frontier.limiter().or(last);
                 return None;
@@ -155,11 +155,11 @@ impl Crawl {
                     key: entry.key,
                     url: entry.url.clone(),
                     depth: entry.depth(),
-                    attempt: entry.earlier + entry.tries + 1,
+                    attempt: entry.earlier_attempts + entry.failed_attempts + 1,
                 };
-                if entry.tries == 0 {
+                if entry.failed_attempts == 0 {
                     self.changes
-                        .push(Change::FetchStarted(entry.key, entry.earlier + 1));
+                        .push(Change::FetchStarted(entry.key, entry.earlier_attempts + 1));
                 }
                 self.running.insert(entry.key, entry);
                 Some(Output::FetchPage(task, kind))
@@ -178,7 +178,9 @@ impl Crawl {
     /// Returns a slot that no page can use any more.
     pub(super) fn return_slot(&mut self, now: Timestamp) -> Option<Output> {
         // A page in flight ends soon, and then the oldest waiting page uses the slot.
-        let kept = self.counts_renders() && !self.renders.is_empty() && self.pace.slot(now) == Slot::Busy;
+        let kept = self.counts_renders()
+            && !self.renders.is_empty()
+            && self.pace.availability(now) == Availability::Busy;
         let unused = |kind: &SlotKind| {
             self.team_slots.get(*kind) == TeamSlot::Held && !(kept && *kind == SlotKind::Browser)
         };

@@ -6,46 +6,46 @@ use std::collections::{BTreeMap, VecDeque};
 use url::Url;
 
 use crate::crawl::batch::Source;
-use crate::frontier::{Entry, Order};
+use crate::frontier::{Entry, Position};
 use crate::host::HostKey;
 use crate::url_key::UrlKey;
 
 /// Levels by depth, each ordered by ordinal. No level is empty.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue(BTreeMap<u32, VecDeque<Waiting>>);
+pub(super) struct Queue(BTreeMap<u32, VecDeque<QueuedUrl>>);
 
 #[derive(Clone, Debug)]
-struct Waiting {
+struct QueuedUrl {
     key: UrlKey,
     ordinal: u64,
     /// Path and query, or the whole URL if it does not start with the host key.
-    rest: Box<str>,
+    suffix: Box<str>,
     attempts: u16,
-    tries: u8,
+    failed_attempts: u8,
     source: Source,
 }
 
-impl Waiting {
+impl QueuedUrl {
     fn of(entry: Entry) -> Self {
         let address = entry.url.as_str();
         Self {
             key: entry.key,
-            ordinal: entry.order.ordinal,
-            rest: address
+            ordinal: entry.position.ordinal,
+            suffix: address
                 .strip_prefix(entry.host.as_str())
                 .unwrap_or(address)
                 .into(),
-            attempts: u16::try_from(entry.earlier).unwrap_or(u16::MAX),
-            tries: u8::try_from(entry.tries).unwrap_or(u8::MAX),
+            attempts: u16::try_from(entry.earlier_attempts).unwrap_or(u16::MAX),
+            failed_attempts: u8::try_from(entry.failed_attempts).unwrap_or(u8::MAX),
             source: entry.source,
         }
     }
 
     fn url(&self, host: &HostKey) -> Url {
-        let url = if self.rest.starts_with('/') {
-            Url::parse(&format!("{host}{}", self.rest))
+        let url = if self.suffix.starts_with('/') {
+            Url::parse(&format!("{host}{}", self.suffix))
         } else {
-            Url::parse(&self.rest)
+            Url::parse(&self.suffix)
         };
         url.expect("a serialized `Url` parses")
     }
@@ -53,37 +53,37 @@ impl Waiting {
     fn entry(self, depth: u32, host: &HostKey) -> Entry {
         Entry {
             url: self.url(host),
-            order: Order {
+            position: Position {
                 depth,
                 ordinal: self.ordinal,
             },
             key: self.key,
             host: host.clone(),
             source: self.source,
-            earlier: self.attempts.into(),
-            tries: self.tries.into(),
+            earlier_attempts: self.attempts.into(),
+            failed_attempts: self.failed_attempts.into(),
         }
     }
 }
 
 impl Queue {
     /// Returns the position of the first URL.
-    pub(super) fn first(&self) -> Option<Order> {
+    pub(super) fn first(&self) -> Option<Position> {
         let (&depth, level) = self.0.first_key_value()?;
         let ordinal = level.front()?.ordinal;
-        Some(Order { depth, ordinal })
+        Some(Position { depth, ordinal })
     }
 
     /// Inserts a URL at its position; a new URL is the last of its depth.
     pub(super) fn push(&mut self, entry: Entry) {
-        let level = self.0.entry(entry.order.depth).or_default();
-        let place = match level.back() {
-            Some(last) if last.ordinal > entry.order.ordinal => {
-                level.partition_point(|waiting| waiting.ordinal < entry.order.ordinal)
+        let level = self.0.entry(entry.position.depth).or_default();
+        let index = match level.back() {
+            Some(last) if last.ordinal > entry.position.ordinal => {
+                level.partition_point(|waiting| waiting.ordinal < entry.position.ordinal)
             }
             _ => level.len(),
         };
-        level.insert(place, Waiting::of(entry));
+        level.insert(index, QueuedUrl::of(entry));
     }
 
     /// Removes and returns the first URL.
@@ -105,7 +105,7 @@ impl Queue {
                 .into_iter()
                 .partition(|waiting| refused(&waiting.url(host)));
             *level = kept;
-            let gone: VecDeque<Waiting> = gone;
+            let gone: VecDeque<QueuedUrl> = gone;
             out.extend(gone.into_iter().map(|waiting| waiting.entry(depth, host)));
         }
         self.0.retain(|_, level| !level.is_empty());
@@ -120,13 +120,13 @@ mod tests {
     fn entry(depth: u32, ordinal: u64, url: &str) -> Entry {
         let url = Url::parse(url).unwrap();
         Entry {
-            order: Order { depth, ordinal },
+            position: Position { depth, ordinal },
             key: UrlKey(ordinal.into()),
             host: HostKey::of(&url),
             url,
             source: Source::Link,
-            earlier: 0,
-            tries: 1,
+            earlier_attempts: 0,
+            failed_attempts: 1,
         }
     }
 
@@ -141,10 +141,10 @@ mod tests {
             entry(1, 4, "http://site.test:8080//x"),
             entry(1, 5, "http://site.test:8080/c"),
         ];
-        for place in [4, 1, 2, 0, 3] {
-            queue.push(entries[place].clone());
+        for index in [4, 1, 2, 0, 3] {
+            queue.push(entries[index].clone());
         }
-        assert_eq!(queue.first(), Some(entries[0].order));
+        assert_eq!(queue.first(), Some(entries[0].position));
         assert_eq!(
             queue.remove(&host, |url| url.path() == "/c"),
             [entries[4].clone()]
@@ -156,6 +156,6 @@ mod tests {
 
     #[test]
     fn a_queued_url_is_small() {
-        assert!(size_of::<Waiting>() <= 48, "{}", size_of::<Waiting>());
+        assert!(size_of::<QueuedUrl>() <= 48, "{}", size_of::<QueuedUrl>());
     }
 }

@@ -17,9 +17,9 @@ pub(super) struct Sites {
     sites: Vec<Site>,
     numbers: HashMap<String, usize>,
     /// The first ready host of each site below its limit.
-    first: BTreeSet<(Rank, HostKey)>,
+    candidates: BTreeSet<(Rank, HostKey)>,
     /// Number of sites at their limit with ready hosts.
-    held_back: usize,
+    blocked_sites: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -27,10 +27,10 @@ struct Site {
     unlimited: bool,
     in_flight: u32,
     ready: BTreeSet<(Rank, HostKey)>,
-    /// Whether it counts in `held_back`.
-    holds_back: bool,
-    /// Its entry in `first`.
-    offered: Option<(Rank, HostKey)>,
+    /// Whether it counts in `blocked_sites`.
+    is_blocked: bool,
+    /// Its entry in `candidates`.
+    candidate: Option<(Rank, HostKey)>,
 }
 
 impl Sites {
@@ -54,7 +54,7 @@ impl Sites {
 
     pub(super) fn lift_limit(&mut self, site: usize) {
         self.sites[site].unlimited = true;
-        self.offer(site);
+        self.update(site);
     }
 
     pub(super) fn is_full(&self, site: usize) -> bool {
@@ -64,74 +64,74 @@ impl Sites {
 
     /// Returns the host to request next.
     pub(super) fn first(&self) -> Option<&HostKey> {
-        self.first.first().map(|(_, key)| key)
+        self.candidates.first().map(|(_, key)| key)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_empty()
+        self.candidates.is_empty()
     }
 
     /// Returns whether some host would be ready if its site were below its limit.
-    pub(super) fn holds_back(&self) -> bool {
-        self.held_back > 0
+    pub(super) fn has_blocked_sites(&self) -> bool {
+        self.blocked_sites > 0
     }
 
     pub(super) fn insert(&mut self, site: usize, rank: Rank, key: &HostKey) {
         self.sites[site].ready.insert((rank, key.clone()));
-        self.offer(site);
+        self.update(site);
     }
 
     pub(super) fn remove(&mut self, site: usize, rank: Rank, key: &HostKey) {
         self.sites[site].ready.remove(&(rank, key.clone()));
-        self.offer(site);
+        self.update(site);
     }
 
     /// Records the start of a request to a host of the site.
     pub(super) fn start(&mut self, site: usize) {
         self.sites[site].in_flight += 1;
-        self.offer(site);
+        self.update(site);
     }
 
     /// Records the end of a request to a host of the site.
     pub(super) fn end(&mut self, site: usize) {
         let in_flight = &mut self.sites[site].in_flight;
         *in_flight = in_flight.saturating_sub(1);
-        self.offer(site);
+        self.update(site);
     }
 
     /// Updates the site's candidate after any change.
-    fn offer(&mut self, number: usize) {
+    fn update(&mut self, number: usize) {
         let is_full = self.is_full(number);
         let site = &mut self.sites[number];
-        let holds_back = is_full && !site.ready.is_empty();
-        match (std::mem::replace(&mut site.holds_back, holds_back), holds_back) {
-            (false, true) => self.held_back += 1,
-            (true, false) => self.held_back -= 1,
+        let is_blocked = is_full && !site.ready.is_empty();
+        match (std::mem::replace(&mut site.is_blocked, is_blocked), is_blocked) {
+            (false, true) => self.blocked_sites += 1,
+            (true, false) => self.blocked_sites -= 1,
             _ => {}
         }
-        let offer = site.ready.first().filter(|_| !is_full);
-        if site.offered.as_ref() == offer {
+        let candidate = site.ready.first().filter(|_| !is_full);
+        if site.candidate.as_ref() == candidate {
             return;
         }
-        let offer = offer.cloned();
-        if let Some(before) = std::mem::replace(&mut site.offered, offer.clone()) {
-            self.first.remove(&before);
+        let candidate = candidate.cloned();
+        if let Some(before) = std::mem::replace(&mut site.candidate, candidate.clone()) {
+            self.candidates.remove(&before);
         }
-        self.first.extend(offer);
+        self.candidates.extend(candidate);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frontier::Order;
+    use crate::frontier::Position;
 
     fn host(text: &str) -> HostKey {
         HostKey::from(text)
     }
 
     fn rank(ordinal: u64) -> Rank {
-        (0, Order { depth: 0, ordinal })
+        (0, Position { depth: 0, ordinal })
     }
 
     #[test]
@@ -153,12 +153,12 @@ mod tests {
         sites.start(site);
         assert_eq!(sites.first(), Some(&api));
         sites.start(site);
-        assert!(sites.is_full(site) && sites.holds_back());
+        assert!(sites.is_full(site) && sites.has_blocked_sites());
         assert_eq!(sites.first(), Some(&other));
         sites.remove(site, rank(1), &api);
         sites.end(site);
         assert_eq!(sites.first(), Some(&www));
-        assert!(!sites.holds_back());
+        assert!(!sites.has_blocked_sites());
     }
 
     #[test]

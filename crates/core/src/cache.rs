@@ -26,17 +26,17 @@ impl CacheKey {
             Proxy::Enhanced | Proxy::Stealth => "enhanced",
         };
         // A response from an unverified server must not answer a request that verifies certificates.
-        let sure = url.scheme() == "https" && options.verify_tls();
-        let visitor = [
+        let verified = url.scheme() == "https" && options.verify_tls();
+        let parts = [
             "page",
-            if sure { "verified" } else { "" },
+            if verified { "verified" } else { "" },
             &options.location.country,
             &options.location.accept_language(),
             if options.mobile { "mobile" } else { "desktop" },
             proxy,
             &options.wait_for.to_string(),
         ];
-        Self::of(url, &visitor)
+        Self::of(url, &parts)
     }
 
     /// Returns the key of a sitemap file, which is fetched without scrape options.
@@ -105,21 +105,21 @@ pub fn wanted_sitemap_ages(options: &ScrapeOptions) -> Option<Ages> {
 
 /// Returns whether a response to a request with these options is cached: the options allow it and the
 /// status is below 400. The caller checks for zero data retention.
-pub fn keeps(options: &ScrapeOptions, status: u16) -> bool {
+pub fn is_cacheable(options: &ScrapeOptions, status: u16) -> bool {
     options.stores_in_cache() && status < 400
 }
 
-/// Returns `metadata.cacheState`: `hit` for a copy cached at `kept_since`, `miss` for a fetched page,
+/// Returns `metadata.cacheState`: `hit` for a copy cached at `cached_at`, `miss` for a fetched page,
 /// and `None` when no copy would have been acceptable.
-pub fn state(options: &ScrapeOptions, kept_since: Option<Timestamp>) -> Option<&'static str> {
-    match kept_since {
+pub fn cache_state(options: &ScrapeOptions, cached_at: Option<Timestamp>) -> Option<&'static str> {
+    match cached_at {
         Some(_) => Some("hit"),
         None => wanted_ages(options).map(|_| "miss"),
     }
 }
 
 /// Returns the error for a request that only the cache may answer, or `None` if the page may be fetched.
-pub fn refusal(options: &ScrapeOptions) -> Option<ApiError> {
+pub fn cache_only_error(options: &ScrapeOptions) -> Option<ApiError> {
     if options.lockdown {
         Some(ApiError::new(
             ErrorCode::LockdownCacheMiss,
@@ -181,9 +181,9 @@ mod tests {
         ] {
             assert_ne!(key(url, other.clone()), plain, "{url} {other}");
         }
-        let sure = json!({"skipTlsVerification": false});
+        let verified = json!({"skipTlsVerification": false});
         assert_ne!(
-            key("https://site.test/a", sure),
+            key("https://site.test/a", verified),
             key("https://site.test/a", json!({}))
         );
         let url = Url::parse("http://site.test/a").unwrap();
@@ -228,21 +228,21 @@ mod tests {
 
     #[test]
     fn only_plain_successes_are_cached() {
-        assert!(keeps(&options(json!({})), 200) && keeps(&options(json!({"maxAge": 0})), 203));
-        assert!(!keeps(&options(json!({})), 404) && !keeps(&options(json!({})), 503));
+        assert!(is_cacheable(&options(json!({})), 200) && is_cacheable(&options(json!({"maxAge": 0})), 203));
+        assert!(!is_cacheable(&options(json!({})), 404) && !is_cacheable(&options(json!({})), 503));
         for body in [
             json!({"storeInCache": false}),
             json!({"headers": {"a": "b"}}),
             json!({"actions": [{"type": "scrape"}]}),
             json!({"profile": {"name": "a"}}),
         ] {
-            assert!(!keeps(&options(body.clone()), 200), "{body}");
+            assert!(!is_cacheable(&options(body.clone()), 200), "{body}");
         }
     }
 
     #[test]
     fn a_miss_is_an_error_only_when_nothing_may_be_fetched() {
-        let code = |body: Value| refusal(&options(body)).map(|error| error.code);
+        let code = |body: Value| cache_only_error(&options(body)).map(|error| error.code);
         assert_eq!(code(json!({})), None);
         assert_eq!(code(json!({"minAge": 0})), Some(ErrorCode::NoCachedData));
         let locked = Some(ErrorCode::LockdownCacheMiss);

@@ -457,8 +457,8 @@ impl Crawl {
                 }
             }
             Input::SitemapFetched { url, sitemap } => {
-                if let Phase::ReadingSitemaps(walk) = &mut self.phase
-                    && walk.answer(&url, sitemap)
+                if let Phase::ReadingSitemaps(queue) = &mut self.phase
+                    && queue.store_result(&url, sitemap)
                 {
                     self.pace.end();
                     self.frontier.finish(&HostKey::of(&url), now);

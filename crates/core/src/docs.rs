@@ -27,7 +27,7 @@ pub struct Docs {
 
 /// A section that matches a question.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Found<'d> {
+pub struct SearchHit<'d> {
     /// The section.
     pub section: &'d Section,
     /// Match score; higher is better.
@@ -48,9 +48,9 @@ impl Docs {
     }
 
     /// Returns the sections that match a question, best first.
-    pub fn search(&self, question: &str) -> Vec<Found<'_>> {
+    pub fn search(&self, question: &str) -> Vec<SearchHit<'_>> {
         let ranked = self.index.rank(question);
-        let found = ranked.into_iter().map(|hit| Found {
+        let found = ranked.into_iter().map(|hit| SearchHit {
             section: &self.sections[hit.section],
             score: hit.score,
             words: hit.words,
@@ -60,7 +60,7 @@ impl Docs {
 }
 
 /// Returns the leading results that are good enough for an answer.
-pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
+pub fn passages<'f, 'd>(found: &'f [SearchHit<'d>]) -> &'f [SearchHit<'d>] {
     let best = found.first().map_or(0.0, |first| first.score);
     let fitting = found
         .iter()
@@ -71,7 +71,7 @@ pub fn passages<'f, 'd>(found: &'f [Found<'d>]) -> &'f [Found<'d>] {
 
 /// Returns the answer without a model: the passages themselves. `base` is the server's URL without a
 /// trailing slash.
-pub fn answer(found: &[Found<'_>], base: &str) -> String {
+pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
     if found.is_empty() {
         return NO_MATCH.to_owned();
     }
@@ -90,7 +90,7 @@ pub fn answer(found: &[Found<'_>], base: &str) -> String {
 }
 
 /// Returns the sources of an answer. `base` is the server's URL without a trailing slash.
-pub fn evidence(found: &[Found<'_>], base: &str) -> Vec<Evidence> {
+pub fn evidence(found: &[SearchHit<'_>], base: &str) -> Vec<Evidence> {
     let evidence = found.iter().map(|one| Evidence {
         path_or_url: one.section.address(base),
         reason: format!(

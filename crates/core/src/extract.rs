@@ -12,5 +12,5 @@ mod names;
 pub mod schema;
 mod source;
 
-pub use fill::{Filled, fill};
+pub use fill::{FillResult, fill};
 pub use schema::Schema;

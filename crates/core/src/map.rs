@@ -24,14 +24,14 @@ pub struct Listing {
     without_queries: bool,
     search: Option<String>,
     limit: usize,
-    links: Vec<Listed>,
-    places: HashMap<UrlKey, usize>,
+    links: Vec<ListedUrl>,
+    index_by_key: HashMap<UrlKey, usize>,
     overflowed: bool,
 }
 
 /// A listed URL.
 #[derive(Clone, Debug)]
-struct Listed {
+struct ListedUrl {
     link: MapLink,
     /// Whether it is at or below the path of the map's URL, if that has one.
     below: bool,
@@ -55,7 +55,7 @@ impl Listing {
             search: request.search.clone(),
             limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
             links: Vec::new(),
-            places: HashMap::new(),
+            index_by_key: HashMap::new(),
             overflowed: false,
         })
     }
@@ -101,9 +101,9 @@ impl Listing {
             self.overflowed = true;
             return;
         }
-        if let Entry::Vacant(place) = self.places.entry(UrlKey::of(url, Identity::default())) {
-            place.insert(self.links.len());
-            self.links.push(Listed {
+        if let Entry::Vacant(slot) = self.index_by_key.entry(UrlKey::of(url, Identity::default())) {
+            slot.insert(self.links.len());
+            self.links.push(ListedUrl {
                 below: self.scope.root().path() != "/" && self.scope.is_child(url),
                 link: MapLink {
                     url: url.as_str().to_owned(),
@@ -115,8 +115,8 @@ impl Listing {
 
     /// Sets title and description of a URL if it is listed.
     pub fn describe(&mut self, url: &Url, title: Option<String>, description: Option<String>) {
-        let place = self.places.get(&UrlKey::of(url, Identity::default()));
-        if let Some(Listed { link, .. }) = place.and_then(|place| self.links.get_mut(*place)) {
+        let index = self.index_by_key.get(&UrlKey::of(url, Identity::default()));
+        if let Some(ListedUrl { link, .. }) = index.and_then(|index| self.links.get_mut(*index)) {
             link.title = title.filter(|text| !text.is_empty());
             link.description = description.filter(|text| !text.is_empty());
         }
@@ -130,10 +130,10 @@ impl Listing {
     /// Returns whether no further URL can be listed. When results stay in discovery order, the first
     /// `limit` URLs suffice.
     pub fn is_full(&self) -> bool {
-        self.links.len() >= self.room()
+        self.links.len() >= self.capacity()
     }
 
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         let in_order_of_discovery = self.search.is_none() && self.scope.root().path() == "/";
         match in_order_of_discovery {
             true => self.limit,
@@ -143,7 +143,7 @@ impl Listing {
 
     /// Returns whether URLs were dropped that might have ranked before listed ones.
     pub fn overflowed(&self) -> bool {
-        self.overflowed && self.room() > self.limit
+        self.overflowed && self.capacity() > self.limit
     }
 
     /// Returns at most `limit` links, sorted by relevance to `search`, then those below the URL's path
@@ -153,7 +153,7 @@ impl Listing {
             Some(search) => relevance::scores(search, self.links.iter().map(|listed| &listed.link)),
             None => vec![0.0; self.links.len()],
         };
-        let mut ranked: Vec<(f32, Listed)> = scores.into_iter().zip(self.links).collect();
+        let mut ranked: Vec<(f32, ListedUrl)> = scores.into_iter().zip(self.links).collect();
         ranked.sort_by(|(score, one), (other_score, other)| {
             let by_score = other_score.total_cmp(score);
             by_score.then_with(|| other.below.cmp(&one.below))

@@ -31,7 +31,7 @@ struct Rule {
 
 /// Whether an agent may fetch a path, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct RobotsVerdict {
     /// Whether it may be fetched.
     pub allowed: bool,
     /// The line that decided, counted from 1; `None` when no rule matches.
@@ -142,7 +142,7 @@ impl Robots {
 
     /// Judges a path with query as written in the URL (`/` for an empty one). The longest matching
     /// pattern decides; `Allow` wins a tie.
-    pub fn judge(&self, path_and_query: &str) -> Verdict {
+    pub fn judge(&self, path_and_query: &str) -> RobotsVerdict {
         let path = if path_and_query.is_empty() {
             "/"
         } else {
@@ -150,7 +150,7 @@ impl Robots {
         };
         let path = path.as_bytes();
         let rule = self.rules.iter().find(|rule| rule.pattern.matches(path));
-        Verdict {
+        RobotsVerdict {
             allowed: rule.is_none_or(|rule| rule.allow),
             line: rule.map(|rule| rule.line),
         }
@@ -259,7 +259,7 @@ mod tests {
         let text = "\u{feff}User-agent: *\r\nDisallow: /a\n\n# no rule\rAllow: /a/b\nDisallow: /a\nAllow: /x/index.html";
         let robots = Robots::parse(text.as_bytes(), "bot");
         let verdict = |path: &str| {
-            let Verdict { allowed, line } = robots.judge(path);
+            let RobotsVerdict { allowed, line } = robots.judge(path);
             (allowed, line.and_then(|line| line_of(text, line)))
         };
         assert_eq!(verdict("/a/c"), (false, Some("Disallow: /a")));

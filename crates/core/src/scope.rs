@@ -13,7 +13,7 @@ use crate::api::error::ApiError;
 use crate::crawl::limits::URL_MAX_BYTES;
 use crate::url_key::{Identity, bare_host};
 
-use patterns::{Match, Patterns};
+use patterns::{PatternMatch, Patterns};
 
 /// The compiled scope rules of one crawl.
 #[derive(Clone, Debug)]
@@ -90,13 +90,13 @@ struct Root {
 
 /// Relation of a host to the root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Relation {
+enum HostRelation {
     /// The start host.
-    Home,
+    SameHost,
     /// Another host of the registrable domain, admitted by `allowSubdomains`.
-    Family,
+    Subdomain,
     /// Any other host.
-    Foreign,
+    External,
 }
 
 impl Scope {
@@ -149,15 +149,15 @@ impl Scope {
             return Some(Reason::TooDeep);
         }
         match self.relation(url) {
-            Relation::Home if !self.entire_domain && !self.root.is_parent_of(url) => {
+            HostRelation::SameHost if !self.entire_domain && !self.root.is_parent_of(url) => {
                 return Some(Reason::NotChild);
             }
-            Relation::Home | Relation::Family => {}
-            Relation::Foreign if !self.external_links => return Some(Reason::OtherHost),
-            Relation::Foreign if url.path() == "/" && url.query().is_none() => {
+            HostRelation::SameHost | HostRelation::Subdomain => {}
+            HostRelation::External if !self.external_links => return Some(Reason::OtherHost),
+            HostRelation::External if url.path() == "/" && url.query().is_none() => {
                 return Some(Reason::ForeignHomePage);
             }
-            Relation::Foreign => {}
+            HostRelation::External => {}
         }
         let matched = if self.regex_on_full_url {
             self.patterns.judge(url.as_str())
@@ -165,9 +165,9 @@ impl Scope {
             self.patterns.judge(url.path())
         };
         match matched {
-            Match::Passes => None,
-            Match::Excluded => Some(Reason::Excluded),
-            Match::NotIncluded => Some(Reason::NotIncluded),
+            PatternMatch::Passes => None,
+            PatternMatch::Excluded => Some(Reason::Excluded),
+            PatternMatch::NotIncluded => Some(Reason::NotIncluded),
         }
     }
 
@@ -176,24 +176,24 @@ impl Scope {
     pub fn follows_links(&self, url: &Url, depth: u32) -> bool {
         self.sitemap != SitemapMode::Only
             && self.max_depth.is_none_or(|max| depth < max)
-            && self.relation(url) != Relation::Foreign
+            && self.relation(url) != HostRelation::External
     }
 
     /// Returns whether a sitemap at this URL may be read. Only the host rule applies.
     pub fn admits_host(&self, url: &Url) -> bool {
-        self.external_links || self.relation(url) != Relation::Foreign
+        self.external_links || self.relation(url) != HostRelation::External
     }
 
     /// Returns whether a URL is on the start host, at or below the path of the root.
     pub fn is_child(&self, url: &Url) -> bool {
-        self.root.is_home(url) && self.root.is_parent_of(url)
+        self.root.is_same_host(url) && self.root.is_parent_of(url)
     }
 
     /// Moves the root to the redirect target of the seed (rule 12) and returns `true` if `url` is on the
     /// same host or registrable domain. Otherwise changes nothing.
     pub fn rebase(&mut self, url: &Url) -> bool {
         let same_domain = self.root.domain.is_some() && domain_of(url) == self.root.domain;
-        let moved = same_domain || self.root.is_home(url);
+        let moved = same_domain || self.root.is_same_host(url);
         if moved {
             self.root = Root::new(url.clone());
         }
@@ -215,13 +215,13 @@ impl Scope {
         self.identity
     }
 
-    fn relation(&self, url: &Url) -> Relation {
-        if self.root.is_home(url) {
-            Relation::Home
+    fn relation(&self, url: &Url) -> HostRelation {
+        if self.root.is_same_host(url) {
+            HostRelation::SameHost
         } else if self.subdomains && self.root.domain.is_some() && domain_of(url) == self.root.domain {
-            Relation::Family
+            HostRelation::Subdomain
         } else {
-            Relation::Foreign
+            HostRelation::External
         }
     }
 }
@@ -236,7 +236,7 @@ impl Root {
     }
 
     /// Compares hosts without `www.` and ports; http and https on their default ports are equal.
-    fn is_home(&self, url: &Url) -> bool {
+    fn is_same_host(&self, url: &Url) -> bool {
         bare_host(url) == bare_host(&self.url)
             && ((url.port().is_none() && self.url.port().is_none())
                 || url.port_or_known_default() == self.url.port_or_known_default())

@@ -2,29 +2,29 @@
 //! stored pages are found, and the ranking of results. It never fetches.
 
 mod filter;
-mod order;
 mod page_text;
 mod query;
+mod rank;
 mod window;
 
 pub use filter::Filter;
-pub use order::{Candidate, ordered};
 pub use page_text::{PageText, passage};
 pub use query::Query;
-pub use window::{Recent, Window};
+pub use rank::{Candidate, rank};
+pub use window::{RecentUnit, Window};
 
 /// Warning when stored pages replace web results.
-pub const OWN_PAGES: &str = "No search provider is configured on this server. These results come from pages that your \
+pub const STORED_PAGES_ONLY: &str = "No search provider is configured on this server. These results come from pages that your \
     team scraped or crawled here and that are still stored, not from the web.";
 /// Warning when no stored page matches either.
-pub const NO_OWN_PAGES: &str = "No search provider is configured on this server, and no page that your team scraped or \
+pub const NO_STORED_PAGES: &str = "No search provider is configured on this server, and no page that your team scraped or \
     crawled here matches. Crawl a site with the format `markdown` first, or ask the operator to set \
     HARVESTMAN_SEARCH_URL.";
 /// Warning for sources that need a provider.
-pub const ONLY_WEB: &str =
+pub const NEEDS_PROVIDER: &str =
     "`news` and `images` need a search provider, which is not configured on this server.";
 /// Warning when a provider returns no results.
-pub const NOTHING_FOUND: &str = "No results. Use fewer or different words.";
+pub const NO_RESULTS: &str = "No results. Use fewer or different words.";
 /// Warning when pages did not arrive in time.
-pub const SCRAPES_CUT: &str = "The timeout passed before all results were scraped; the remaining results are returned \
+pub const SCRAPES_TIMED_OUT: &str = "The timeout passed before all results were scraped; the remaining results are returned \
     without page content.";

@@ -2,9 +2,9 @@
 //! the five XML entities and character references, ignores DTDs and namespaces, and keeps what it
 //! read of a broken file. Fetching and decompressing are up to the caller.
 
-mod walk;
+mod queue;
 
-pub use walk::{File, Walk};
+pub use queue::{SitemapFile, SitemapQueue};
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ fn parse_text(text: &str) -> Option<Sitemap> {
 
 /// State of the XML parser.
 #[derive(Default)]
-struct Place {
+struct ParserState {
     /// Number of open elements.
     depth: u32,
     /// Whether `urlset` or `sitemapindex` was seen.
@@ -98,19 +98,19 @@ fn parse_xml(text: &str, url: &Url) -> Option<Sitemap> {
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
     config.allow_dangling_amp = true;
-    let mut place = Place::default();
+    let mut state = ParserState::default();
     let mut sitemap = Sitemap::default();
     // On an error, parsing stops and the entries so far count.
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Eof => break,
-            Event::Start(tag) => place.open(tag.local_name().as_ref()),
-            Event::End(_) => place.close(url, &mut sitemap),
-            Event::Text(text) => place.text(&text.into_inner()),
-            Event::CData(text) => place.text(&text.into_inner()),
+            Event::Start(tag) => state.open(tag.local_name().as_ref()),
+            Event::End(_) => state.close(url, &mut sitemap),
+            Event::Text(text) => state.text(&text.into_inner()),
+            Event::CData(text) => state.text(&text.into_inner()),
             Event::GeneralRef(reference) => match reference.resolve_char_ref() {
-                Ok(Some(c)) => place.text(c.encode_utf8(&mut [0; 4])),
-                _ => place.text(entity(&reference.into_inner())),
+                Ok(Some(c)) => state.text(c.encode_utf8(&mut [0; 4])),
+                _ => state.text(entity(&reference.into_inner())),
             },
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
         }
@@ -118,10 +118,10 @@ fn parse_xml(text: &str, url: &Url) -> Option<Sitemap> {
             break;
         }
     }
-    place.known.then_some(sitemap)
+    state.known.then_some(sitemap)
 }
 
-impl Place {
+impl ParserState {
     fn open(&mut self, name: &str) {
         self.depth += 1;
         match (name, self.entry) {
@@ -138,10 +138,10 @@ impl Place {
         if let (Some((depth, kind)), Some(loc)) = (self.entry, &self.loc)
             && self.depth == depth + 1
         {
-            if let (Some(address), false) = (resolve_link(url, loc.trim()), loc.trim().is_empty()) {
+            if let (Some(resolved), false) = (resolve_link(url, loc.trim()), loc.trim().is_empty()) {
                 match kind {
-                    Entry::Page => sitemap.pages.push(address),
-                    Entry::Child => sitemap.children.push(address),
+                    Entry::Page => sitemap.pages.push(resolved),
+                    Entry::Child => sitemap.children.push(resolved),
                 }
             }
             self.loc = None;
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn plain_text_is_parsed_and_other_files_are_not() {
-        let body = "\u{feff}http://site.test/a\r\n\r\n  https://site.test/b#x  \r\nnot an address\n";
+        let body = "\u{feff}http://site.test/a\r\n\r\n  https://site.test/b#x  \r\nnot a URL\n";
         assert_eq!(pages(body), ["http://site.test/a", "https://site.test/b"]);
         assert_eq!(read("<html><body><url><loc>/x</loc></url></body></html>"), None);
         assert_eq!(read("nothing here"), None);

@@ -20,7 +20,7 @@ pub(crate) struct Answer {
     /// Milliseconds that the site asks clients to wait (`Retry-After`).
     pub(crate) retry_after_ms: Option<u64>,
     /// When the response was fetched, if it comes from the cache.
-    pub(crate) kept_since: Option<Timestamp>,
+    pub(crate) cached_at: Option<Timestamp>,
     /// Why the body is incomplete, if it is.
     pub(crate) incomplete: Option<FetchError>,
 }
@@ -33,7 +33,7 @@ impl From<FetchResponse> for Answer {
             url: response.url,
             status: response.status,
             body: response.body,
-            kept_since: None,
+            cached_at: None,
             incomplete: response.incomplete,
         }
     }

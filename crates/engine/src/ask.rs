@@ -65,12 +65,12 @@ pub(crate) async fn data(
     };
     for repair in [true, false] {
         let (reply, _) = llm.answer(&messages, form, deadline).await?;
-        let complaints = match answer::read(
+        let complaints = match answer::parse(
             reply.text.as_deref().unwrap_or_default(),
             wanted.schema,
             wanted.stated,
         ) {
-            Ok(read) => return Ok(finished(read, wanted, warnings)),
+            Ok(parsed) => return Ok(finished(parsed, wanted, warnings)),
             Err(complaints) if repair => complaints,
             Err(complaints) => return Err(NoAnswer::Invalid(complaints)),
         };
@@ -86,11 +86,11 @@ pub(crate) async fn data(
     Err(NoAnswer::Invalid(Vec::new()))
 }
 
-fn finished(read: answer::Answer, wanted: Wanted<'_>, mut warnings: Vec<String>) -> Data {
-    if !read.left_out.is_empty() {
+fn finished(parsed: answer::ValidAnswer, wanted: Wanted<'_>, mut warnings: Vec<String>) -> Data {
+    if !parsed.removed.is_empty() {
         warnings.push(format!(
             "Fields that are not in the schema were removed from the language model's answer: {}.",
-            read.left_out.join(", ")
+            parsed.removed.join(", ")
         ));
     }
     if let Some(schema) = wanted.schema
@@ -102,7 +102,7 @@ fn finished(read: answer::Answer, wanted: Wanted<'_>, mut warnings: Vec<String>)
         ));
     }
     Data {
-        value: read.value,
+        value: parsed.value,
         warnings,
     }
 }

@@ -164,7 +164,7 @@ impl BrowserPages {
             content_type: Some("text/html; charset=utf-8".to_owned()),
             body: rendering.html.into(),
             retry_after_ms: None,
-            kept_since: None,
+            cached_at: None,
             incomplete: None,
         });
         Ok(BrowserPage {

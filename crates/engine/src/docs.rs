@@ -2,7 +2,7 @@
 //! passages. The model's answer is used only if it cites them; otherwise the passages are returned.
 
 use harvestman_core::api::support::{DocsAnswer, Evidence, ModelUsage};
-use harvestman_core::docs::{self, Docs, Found};
+use harvestman_core::docs::{self, Docs, SearchHit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -49,7 +49,7 @@ impl Engine {
 async fn by_model(
     llm: &Llm,
     question: &str,
-    found: &[Found<'_>],
+    found: &[SearchHit<'_>],
     base: &str,
 ) -> Result<(String, Vec<Evidence>, ModelUsage), ModelUsage> {
     let shown = &found[..found.len().min(limits::DOCS_PASSAGES)];
@@ -61,7 +61,7 @@ async fn by_model(
         }
     };
     let answered: Answered = serde_json::from_value(value).map_err(|_| usage)?;
-    let cited: Vec<Found<'_>> = (1..)
+    let cited: Vec<SearchHit<'_>> = (1..)
         .zip(shown)
         .filter(|(number, _)| answered.sources.contains(number))
         .map(|(_, found)| found.clone())
@@ -75,7 +75,7 @@ async fn by_model(
     }
 }
 
-async fn ask(llm: &Llm, question: &str, found: &[Found<'_>]) -> Result<JsonReply, LlmError> {
+async fn ask(llm: &Llm, question: &str, found: &[SearchHit<'_>]) -> Result<JsonReply, LlmError> {
     let passages = (1..).zip(found).map(|(number, found)| {
         let (name, text) = (found.section.name(), &found.section.text);
         format!("<passage number=\"{number}\" title=\"{name}\">\n{text}\n</passage>\n")

@@ -15,7 +15,7 @@ use harvestman_core::crawl::RobotsOutcome;
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::map::{Listing, warnings};
-use harvestman_core::sitemap::Walk;
+use harvestman_core::sitemap::SitemapQueue;
 use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
@@ -266,23 +266,23 @@ impl Mapping {
         robots: RobotsOutcome,
     ) -> Result<Listing, ApiError> {
         let root = listing.root().clone();
-        let mut walk = Walk::default();
+        let mut queue = SitemapQueue::default();
         if let (RobotsOutcome::Found(robots), Some(url)) = (&robots, HostKey::of(&root).robots_url()) {
-            walk = Walk::of_lines(&url, robots.sitemaps());
+            queue = SitemapQueue::from_robots(&url, robots.sitemaps());
         }
-        if walk.is_empty() {
-            walk.start_at(Walk::usual(&root));
+        if queue.is_empty() {
+            queue.push_root(SitemapQueue::default_url(&root));
         }
         let deadline = Instant::now() + limits::MAP_SITEMAPS_TIME;
         let mut fetches = FuturesUnordered::new();
         let mut read = 0_u32;
         while !listing.is_full() {
-            if let Some((file, sitemap)) = walk.take_read() {
+            if let Some((file, sitemap)) = queue.pop_read() {
                 let Some(sitemap) = sitemap else { continue };
                 read += 1;
                 for child in sitemap.children {
                     if HostKey::of(&child) == HostKey::of(&file.url) || listing.admits_host(&child) {
-                        walk.descend(&file, child);
+                        queue.push_child(&file, child);
                     }
                 }
                 listing = off_thread(listing, move |listing| {
@@ -291,14 +291,14 @@ impl Mapping {
                 .await?;
                 continue;
             }
-            while let Some(url) = walk.wanted().cloned() {
-                walk.asked(&url);
+            while let Some(url) = queue.next_file().cloned() {
+                queue.mark_in_flight(&url);
                 let files = self.files.clone();
                 fetches.push(async move { (files.sitemap(url.clone()).await, url) });
             }
             match timeout_at(deadline, fetches.next()).await {
                 Ok(Some((sitemap, url))) => {
-                    walk.answer(&url, sitemap);
+                    queue.store_result(&url, sitemap);
                 }
                 Ok(None) => break,
                 Err(_) => {

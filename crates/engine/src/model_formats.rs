@@ -4,9 +4,9 @@
 use futures_util::future::join_all;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
-use harvestman_core::extract::{Filled, Schema};
+use harvestman_core::extract::{FillResult, Schema};
 use harvestman_core::scrape::Rendered;
-use harvestman_core::scrape::model::{ForModel, Part, parts};
+use harvestman_core::scrape::model::{ModelInput, ModelTask, tasks};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -27,8 +27,8 @@ enum Made {
 
 /// Fills the formats that need the model, within the deadline.
 pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOptions, deadline: Instant) {
-    let parts = parts(options);
-    if parts.is_empty() {
+    let tasks = tasks(options);
+    if tasks.is_empty() {
         return;
     }
     let is_page = rendered
@@ -38,31 +38,31 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
         .is_none_or(|status| status < 400);
     let made: Vec<Result<Made, String>> = match is_page {
         true => {
-            let asked = parts
+            let asked = tasks
                 .iter()
-                .map(|part| make(llm, part, &rendered.for_model, deadline));
+                .map(|task| make(llm, task, &rendered.model_input, deadline));
             let made = join_all(asked).await.into_iter();
             made.map(|made| made.map_err(|error| error.to_string())).collect()
         }
-        false => parts.iter().map(|_| Err(NO_PAGE.to_owned())).collect(),
+        false => tasks.iter().map(|_| Err(NO_PAGE.to_owned())).collect(),
     };
     if made.iter().all(Result::is_err) {
         rendered.credits = billing::without_model(rendered.credits);
         rendered.document.metadata.credits_used = Some(rendered.credits);
     }
-    for (part, made) in parts.iter().zip(made) {
+    for (task, made) in tasks.iter().zip(made) {
         let document = &mut rendered.document;
         let warnings = match made {
             Ok(Made::Data(data)) => {
-                match part {
-                    Part::Tracked { .. } => document.tracked = Some(data.value),
+                match task {
+                    ModelTask::Tracked { .. } => document.tracked = Some(data.value),
                     _ => document.json = Some(data.value),
                 }
                 data.warnings
             }
             Ok(Made::Words(words, warnings)) => {
-                match part {
-                    Part::Summary => document.summary = Some(words),
+                match task {
+                    ModelTask::Summary => document.summary = Some(words),
                     _ => document.answer = Some(words),
                 }
                 warnings
@@ -70,8 +70,8 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
             Err(why) => {
                 tracing::warn!(%why, "cannot produce a format with the language model; using what the page states");
                 rendered
-                    .for_model
-                    .without(part, document, why.trim_end_matches('.'));
+                    .model_input
+                    .fill_without_model(task, document, why.trim_end_matches('.'));
                 continue;
             }
         };
@@ -81,10 +81,15 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
     }
 }
 
-async fn make(llm: &Llm, part: &Part<'_>, page: &ForModel, deadline: Instant) -> Result<Made, NoAnswer> {
+async fn make(
+    llm: &Llm,
+    task: &ModelTask<'_>,
+    page: &ModelInput,
+    deadline: Instant,
+) -> Result<Made, NoAnswer> {
     let data = async |schema: &Option<&serde_json::Map<String, Value>>,
                       prompt: Option<&str>,
-                      stated: Option<&Filled>| {
+                      stated: Option<&FillResult>| {
         let schema = schema.map(|schema| Schema::new(schema.clone()));
         let wanted = Wanted {
             schema: schema.as_ref(),
@@ -100,13 +105,13 @@ async fn make(llm: &Llm, part: &Part<'_>, page: &ForModel, deadline: Instant) ->
         let (text, warnings) = ask::words(llm, task, &page.markdown, deadline).await?;
         Ok(Made::Words(text, warnings))
     };
-    match part {
-        Part::Json { schema, prompt } => data(schema, *prompt, page.json.as_ref()).await,
-        Part::Tracked { schema, prompt } => {
+    match task {
+        ModelTask::Json { schema, prompt } => data(schema, *prompt, page.json.as_ref()).await,
+        ModelTask::Tracked { schema, prompt } => {
             let prompt = prompt.or(schema.is_none().then_some(TRACKED));
             data(schema, prompt, page.tracked.as_ref()).await
         }
-        Part::Summary => words(SUMMARY).await,
-        Part::Answer { question } => words(question).await,
+        ModelTask::Summary => words(SUMMARY).await,
+        ModelTask::Answer { question } => words(question).await,
     }
 }

@@ -37,7 +37,7 @@ impl PageCache {
             content_type: page.content_type,
             body: page.body.into(),
             retry_after_ms: None,
-            kept_since: Some(page.fetched_at),
+            cached_at: Some(page.fetched_at),
             incomplete: None,
         }))
     }

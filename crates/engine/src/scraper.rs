@@ -176,14 +176,14 @@ impl Scraper {
                 }
             }
         }
-        if let Some(refusal) = cache::refusal(options) {
+        if let Some(refusal) = cache::cache_only_error(options) {
             return Err(ScrapeFailure::final_(refusal));
         }
         let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
         // A cached placeholder would hide the real page until the copy expires.
         let is_whole = scraped.answer.incomplete.is_none() && scraped.placeholder().is_none();
-        if cache::keeps(options, scraped.answer.status) && is_whole {
+        if cache::is_cacheable(options, scraped.answer.status) && is_whole {
             let key = CacheKey::of_page(url, options);
             cache
                 .keep_page(key, &scraped.answer, &scraped.rendered.document)
@@ -285,13 +285,13 @@ impl Scraper {
                         .warn(&format!("The page is incomplete: {fault}."));
                 }
                 let metadata = &mut rendered.document.metadata;
-                if answer.kept_since.is_some() {
+                if answer.cached_at.is_some() {
                     // A cached copy costs as much as one page, however many pages the file has.
                     rendered.credits = billing::page(&options, 1);
                     metadata.credits_used = Some(rendered.credits);
                 }
-                metadata.cached_at = answer.kept_since;
-                metadata.cache_state = cache::state(&options, answer.kept_since).map(str::to_owned);
+                metadata.cached_at = answer.cached_at;
+                metadata.cache_state = cache::cache_state(&options, answer.cached_at).map(str::to_owned);
                 Ok(Scraped {
                     answer,
                     rendered,

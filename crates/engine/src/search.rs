@@ -159,7 +159,7 @@ impl<'e> Searching<'e> {
         let mut results = SearchResults::default();
         let Some(search) = self.inner.config.search.clone() else {
             if !self.request.wants(SourceKind::Web) {
-                return Err(ApiError::new(ErrorCode::NotConfigured, rules::ONLY_WEB));
+                return Err(ApiError::new(ErrorCode::NotConfigured, rules::NEEDS_PROVIDER));
             }
             self.own_pages(&mut results).await?;
             return Ok(results);
@@ -184,7 +184,7 @@ impl<'e> Searching<'e> {
             self.warnings.push(format!("Some results are missing: {error}."));
         }
         if self.warnings.is_empty() && count(&results) == 0 {
-            self.warnings.push(rules::NOTHING_FOUND.to_owned());
+            self.warnings.push(rules::NO_RESULTS.to_owned());
         }
         Ok(results)
     }
@@ -195,7 +195,7 @@ impl<'e> Searching<'e> {
         let tbs = source.tbs.as_ref().or(request.tbs.as_ref());
         let ask = Ask {
             kind: source.kind,
-            query: self.filter.applied(&request.query),
+            query: self.filter.add_to_query(&request.query),
             count: request.limit as usize,
             tbs: tbs.cloned(),
             window: tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default(),
@@ -314,7 +314,7 @@ impl<'e> Searching<'e> {
                 Ok(Some((None, ..))) => {}
                 Ok(None) => return credits,
                 Err(_) => {
-                    self.warnings.push(rules::SCRAPES_CUT.to_owned());
+                    self.warnings.push(rules::SCRAPES_TIMED_OUT.to_owned());
                     return credits;
                 }
             }

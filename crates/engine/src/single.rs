@@ -166,7 +166,7 @@ impl SingleScrape {
             content_type: Some(content_type.to_owned()),
             body: file.body.clone(),
             retry_after_ms: None,
-            kept_since: None,
+            cached_at: None,
             incomplete: None,
         };
         let scraper = &self.inner.scraper;

@@ -15,7 +15,7 @@ use crate::crawl::outcome::AcceptedPage;
 use crate::crawl::{Crawl, warnings};
 use crate::host::HostKey;
 use crate::scope::Verdict;
-use crate::sitemap::Walk;
+use crate::sitemap::SitemapQueue;
 use crate::time::Timestamp;
 
 /// Progress of the start.
@@ -30,7 +30,7 @@ pub(super) enum Phase {
     /// Waiting for robots.txt of the root's host, which lists the sitemaps.
     FindingSitemaps,
     /// Reading sitemaps.
-    ReadingSitemaps(Walk),
+    ReadingSitemaps(SitemapQueue),
     /// No more URLs come from here.
     Done,
 }
@@ -167,38 +167,38 @@ impl Crawl {
             .robots(&host)
             .map(|robots| robots.sitemaps())
             .unwrap_or_default();
-        let mut walk = match host.robots_url() {
-            Some(base) => Walk::of_lines(&base, lines),
-            None => Walk::default(),
+        let mut queue = match host.robots_url() {
+            Some(base) => SitemapQueue::from_robots(&base, lines),
+            None => SitemapQueue::default(),
         };
-        if walk.is_empty() {
-            let usual = Walk::usual(self.scope.root());
-            if self.hosts.access(&usual) != Access::Disallowed {
-                walk.start_at(usual);
+        if queue.is_empty() {
+            let default_url = SitemapQueue::default_url(self.scope.root());
+            if self.hosts.access(&default_url) != Access::Disallowed {
+                queue.push_root(default_url);
             }
         }
-        self.phase = Phase::ReadingSitemaps(walk);
+        self.phase = Phase::ReadingSitemaps(queue);
         true
     }
 
     fn read_sitemaps(&mut self, now: Timestamp) -> bool {
-        let Phase::ReadingSitemaps(walk) = &mut self.phase else {
+        let Phase::ReadingSitemaps(queue) = &mut self.phase else {
             return false;
         };
         // The `Crawl-delay` counts from the first request.
-        if let Some(url) = walk.wanted()
+        if let Some(url) = queue.next_file()
             && !self.hosts.ignores_robots()
         {
             self.hosts.request(&HostKey::of(url), now);
         }
-        if walk.is_empty() {
+        if queue.is_empty() {
             return self.sitemaps_done();
         }
-        let Some((file, sitemap)) = walk.take_read() else {
+        let Some((file, sitemap)) = queue.pop_read() else {
             return false;
         };
-        let mut walk = match std::mem::replace(&mut self.phase, Phase::Done) {
-            Phase::ReadingSitemaps(walk) => walk,
+        let mut queue = match std::mem::replace(&mut self.phase, Phase::Done) {
+            Phase::ReadingSitemaps(queue) => queue,
             _ => return false,
         };
         let sitemap = sitemap.unwrap_or_default();
@@ -209,14 +209,14 @@ impl Crawl {
             let same_host = child[..Position::BeforePath] == file.url[..Position::BeforePath];
             let allowed = matches!(self.hosts.access(&child), Access::Allowed | Access::Unknown);
             if (same_host || self.scope.admits_host(&child)) && allowed {
-                walk.descend(&file, child);
+                queue.push_child(&file, child);
             }
         }
         if self.is_known_full() {
             // Files in flight are not used any more; their slots are released when they arrive.
-            walk.stop_asking();
+            queue.drop_queued();
         }
-        self.phase = Phase::ReadingSitemaps(walk);
+        self.phase = Phase::ReadingSitemaps(queue);
         true
     }
 

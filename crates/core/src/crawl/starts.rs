@@ -98,17 +98,17 @@ impl Crawl {
     }
 
     fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {
-        let Phase::ReadingSitemaps(walk) = &mut self.phase else {
+        let Phase::ReadingSitemaps(queue) = &mut self.phase else {
             return None;
         };
-        let url = walk.wanted()?.clone();
+        let url = queue.next_file()?.clone();
         let host = HostKey::of(&url);
         if !self.hosts.ignores_robots() && !self.hosts.is_decided(&host) {
             return None;
         }
         match self.frontier.try_start(&host, now) {
             Availability::Now => {
-                walk.asked(&url);
+                queue.mark_in_flight(&url);
                 Some(Output::FetchSitemap { url })
             }
             Availability::At(time) => {

@@ -4,7 +4,7 @@
 use crate::scrape::passages::{Words, is_stop_word};
 
 /// Words of questions that say nothing about their topic.
-const ASKING: &[&str] = &[
+const QUESTION_WORDS: &[&str] = &[
     "am",
     "api",
     "does",
@@ -52,7 +52,7 @@ const ASKING: &[&str] = &[
 ];
 
 /// Groups of near-synonyms; each word also matches the others in its group.
-const ALIKE: &[&[&str]] = &[
+const SYNONYMS: &[&[&str]] = &[
     &[
         "credit",
         "cost",
@@ -123,23 +123,23 @@ pub(super) fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for token in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))) {
         terms.extend(Words::of(token));
-        let spread = spread(token);
-        if spread != token {
-            terms.extend(Words::of(&spread));
+        let parts = split_camel_case(token);
+        if parts != token {
+            terms.extend(Words::of(&parts));
         }
     }
     terms
 }
 
 /// Inserts a space before each capital letter that follows a lower-case one.
-fn spread(token: &str) -> String {
+fn split_camel_case(token: &str) -> String {
     let mut out = String::with_capacity(token.len());
-    let mut was_small = false;
+    let mut was_lower = false;
     for c in token.chars() {
-        if was_small && c.is_uppercase() {
+        if was_lower && c.is_uppercase() {
             out.push(' ');
         }
-        was_small = c.is_lowercase();
+        was_lower = c.is_lowercase();
         out.push(c);
     }
     out
@@ -156,14 +156,14 @@ fn is_among(word: &str, list: &[&str]) -> bool {
 pub(super) fn is_topic(word: &str) -> bool {
     // A count is not a topic, but a status code is.
     let is_count = word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_digit());
-    !is_count && !is_stop_word(word) && !is_among(word, ASKING)
+    !is_count && !is_stop_word(word) && !is_among(word, QUESTION_WORDS)
 }
 
 /// Returns the words of every synonym group that contains `word`, itself included.
-pub(super) fn alike(word: &str) -> Vec<String> {
-    let groups = ALIKE.iter().filter(|group| is_among(word, group));
+pub(super) fn synonyms(word: &str) -> Vec<String> {
+    let groups = SYNONYMS.iter().filter(|group| is_among(word, group));
     groups
-        .flat_map(|group| group.iter().flat_map(|like| Words::of(like)))
+        .flat_map(|group| group.iter().flat_map(|synonym| Words::of(synonym)))
         .collect()
 }
 
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn question_words_are_not_topics_and_others_have_synonyms() {
         assert!(!is_topic("make") && !is_topic("how") && is_topic("pric"));
-        assert!(alike("pric").contains(&"credit".to_owned()));
-        assert!(alike("heron").is_empty());
+        assert!(synonyms("pric").contains(&"credit".to_owned()));
+        assert!(synonyms("heron").is_empty());
     }
 }

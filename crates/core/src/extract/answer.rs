@@ -7,11 +7,11 @@ use super::Schema;
 
 /// A valid response.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answer {
+pub struct ValidAnswer {
     /// The extracted data.
     pub value: Value,
     /// Properties that are not in the schema and were removed.
-    pub left_out: Vec<String>,
+    pub removed: Vec<String>,
 }
 
 /// Parses a response. Fills its gaps from `stated` where the result stays valid. Without a schema, the response must
@@ -19,20 +19,24 @@ pub struct Answer {
 ///
 /// # Errors
 /// One sentence per problem.
-pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Result<Answer, Vec<String>> {
+pub fn parse(
+    text: &str,
+    schema: Option<&Schema>,
+    stated: Option<&Value>,
+) -> Result<ValidAnswer, Vec<String>> {
     let Some(mut value) = json_in(text) else {
         return Err(vec!["The answer is not JSON.".to_owned()]);
     };
     let Some(schema) = schema else {
         return match value.is_object() || value.is_array() {
-            true => Ok(Answer {
+            true => Ok(ValidAnswer {
                 value,
-                left_out: Vec::new(),
+                removed: Vec::new(),
             }),
             false => Err(vec!["The answer is not a JSON object or array.".to_owned()]),
         };
     };
-    let left_out = schema.prune(&mut value);
+    let removed = schema.prune(&mut value);
     if let Some(stated) = stated {
         let mut filled = value.clone();
         fill_gaps(&mut filled, stated);
@@ -42,7 +46,7 @@ pub fn read(text: &str, schema: Option<&Schema>, stated: Option<&Value>) -> Resu
     }
     let violations = schema.violations(&value);
     match violations.is_empty() {
-        true => Ok(Answer { value, left_out }),
+        true => Ok(ValidAnswer { value, removed }),
         false => Err(violations),
     }
 }
@@ -98,13 +102,13 @@ mod tests {
             "Here it is:\n```json\n{\"name\":\"Cup\",\"price\":9.5}\n```\nGood luck!",
             "Sure: {\"name\":\"Cup\",\"price\":9.5} is the answer",
         ] {
-            let answer = read(text, Some(&schema()), None).unwrap();
+            let answer = parse(text, Some(&schema()), None).unwrap();
             assert_eq!(answer.value, json!({"name": "Cup", "price": 9.5}), "{text}");
-            assert!(answer.left_out.is_empty());
+            assert!(answer.removed.is_empty());
         }
-        let answer = read(r#"{"price":1,"evil":true}"#, Some(&schema()), None).unwrap();
+        let answer = parse(r#"{"price":1,"evil":true}"#, Some(&schema()), None).unwrap();
         assert_eq!(
-            (answer.value, answer.left_out),
+            (answer.value, answer.removed),
             (json!({"price": 1}), vec!["evil".to_owned()])
         );
     }
@@ -120,31 +124,32 @@ mod tests {
             ("[]", "must be object"),
             ("null", "must be object"),
         ] {
-            let complaints = read(text, Some(&schema()), None).unwrap_err();
+            let complaints = parse(text, Some(&schema()), None).unwrap_err();
             assert!(complaints.join(" ").contains(why), "{text}: {complaints:?}");
         }
-        assert!(read("5", None, None).is_err());
-        assert_eq!(read("[1]", None, None).unwrap().value, json!([1]));
+        assert!(parse("5", None, None).is_err());
+        assert_eq!(parse("[1]", None, None).unwrap().value, json!([1]));
     }
 
     #[test]
     fn gaps_are_filled_from_stated_data_if_the_result_stays_valid() {
-        let read =
-            |text: &str, stated: Value| read(text, Some(&schema()), Some(&stated)).map(|answer| answer.value);
+        let parse = |text: &str, stated: Value| {
+            parse(text, Some(&schema()), Some(&stated)).map(|answer| answer.value)
+        };
         let stated = || json!({"name": "Cup", "price": 1, "sku": "B"});
         assert_eq!(
-            read(r#"{"price":2,"sku":null}"#, stated()).unwrap(),
+            parse(r#"{"price":2,"sku":null}"#, stated()).unwrap(),
             json!({"name": "Cup", "price": 2, "sku": "B"})
         );
         // Required properties as well.
         assert_eq!(
-            read(r#"{"sku":"A"}"#, stated()).unwrap(),
+            parse(r#"{"sku":"A"}"#, stated()).unwrap(),
             json!({"name": "Cup", "price": 1, "sku": "A"})
         );
         assert_eq!(
-            read(r#"{"price":2}"#, json!({"sku": 5})).unwrap(),
+            parse(r#"{"price":2}"#, json!({"sku": 5})).unwrap(),
             json!({"price": 2})
         );
-        assert!(read(r#"{"price":"2"}"#, stated()).is_err());
+        assert!(parse(r#"{"price":"2"}"#, stated()).is_err());
     }
 }

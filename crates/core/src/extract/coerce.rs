@@ -22,7 +22,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     }
     let written = span(&text[start..]);
     let rest = &text[start + written.len()..];
-    let mut value: f64 = plain(written, is_comma_land(text))?.parse().ok()?;
+    let mut value: f64 = plain(written, uses_decimal_comma(text))?.parse().ok()?;
     value *= factor(rest);
     let signed = before.trim_end_matches(|c: char| c.is_whitespace() || "$€£¥".contains(c));
     let negative =
@@ -42,7 +42,7 @@ fn ends_with_currency(before: &str) -> bool {
 }
 
 /// Returns whether the currency suggests a locale with a point as thousands separator.
-fn is_comma_land(text: &str) -> bool {
+fn uses_decimal_comma(text: &str) -> bool {
     ["€", "EUR", "kr", "CHF", "zł", "R$", "₺"]
         .iter()
         .any(|mark| text.contains(mark))
@@ -69,7 +69,7 @@ fn span(text: &str) -> &str {
 }
 
 /// Converts digits with separators to Rust's number syntax.
-fn plain(written: &str, comma_land: bool) -> Option<String> {
+fn plain(written: &str, decimal_comma: bool) -> Option<String> {
     let only: String = written
         .chars()
         .filter(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
@@ -78,7 +78,7 @@ fn plain(written: &str, comma_land: bool) -> Option<String> {
     let groups = |mark: char| only.split(mark).skip(1).all(|group| group.len() == 3);
     let decimal = match (count('.'), count(',')) {
         (0, 0) => None,
-        (1, 0) if comma_land && groups('.') => None,
+        (1, 0) if decimal_comma && groups('.') => None,
         (1, 0) => Some('.'),
         (0, 1) if groups(',') && !only.starts_with("0,") => None,
         (0, 1) => Some(','),
@@ -173,7 +173,7 @@ pub(super) fn email(text: &str) -> Option<String> {
 }
 
 /// Parses a URL, resolved against the page's.
-pub(super) fn address(text: &str, base: Option<&Url>) -> Option<String> {
+pub(super) fn url(text: &str, base: Option<&Url>) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.contains(char::is_whitespace) {
         return None;
@@ -186,7 +186,7 @@ pub(super) fn address(text: &str, base: Option<&Url>) -> Option<String> {
 }
 
 /// Parses a text that means yes or no.
-pub(super) fn truth(text: &str) -> Option<bool> {
+pub(super) fn boolean(text: &str) -> Option<bool> {
     let text = text.trim();
     let name = text
         .rsplit('/')
@@ -284,22 +284,19 @@ mod tests {
     #[test]
     fn urls_are_resolved_and_booleans_are_parsed() {
         let base = Url::parse("https://a.test/x/").unwrap();
-        assert_eq!(address("../b", Some(&base)).as_deref(), Some("https://a.test/b"));
-        assert_eq!(
-            address("https://b.test", None).as_deref(),
-            Some("https://b.test/")
-        );
-        assert_eq!(address("a word", Some(&base)), None);
-        assert_eq!(address("word", Some(&base)), None);
+        assert_eq!(url("../b", Some(&base)).as_deref(), Some("https://a.test/b"));
+        assert_eq!(url("https://b.test", None).as_deref(), Some("https://b.test/"));
+        assert_eq!(url("a word", Some(&base)), None);
+        assert_eq!(url("word", Some(&base)), None);
         assert_eq!(email("Write to <ann@a.test>.").as_deref(), Some("ann@a.test"));
         assert_eq!(
             email("mailto:ann@a.test?subject=x").as_deref(),
             Some("ann@a.test")
         );
         assert_eq!(email("ann at a.test"), None);
-        assert_eq!(truth("https://schema.org/InStock"), Some(true));
-        assert_eq!(truth("http://schema.org/OutOfStock"), Some(false));
-        assert_eq!(truth("Sold out"), Some(false));
-        assert_eq!(truth("perhaps"), None);
+        assert_eq!(boolean("https://schema.org/InStock"), Some(true));
+        assert_eq!(boolean("http://schema.org/OutOfStock"), Some(false));
+        assert_eq!(boolean("Sold out"), Some(false));
+        assert_eq!(boolean("perhaps"), None);
     }
 }

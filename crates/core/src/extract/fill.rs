@@ -12,13 +12,13 @@ use url::Url;
 
 use super::names;
 use super::schema::{Schema, types};
-pub use super::source::{About, Origin};
-use super::source::{Source, beside};
+pub use super::source::{Origin, PageInfo};
+use super::source::{Source, page_sources};
 use crate::limits;
 
 /// The data that a page has for a schema.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Filled {
+pub struct FillResult {
     /// The data found, in the shape of the schema; null if there is none.
     pub value: Value,
     /// Where the data was found.
@@ -29,7 +29,7 @@ pub struct Filled {
     pub violations: Vec<String>,
 }
 
-impl Filled {
+impl FillResult {
     /// Returns a message that says how the data was found and what is missing. `subject` names the result, such as
     /// `` `json` ``; `because` says why no model was used.
     pub fn warning(&self, subject: &str, because: &str) -> String {
@@ -63,7 +63,7 @@ impl Filled {
 }
 
 /// Fills `schema` with data stated on a page.
-pub fn fill(schema: &Schema, facts: &Facts, about: About<'_>) -> Filled {
+pub fn fill(schema: &Schema, facts: &Facts, about: PageInfo<'_>) -> FillResult {
     let objects: Vec<Source> = facts
         .objects
         .iter()
@@ -77,7 +77,7 @@ pub fn fill(schema: &Schema, facts: &Facts, about: About<'_>) -> Filled {
         steps: limits::MAX_FILL_STEPS,
     };
     let root = schema.resolve(schema.root());
-    let sources = filler.ranked(root, objects, beside(facts, about));
+    let sources = filler.ranked(root, objects, page_sources(facts, about));
     let found = match value::is_list(root) {
         true => filler.list("", root, &sources, limits::MAX_FILL_DEPTH),
         false => filler
@@ -86,7 +86,7 @@ pub fn fill(schema: &Schema, facts: &Facts, about: About<'_>) -> Filled {
     };
     let value = found.unwrap_or_default();
     let origins = filler.origins;
-    Filled {
+    FillResult {
         missing: missing(schema, root, &value),
         violations: schema.violations(&value),
         value,
@@ -148,7 +148,7 @@ struct Filler<'a> {
 impl Filler<'_> {
     /// Returns the sources in lookup order: the object that matches most properties, the data beside objects, other
     /// objects, and finally objects about the surroundings of the subject.
-    fn ranked(&self, root: &Value, objects: Vec<Source>, beside: [Source; 3]) -> Vec<Source> {
+    fn ranked(&self, root: &Value, objects: Vec<Source>, page: [Source; 3]) -> Vec<Source> {
         let merged = value::merged(self.schema, root);
         let names: Vec<&String> = merged
             .get("properties")
@@ -157,9 +157,9 @@ impl Filler<'_> {
             .flat_map(Map::keys)
             .take(limits::MAX_RANKED_PROPERTIES)
             .collect();
-        let told = [merged.get("title"), merged.get("description")];
-        let told = names::words(
-            &told
+        let schema_words = [merged.get("title"), merged.get("description")];
+        let schema_words = names::words(
+            &schema_words
                 .iter()
                 .flatten()
                 .filter_map(|text| text.as_str())
@@ -173,17 +173,17 @@ impl Filler<'_> {
                 .count();
             let named = source.types.iter().any(|kind| {
                 let last = kind.split(' ').next_back().unwrap_or_default().to_owned();
-                told.contains(&last) || names.iter().any(|name| names::key(name) == last)
+                schema_words.contains(&last) || names.iter().any(|name| names::key(name) == last)
             });
             matches * 2 + usize::from(named) * 3
         };
-        let (around, mut subjects): (Vec<Source>, Vec<Source>) =
-            objects.into_iter().partition(Source::is_around);
+        let (peripheral, mut subjects): (Vec<Source>, Vec<Source>) =
+            objects.into_iter().partition(Source::is_peripheral);
         let best = (0..subjects.len()).max_by_key(|&at| (score(&subjects[at]), std::cmp::Reverse(at)));
         let mut ranked: Vec<Source> = best.map(|at| subjects.remove(at)).into_iter().collect();
-        ranked.extend(beside);
+        ranked.extend(page);
         ranked.extend(subjects);
-        ranked.extend(around);
+        ranked.extend(peripheral);
         ranked
     }
 

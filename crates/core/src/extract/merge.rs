@@ -8,7 +8,7 @@ use crate::limits;
 
 /// The merged result of several pages.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Merged {
+pub struct MergeResult {
     /// The result.
     pub value: Value,
     /// URLs of the contributing pages for each top-level property.
@@ -16,15 +16,15 @@ pub struct Merged {
 }
 
 /// Merges results, each with the URL of its page, most trusted first.
-pub fn merge(pages: impl IntoIterator<Item = (String, Value)>) -> Merged {
-    let mut merged = Merged::default();
+pub fn merge(pages: impl IntoIterator<Item = (String, Value)>) -> MergeResult {
+    let mut merged = MergeResult::default();
     for (url, value) in pages {
         match &value {
             Value::Object(object) => {
-                let said = object.iter().filter(|(_, value)| says(value));
-                for (name, value) in said {
-                    let gives = gives(merged.value.get(name), value);
-                    if gives {
+                let stated = object.iter().filter(|(_, value)| has_content(value));
+                for (name, value) in stated {
+                    let adds = adds_to(merged.value.get(name), value);
+                    if adds {
                         let sources = merged
                             .sources
                             .entry(name)
@@ -43,20 +43,20 @@ pub fn merge(pages: impl IntoIterator<Item = (String, Value)>) -> Merged {
     merged
 }
 
-fn says(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Array(list) => !list.is_empty(),
-        Value::Object(object) => object.values().any(says),
+        Value::Object(object) => object.values().any(has_content),
         Value::String(text) => !text.is_empty(),
         Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
 /// Returns whether a value adds to what is known.
-fn gives(known: Option<&Value>, value: &Value) -> bool {
+fn adds_to(known: Option<&Value>, value: &Value) -> bool {
     match known {
-        Some(known) if says(known) => (known.is_array() || known.is_object()) && known != value,
+        Some(known) if has_content(known) => (known.is_array() || known.is_object()) && known != value,
         _ => true,
     }
 }
@@ -74,7 +74,7 @@ fn join(into: &mut Value, more: Value) {
             }
         }
         (Value::Array(have), Value::Array(more)) => join_lists(have, more),
-        (known, more) if !says(known) && says(&more) => *known = more,
+        (known, more) if !has_content(known) && has_content(&more) => *known = more,
         (known @ Value::Null, more) => *known = more,
         _ => {}
     }

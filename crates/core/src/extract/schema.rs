@@ -33,13 +33,13 @@ pub struct Schema {
 impl Schema {
     /// Compiles a schema. Accepts any schema.
     pub fn new(schema: Map<String, Value>) -> Self {
-        let mut made = Self {
+        let mut compiled_schema = Self {
             root: Value::Object(schema),
             patterns: HashMap::new(),
             unchecked: Vec::new(),
         };
-        made.look_around();
-        made
+        compiled_schema.compile();
+        compiled_schema
     }
 
     /// Returns the schema for a partial result: properties that the whole result requires may be missing. Items of
@@ -95,15 +95,15 @@ impl Schema {
     /// Removes properties that the schema does not know from objects whose schema is fully described by `properties`,
     /// unless `additionalProperties` allows more. Returns the names of the removed properties.
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
-        let mut taken = Vec::new();
-        self.prune_at(&self.root, value, &mut taken, limits::MAX_SCHEMA_DEPTH);
-        taken.sort();
-        taken.dedup();
-        taken.truncate(limits::MAX_VIOLATIONS);
-        taken
+        let mut removed = Vec::new();
+        self.prune_at(&self.root, value, &mut removed, limits::MAX_SCHEMA_DEPTH);
+        removed.sort();
+        removed.dedup();
+        removed.truncate(limits::MAX_VIOLATIONS);
+        removed
     }
 
-    fn prune_at(&self, schema: &Value, value: &mut Value, taken: &mut Vec<String>, depth: usize) {
+    fn prune_at(&self, schema: &Value, value: &mut Value, removed: &mut Vec<String>, depth: usize) {
         let schema = self.resolve(schema);
         if depth == 0 {
             return;
@@ -112,7 +112,7 @@ impl Schema {
             Value::Array(list) => {
                 let Some(items) = schema.get("items") else { return };
                 for item in list {
-                    self.prune_at(items, item, taken, depth - 1);
+                    self.prune_at(items, item, removed, depth - 1);
                 }
             }
             Value::Object(object) => {
@@ -134,15 +134,15 @@ impl Schema {
                 if !open {
                     object.retain(|name, _| {
                         let known = properties.contains_key(name);
-                        if !known && taken.len() < limits::MAX_PRUNED {
-                            taken.push(name.chars().take(limits::MAX_NAMED_CHARS).collect());
+                        if !known && removed.len() < limits::MAX_PRUNED {
+                            removed.push(name.chars().take(limits::MAX_NAMED_CHARS).collect());
                         }
                         known
                     });
                 }
                 for (name, value) in object {
                     if let Some(schema) = properties.get(name) {
-                        self.prune_at(schema, value, taken, depth - 1);
+                        self.prune_at(schema, value, removed, depth - 1);
                     }
                 }
             }
@@ -151,7 +151,7 @@ impl Schema {
     }
 
     /// Compiles patterns and records what cannot be checked.
-    fn look_around(&mut self) {
+    fn compile(&mut self) {
         let (mut patterns, mut unchecked) = (Vec::new(), Vec::new());
         let mut open = vec![(&self.root, true)];
         while let Some((value, is_schema)) = open.pop() {

@@ -46,7 +46,7 @@ pub(super) struct Source {
 }
 
 /// Types of objects about the surroundings of the page's subject.
-const AROUND: &[&str] = &[
+const PERIPHERAL_TYPES: &[&str] = &[
     "breadcrumb list",
     "web site",
     "web page",
@@ -81,7 +81,7 @@ impl Source {
             .map(names::key)
             .collect();
         for (name, value) in object.iter().take(limits::MAX_SOURCE_VALUES) {
-            source.put(name, value.clone());
+            source.insert(name, value.clone());
         }
         source
     }
@@ -92,25 +92,25 @@ impl Source {
         let cells = table.rows.get(row).map(Vec::as_slice).unwrap_or_default();
         for (column, cell) in table.columns.iter().zip(cells) {
             if !cell.text.is_empty() {
-                source.put(column, Value::from(cell.text.clone()));
+                source.insert(column, Value::from(cell.text.clone()));
             }
         }
         if let Some(link) = cells.iter().find_map(|cell| cell.link.clone()) {
-            source.put("url", Value::from(link));
+            source.insert("url", Value::from(link));
         }
         source
     }
 
-    fn named(origin: Origin, pairs: impl Iterator<Item = (String, Value)>) -> Self {
+    fn from_pairs(origin: Origin, pairs: impl Iterator<Item = (String, Value)>) -> Self {
         let mut source = Self::new(origin);
         for (name, value) in pairs.take(limits::MAX_SOURCE_VALUES) {
-            source.put(&name, value);
+            source.insert(&name, value);
         }
         source
     }
 
     /// Adds a value unless the name already has one.
-    fn put(&mut self, name: &str, value: Value) {
+    fn insert(&mut self, name: &str, value: Value) {
         let key = match name.starts_with('@') {
             true => name.to_owned(),
             false => names::key(name),
@@ -120,8 +120,12 @@ impl Source {
         }
     }
 
-    pub(super) fn is_around(&self) -> bool {
-        !self.types.is_empty() && self.types.iter().all(|kind| AROUND.contains(&kind.as_str()))
+    pub(super) fn is_peripheral(&self) -> bool {
+        !self.types.is_empty()
+            && self
+                .types
+                .iter()
+                .all(|kind| PERIPHERAL_TYPES.contains(&kind.as_str()))
     }
 
     /// Returns the values that a property may refer to, best first. `whole`: prefer objects to their properties.
@@ -211,7 +215,7 @@ impl Source {
 
 /// Page metadata that is not in the facts.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct About<'a> {
+pub struct PageInfo<'a> {
     /// URL of the page.
     pub url: &'a str,
     /// `<title>`.
@@ -223,7 +227,7 @@ pub struct About<'a> {
 }
 
 /// Returns the sources beside objects: label-value pairs, lists, and `meta` values.
-pub(super) fn beside(facts: &Facts, about: About<'_>) -> [Source; 3] {
+pub(super) fn page_sources(facts: &Facts, about: PageInfo<'_>) -> [Source; 3] {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let labels = facts.pairs.iter().map(|(label, value)| text(label, value));
     let lists = facts
@@ -253,9 +257,9 @@ pub(super) fn beside(facts: &Facts, about: About<'_>) -> [Source; 3] {
         .filter_map(|(name, value)| Some(text(name, value?)));
     let page: Vec<(String, Value)> = page.collect();
     [
-        Source::named(Origin::Labels, labels),
-        Source::named(Origin::Lists, lists),
-        Source::named(Origin::Metadata, page.into_iter().chain(graph).chain(meta)),
+        Source::from_pairs(Origin::Labels, labels),
+        Source::from_pairs(Origin::Lists, lists),
+        Source::from_pairs(Origin::Metadata, page.into_iter().chain(graph).chain(meta)),
     ]
 }
 

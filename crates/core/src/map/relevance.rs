@@ -14,15 +14,15 @@ const TITLE: f32 = 3.0;
 const PATH: f32 = 2.0;
 const DESCRIPTION: f32 = 1.0;
 /// Weight of a prefix match.
-const BEGINNING: f32 = 0.5;
+const PREFIX: f32 = 0.5;
 /// Minimum characters of a prefix.
-const BEGINNING_CHARS: usize = 3;
+const PREFIX_MIN_CHARS: usize = 3;
 /// BM25 parameters: term saturation (k1) and length normalization (b).
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
 /// A search word that occurs in a link.
-struct Meeting {
+struct TermMatch {
     link: usize,
     word: usize,
     weight: f32,
@@ -30,34 +30,34 @@ struct Meeting {
 
 /// Returns the score of each link, in order. Higher is better.
 pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f32> {
-    let address = Url::parse(search).ok().filter(Url::has_host);
-    let search = address.as_ref().map_or(search.into(), path);
-    let mut wanted: Vec<String> = Vec::new();
+    let searched_url = Url::parse(search).ok().filter(Url::has_host);
+    let search = searched_url.as_ref().map_or(search.into(), path);
+    let mut terms: Vec<String> = Vec::new();
     for word in words(&search) {
-        if wanted.len() < MAP_SEARCH_WORDS_MAX && !wanted.contains(&word) {
-            wanted.push(word);
+        if terms.len() < MAP_SEARCH_WORDS_MAX && !terms.contains(&word) {
+            terms.push(word);
         }
     }
-    let mut met = Vec::new();
-    let mut found_in = vec![0.0_f32; wanted.len()];
+    let mut matches = Vec::new();
+    let mut document_counts = vec![0.0_f32; terms.len()];
     let mut lengths = Vec::with_capacity(links.len());
-    let mut same = None;
+    let mut exact = None;
     for (index, link) in links.enumerate() {
-        if address
+        if searched_url
             .as_ref()
-            .is_some_and(|address| address.as_str() == link.url)
+            .is_some_and(|searched_url| searched_url.as_str() == link.url)
         {
-            same = Some(index);
+            exact = Some(index);
         }
-        let (weights, length) = weigh(link, &wanted);
+        let (weights, length) = term_weights(link, &terms);
         lengths.push(length);
         for (word, weight) in weights
             .into_iter()
             .enumerate()
             .filter(|(_, weight)| *weight > 0.0)
         {
-            found_in[word] += 1.0;
-            met.push(Meeting {
+            document_counts[word] += 1.0;
+            matches.push(TermMatch {
                 link: index,
                 word,
                 weight,
@@ -67,13 +67,13 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
     let count = lengths.len() as f32;
     let average = lengths.iter().sum::<f32>() / count.max(1.0);
     let mut scores = vec![0.0; lengths.len()];
-    for Meeting { link, word, weight } in met {
-        let rarity = (1.0 + (count - found_in[word] + 0.5) / (found_in[word] + 0.5)).ln();
+    for TermMatch { link, word, weight } in matches {
+        let rarity = (1.0 + (count - document_counts[word] + 0.5) / (document_counts[word] + 0.5)).ln();
         let length = 1.0 - LENGTH + LENGTH * lengths[link] / average.max(1.0);
         scores[link] += rarity * weight * (SATURATION + 1.0) / (weight + SATURATION * length);
     }
-    if let Some(same) = same {
-        scores[same] = f32::INFINITY;
+    if let Some(exact) = exact {
+        scores[exact] = f32::INFINITY;
     }
     scores
 }
@@ -84,8 +84,8 @@ fn path(url: &Url) -> Cow<'_, str> {
 }
 
 /// Returns the weight of each search word in a link, and the number of words in the link.
-fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
-    let mut weights = vec![0.0; wanted.len()];
+fn term_weights(link: &MapLink, terms: &[String]) -> (Vec<f32>, f32) {
+    let mut weights = vec![0.0; terms.len()];
     let mut length = 0.0;
     let url = Url::parse(&link.url).ok();
     let path = url.as_ref().map(path).unwrap_or_default();
@@ -95,11 +95,11 @@ fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
         (DESCRIPTION, link.description.as_deref().unwrap_or_default()),
     ];
     for (weight, text) in fields {
-        let mut best = vec![0.0_f32; wanted.len()];
+        let mut best = vec![0.0_f32; terms.len()];
         for word in words(text) {
             length += 1.0;
-            for (best, wanted) in best.iter_mut().zip(wanted) {
-                *best = best.max(likeness(wanted, &word));
+            for (best, term) in best.iter_mut().zip(terms) {
+                *best = best.max(similarity(term, &word));
             }
         }
         for (total, best) in weights.iter_mut().zip(best) {
@@ -109,16 +109,16 @@ fn weigh(link: &MapLink, wanted: &[String]) -> (Vec<f32>, f32) {
     (weights, length)
 }
 
-/// Returns 1 for equal words, [`BEGINNING`] if one is a prefix of the other, else 0.
-fn likeness(wanted: &str, word: &str) -> f32 {
-    let (short, long) = match wanted.len() <= word.len() {
-        true => (wanted, word),
-        false => (word, wanted),
+/// Returns 1 for equal words, [`PREFIX`] if one is a prefix of the other, else 0.
+fn similarity(term: &str, word: &str) -> f32 {
+    let (short, long) = match term.len() <= word.len() {
+        true => (term, word),
+        false => (word, term),
     };
     if short == long {
         1.0
-    } else if long.starts_with(short) && short.chars().nth(BEGINNING_CHARS - 1).is_some() {
-        BEGINNING
+    } else if long.starts_with(short) && short.chars().nth(PREFIX_MIN_CHARS - 1).is_some() {
+        PREFIX
     } else {
         0.0
     }

@@ -22,7 +22,7 @@ pub(super) struct Patterns {
 
 /// Result of matching a URL against both lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Match {
+pub(super) enum PatternMatch {
     Passes,
     Excluded,
     NotIncluded,
@@ -54,17 +54,17 @@ impl Patterns {
     }
 
     /// Applies `excludePaths`, then `includePaths`, to the first 8192 characters.
-    pub(super) fn judge(&self, text: &str) -> Match {
+    pub(super) fn judge(&self, text: &str) -> PatternMatch {
         let text = match text.char_indices().nth(PATTERN_TEXT_MAX_CHARS) {
             Some((end, _)) => &text[..end],
             None => text,
         };
         if self.exclude.is_match(text.as_bytes()) {
-            Match::Excluded
+            PatternMatch::Excluded
         } else if self.include.is_empty() || self.include.is_match(text.as_bytes()) {
-            Match::Passes
+            PatternMatch::Passes
         } else {
-            Match::NotIncluded
+            PatternMatch::NotIncluded
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::api::options::ScrapeOptions;
 
 /// Returns whether Markdown is needed, for the caller or for another format.
 pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
-    options.wants(FormatKind::Markdown) || query(options).is_some() || !model::parts(options).is_empty()
+    options.wants(FormatKind::Markdown) || query(options).is_some() || !model::tasks(options).is_empty()
 }
 
 /// Sets the formats that derive from the document's Markdown, and removes the Markdown if it was not requested.
@@ -31,11 +31,11 @@ pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
         document.highlights = Some(found);
     }
     let wanted = options.wants(FormatKind::Markdown);
-    match model::parts(options).is_empty() {
+    match model::tasks(options).is_empty() {
         true => document.markdown = wanted.then_some(markdown),
         false => {
             document.markdown = wanted.then(|| markdown.clone());
-            rendered.for_model.markdown = markdown;
+            rendered.model_input.markdown = markdown;
         }
     }
 }

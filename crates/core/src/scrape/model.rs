@@ -8,25 +8,25 @@ use super::summary;
 use crate::api::format::{ChangeMode, Format, QueryMode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
-use crate::extract::Filled;
+use crate::extract::FillResult;
 
 /// Why no model was called, as the end of a sentence.
 pub const NO_MODEL: &str = "no language model is configured on this server";
 
 /// The input of the model formats of a document.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct ForModel {
+pub struct ModelInput {
     /// Markdown of the page.
     pub markdown: String,
     /// Data stated on the page for the schema of `json`.
-    pub json: Option<Filled>,
+    pub json: Option<FillResult>,
     /// Data stated on the page for the schema of `changeTracking`.
-    pub tracked: Option<Filled>,
+    pub tracked: Option<FillResult>,
 }
 
 /// One result requested from a model.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Part<'a> {
+pub enum ModelTask<'a> {
     /// The format `json`.
     Json {
         /// JSON Schema.
@@ -51,48 +51,50 @@ pub enum Part<'a> {
 }
 
 /// Returns the results that the options need from a model, each once.
-pub fn parts(options: &ScrapeOptions) -> Vec<Part<'_>> {
-    fn part(format: &Format) -> Option<Part<'_>> {
+pub fn tasks(options: &ScrapeOptions) -> Vec<ModelTask<'_>> {
+    fn task(format: &Format) -> Option<ModelTask<'_>> {
         match format {
-            Format::Json(json) => Some(Part::Json {
+            Format::Json(json) => Some(ModelTask::Json {
                 schema: json.schema.as_ref(),
                 prompt: json.prompt.as_deref(),
             }),
             Format::ChangeTracking(tracking) if tracking.modes.contains(&ChangeMode::Json) => {
-                Some(Part::Tracked {
+                Some(ModelTask::Tracked {
                     schema: tracking.schema.as_ref(),
                     prompt: tracking.prompt.as_deref(),
                 })
             }
-            Format::Summary => Some(Part::Summary),
-            Format::Question { question } => Some(Part::Answer { question }),
+            Format::Summary => Some(ModelTask::Summary),
+            Format::Question { question } => Some(ModelTask::Answer { question }),
             Format::Query {
                 prompt,
                 mode: QueryMode::Freeform,
-            } => Some(Part::Answer { question: prompt }),
+            } => Some(ModelTask::Answer { question: prompt }),
             _ => None,
         }
     }
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    for part in options.formats.iter().filter_map(part) {
+    let mut tasks: Vec<ModelTask<'_>> = Vec::new();
+    for task in options.formats.iter().filter_map(task) {
         // `question` and `query` share one answer: that of the first.
-        let answered = matches!(part, Part::Answer { .. })
-            && parts.iter().any(|known| matches!(known, Part::Answer { .. }));
+        let answered = matches!(task, ModelTask::Answer { .. })
+            && tasks
+                .iter()
+                .any(|known| matches!(known, ModelTask::Answer { .. }));
         if !answered {
-            parts.push(part);
+            tasks.push(task);
         }
     }
-    parts
+    tasks
 }
 
-impl ForModel {
-    /// Fills one part without a model and adds a warning.
-    pub fn without(&self, part: &Part<'_>, document: &mut Document, because: &str) {
-        match part {
-            Part::Json { .. } => {
+impl ModelInput {
+    /// Fills one result without a model and adds a warning.
+    pub fn fill_without_model(&self, task: &ModelTask<'_>, document: &mut Document, because: &str) {
+        match task {
+            ModelTask::Json { .. } => {
                 document.json = stated(self.json.as_ref(), "`json`", document, because);
             }
-            Part::Tracked { .. } => {
+            ModelTask::Tracked { .. } => {
                 document.tracked = stated(
                     self.tracked.as_ref(),
                     "The data of `changeTracking`",
@@ -100,7 +102,7 @@ impl ForModel {
                     because,
                 );
             }
-            Part::Summary => {
+            ModelTask::Summary => {
                 let page = &document.metadata;
                 let text = Text::of(&self.markdown);
                 let summary = summary::summary(&text, page.title.as_deref(), page.description.as_deref());
@@ -109,12 +111,17 @@ impl ForModel {
                     "`summary` consists of sentences quoted from the page, because {because}."
                 ));
             }
-            Part::Answer { .. } => document.warn(&format!("`answer` is missing, because {because}.")),
+            ModelTask::Answer { .. } => document.warn(&format!("`answer` is missing, because {because}.")),
         }
     }
 }
 
-fn stated(filled: Option<&Filled>, subject: &str, document: &mut Document, because: &str) -> Option<Value> {
+fn stated(
+    filled: Option<&FillResult>,
+    subject: &str,
+    document: &mut Document,
+    because: &str,
+) -> Option<Value> {
     match filled {
         Some(filled) => {
             document.warn(&filled.warning(subject, because));
@@ -138,7 +145,7 @@ mod tests {
         let options = |formats: &str| {
             ScrapeOptions::from_json(format!(r#"{{"formats":{formats}}}"#).as_bytes()).unwrap()
         };
-        let count = |formats: &str| parts(&options(formats)).len();
+        let count = |formats: &str| tasks(&options(formats)).len();
         assert_eq!(
             count(r#"["markdown","links",{"type":"highlights","query":"x"}]"#),
             0

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::browser_need::{BrowserReason, browser_need};
 use super::kind::Kind;
-use super::model::{self, ForModel, NO_MODEL, Part};
+use super::model::{self, ModelInput, ModelTask, NO_MODEL};
 use super::{derived, file};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
@@ -19,8 +19,8 @@ use crate::api::options::ScrapeOptions;
 use crate::api::page::{AttributeValues, Document, Metadata};
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
-use crate::extract::fill::About;
-use crate::extract::{self, Filled, Schema};
+use crate::extract::fill::PageInfo;
+use crate::extract::{self, FillResult, Schema};
 use crate::ids::ScrapeId;
 
 const TRUNCATED: &str = "The page is too large to convert completely; its end was cut off.";
@@ -54,7 +54,7 @@ pub struct Rendered {
     /// Target of an immediate redirect by markup.
     pub redirect: Option<Url>,
     /// Input for formats that need a language model.
-    pub for_model: ForModel,
+    pub model_input: ModelInput,
 }
 
 impl Rendered {
@@ -83,8 +83,9 @@ impl Rendered {
 
     /// Fills the formats that need a model without one.
     pub fn without_model(&mut self, options: &ScrapeOptions) {
-        for part in model::parts(options) {
-            self.for_model.without(&part, &mut self.document, NO_MODEL);
+        for task in model::tasks(options) {
+            self.model_input
+                .fill_without_model(&task, &mut self.document, NO_MODEL);
         }
     }
 }
@@ -183,7 +184,7 @@ pub(super) fn from_html(
     };
     let links = parsed.crawl_links();
     let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());
-    let for_model = stated(&|| parsed.facts(), url, &document.metadata, options);
+    let model_input = stated(&|| parsed.facts(), url, &document.metadata, options);
     drop(content);
     if wants(FormatKind::RawHtml) {
         document.raw_html = Some(text);
@@ -194,32 +195,32 @@ pub(super) fn from_html(
         credits: 0,
         signs,
         redirect,
-        for_model,
+        model_input,
     })
 }
 
 /// Extracts the data stated on a page for the schemas in the options.
-fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &ScrapeOptions) -> ForModel {
-    let about = About {
+fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &ScrapeOptions) -> ModelInput {
+    let about = PageInfo {
         url: url.as_str(),
         title: about.title.as_deref(),
         description: about.description.as_deref(),
         language: about.language.as_deref(),
     };
     let mut read = None;
-    let mut filled = |schema: Option<&Map<String, Value>>| -> Option<Filled> {
+    let mut filled = |schema: Option<&Map<String, Value>>| -> Option<FillResult> {
         let facts = read.get_or_insert_with(facts);
         Some(extract::fill(&Schema::new(schema?.clone()), facts, about))
     };
-    let mut for_model = ForModel::default();
-    for part in model::parts(options) {
-        match part {
-            Part::Json { schema, .. } => for_model.json = filled(schema),
-            Part::Tracked { schema, .. } => for_model.tracked = filled(schema),
-            Part::Summary | Part::Answer { .. } => {}
+    let mut model_input = ModelInput::default();
+    for task in model::tasks(options) {
+        match task {
+            ModelTask::Json { schema, .. } => model_input.json = filled(schema),
+            ModelTask::Tracked { schema, .. } => model_input.tracked = filled(schema),
+            ModelTask::Summary | ModelTask::Answer { .. } => {}
         }
     }
-    for_model
+    model_input
 }
 
 /// Renders text as its own Markdown, or as a code block.
@@ -236,12 +237,12 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
         document.html = Some(format!("<pre>{}</pre>", escape(&text)));
     }
     let facts = || facts_of_text(&text, language);
-    let for_model = stated(&facts, page.url, &document.metadata, options);
+    let model_input = stated(&facts, page.url, &document.metadata, options);
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text);
     }
     Rendered {
-        for_model,
+        model_input,
         ..plain(document)
     }
 }
@@ -306,7 +307,7 @@ fn plain(document: Document) -> Rendered {
         credits: 0,
         signs: None,
         redirect: None,
-        for_model: ForModel::default(),
+        model_input: ModelInput::default(),
     }
 }
 

@@ -64,7 +64,7 @@ impl Filter {
     }
 
     /// Adds this filter to a query in search-engine syntax.
-    pub fn applied(&self, query: &str) -> String {
+    pub fn add_to_query(&self, query: &str) -> String {
         let site = |host: &str| format!("site:{host}");
         let mut parts = vec![query.to_owned()];
         let included: Vec<String> = self.include.iter().map(|host| site(host)).collect();
@@ -181,7 +181,7 @@ mod tests {
     fn filters_are_added_in_search_engine_syntax() {
         let filter = filter(json!({"categories": ["github", "pdf"], "excludeDomains": ["a.test"]}));
         assert_eq!(
-            filter.applied("rust"),
+            filter.add_to_query("rust"),
             "rust (site:github.com OR filetype:pdf) -site:a.test"
         );
         assert_eq!(filter.hosts(), [""; 0]);

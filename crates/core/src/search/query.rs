@@ -36,7 +36,7 @@ impl Query {
         for (token, is_quoted) in tokens(text).take(MAX_SEARCH_WORDS) {
             query.add(token, is_quoted);
         }
-        query.forget_small_words();
+        query.remove_stop_words();
         query
     }
 
@@ -93,10 +93,10 @@ impl Query {
     }
 
     /// Removes stop words such as `how` and `the` unless the query has nothing else.
-    fn forget_small_words(&mut self) {
-        let is_small = |word: &String| Words::of(word).all(|word| is_stop_word(&word));
-        if !self.words.iter().all(is_small) || !self.phrases.is_empty() {
-            self.words.retain(|word| !is_small(word));
+    fn remove_stop_words(&mut self) {
+        let is_stop = |word: &String| Words::of(word).all(|word| is_stop_word(&word));
+        if !self.words.iter().all(is_stop) || !self.phrases.is_empty() {
+            self.words.retain(|word| !is_stop(word));
         }
     }
 }

@@ -17,7 +17,7 @@ const ALL_WORDS: f64 = 0.6;
 const TITLE: f64 = 0.5;
 const TITLE_ALONE: f64 = 0.6;
 /// Bonus when the last path segment of the URL has the query words.
-const ADDRESS: f64 = 0.3;
+const URL_WORDS: f64 = 0.3;
 
 /// A stored page with some words of a query.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,14 +35,14 @@ pub struct Candidate {
     /// When it was fetched.
     pub fetched_at: Timestamp,
     /// Text match score; higher is better.
-    pub fit: f64,
+    pub score: f64,
     /// Whether it has all query words.
     pub has_all: bool,
 }
 
 /// Sorts pages best first and removes duplicates.
-pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let wanted: HashSet<String> = query
+pub fn rank(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let words: HashSet<String> = query
         .words
         .iter()
         .chain(&query.phrases)
@@ -53,14 +53,14 @@ pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> 
         let path = percent_decode_str(page.url.path()).decode_utf8_lossy();
         let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let last: HashSet<String> = Words::of(last).collect();
-        let part = |having: &HashSet<String>| {
-            let met = wanted.iter().filter(|word| having.contains(*word)).count();
-            met as f64 / wanted.len().max(1) as f64
+        let share = |text: &HashSet<String>| {
+            let count = words.iter().filter(|word| text.contains(*word)).count();
+            count as f64 / words.len().max(1) as f64
         };
-        let in_title = part(&title);
-        let alone = in_title * wanted.len() as f64 / title.len().max(1) as f64;
+        let in_title = share(&title);
+        let alone = in_title * words.len() as f64 / title.len().max(1) as f64;
         let all = if page.has_all { ALL_WORDS } else { 0.0 };
-        page.fit * (1.0 + all + TITLE * in_title + TITLE_ALONE * alone.min(1.0) + ADDRESS * part(&last))
+        page.score * (1.0 + all + TITLE * in_title + TITLE_ALONE * alone.min(1.0) + URL_WORDS * share(&last))
     };
     let mut scored: Vec<(f64, Candidate)> = candidates.drain(..).map(|page| (score(&page), page)).collect();
     // Prefer the newer of two with the same score.
@@ -69,10 +69,10 @@ pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> 
         ignore_query: false,
         merge_similar: true,
     };
-    let mut seen = HashSet::new();
+    let mut known = HashSet::new();
     let pages = scored.into_iter().map(|(_, page)| page);
     pages
-        .filter(|page| seen.insert(UrlKey::of(&page.url, same)))
+        .filter(|page| known.insert(UrlKey::of(&page.url, same)))
         .collect()
 }
 
@@ -80,7 +80,7 @@ pub fn ordered(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> 
 mod tests {
     use super::*;
 
-    fn page(url: &str, title: &str, fit: f64, has_all: bool) -> Candidate {
+    fn page(url: &str, title: &str, score: f64, has_all: bool) -> Candidate {
         Candidate {
             id: 0,
             url: Url::parse(url).unwrap(),
@@ -88,14 +88,14 @@ mod tests {
             description: None,
             content_type: None,
             fetched_at: Timestamp(0),
-            fit,
+            score,
             has_all,
         }
     }
 
     #[track_caller]
     fn check(query: &str, best_first: &[Candidate]) {
-        let found = ordered(&Query::of(query), best_first.iter().rev().cloned().collect());
+        let found = rank(&Query::of(query), best_first.iter().rev().cloned().collect());
         assert_eq!(found, best_first);
     }
 
@@ -123,7 +123,7 @@ mod tests {
             page("http://www.a.test/x/", "X", 1.0, true),
             page("https://a.test/x", "X", 2.0, true),
         ];
-        let found = ordered(&Query::of("x"), pages);
+        let found = rank(&Query::of("x"), pages);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].url.as_str(), "https://a.test/x");
     }

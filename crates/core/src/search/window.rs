@@ -10,7 +10,7 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 
 /// Unit of `qdr`, which selects the last n units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recent {
+pub enum RecentUnit {
     /// Hours.
     Hour,
     /// Days.
@@ -27,7 +27,7 @@ pub enum Recent {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Window {
     /// Unit and count of `qdr`.
-    pub recent: Option<(Recent, u64)>,
+    pub recent: Option<(RecentUnit, u64)>,
     /// First and last day of `cdr`, as `2026-01-31`.
     pub days: (Option<String>, Option<String>),
     /// Start, inclusive.
@@ -73,11 +73,11 @@ impl Window {
     fn recent(&mut self, span: &str, now: Timestamp) {
         let unit = span.trim_end_matches(|c: char| c.is_ascii_digit());
         let (recent, unit_ms) = match unit {
-            "h" => (Recent::Hour, HOUR_MS),
-            "d" => (Recent::Day, DAY_MS),
-            "w" => (Recent::Week, 7 * DAY_MS),
-            "m" => (Recent::Month, 31 * DAY_MS),
-            _ => (Recent::Year, 366 * DAY_MS),
+            "h" => (RecentUnit::Hour, HOUR_MS),
+            "d" => (RecentUnit::Day, DAY_MS),
+            "w" => (RecentUnit::Week, 7 * DAY_MS),
+            "m" => (RecentUnit::Month, 31 * DAY_MS),
+            _ => (RecentUnit::Year, 366 * DAY_MS),
         };
         let count = span[unit.len()..].parse().unwrap_or(1).max(1);
         self.recent = Some((recent, count));
@@ -106,7 +106,7 @@ mod tests {
         let now = Timestamp(1_769_850_300_000);
         let day = Window::of("qdr:d", now);
         assert_eq!(day.from, Some(Timestamp(now.0 - DAY_MS)));
-        assert_eq!(day.recent, Some((Recent::Day, 1)));
+        assert_eq!(day.recent, Some((RecentUnit::Day, 1)));
         let hours = Window::of("qdr:h12,sbd:1", now);
         assert_eq!(
             (hours.from, hours.by_date),

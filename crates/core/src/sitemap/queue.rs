@@ -12,15 +12,15 @@ use crate::url_key::resolve_link;
 
 /// The sitemap files to read.
 #[derive(Clone, Debug, Default)]
-pub struct Walk {
-    files: VecDeque<File>,
+pub struct SitemapQueue {
+    files: VecDeque<SitemapFile>,
     /// URLs of every file ever queued, so that each is read once.
-    named: HashSet<Url>,
+    queued_urls: HashSet<Url>,
 }
 
 /// A queued sitemap file.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct SitemapFile {
     /// URL of the file.
     pub url: Url,
     level: u32,
@@ -29,49 +29,49 @@ pub struct File {
 
 #[derive(Clone, PartialEq, Debug)]
 enum FileState {
-    Waiting,
-    Asked,
+    Queued,
+    InFlight,
     Read(Option<Sitemap>),
 }
 
-impl Walk {
+impl SitemapQueue {
     /// Queues the files named in a robots.txt; relative URLs are resolved against `robots_url`.
-    pub fn of_lines(robots_url: &Url, lines: &[String]) -> Self {
-        let mut walk = Self::default();
+    pub fn from_robots(robots_url: &Url, lines: &[String]) -> Self {
+        let mut queue = Self::default();
         for line in lines {
             if let Some(url) = resolve_link(robots_url, line) {
-                walk.name(url, 1);
+                queue.push(url, 1);
             }
         }
-        walk
+        queue
     }
 
     /// Returns the default sitemap URL of a site whose robots.txt names none.
-    pub fn usual(site: &Url) -> Url {
-        let mut usual = site.clone();
-        usual.set_path("/sitemap.xml");
-        usual.set_query(None);
-        usual.set_fragment(None);
-        usual
+    pub fn default_url(site: &Url) -> Url {
+        let mut url = site.clone();
+        url.set_path("/sitemap.xml");
+        url.set_query(None);
+        url.set_fragment(None);
+        url
     }
 
     /// Queues a file of the first level.
-    pub fn start_at(&mut self, url: Url) {
-        self.name(url, 1);
+    pub fn push_root(&mut self, url: Url) {
+        self.push(url, 1);
     }
 
     /// Queues a file that the index `parent` names.
-    pub fn descend(&mut self, parent: &File, url: Url) {
-        self.name(url, parent.level + 1);
+    pub fn push_child(&mut self, parent: &SitemapFile, url: Url) {
+        self.push(url, parent.level + 1);
     }
 
-    fn name(&mut self, url: Url, level: u32) {
+    fn push(&mut self, url: Url, level: u32) {
         if level <= SITEMAP_MAX_LEVELS
-            && self.named.len() < SITEMAP_MAX_FILES
-            && self.named.insert(url.clone())
+            && self.queued_urls.len() < SITEMAP_MAX_FILES
+            && self.queued_urls.insert(url.clone())
         {
-            let state = FileState::Waiting;
-            self.files.push_back(File { url, level, state });
+            let state = FileState::Queued;
+            self.files.push_back(SitemapFile { url, level, state });
         }
     }
 
@@ -81,26 +81,26 @@ impl Walk {
     }
 
     /// Returns the next file to fetch.
-    pub fn wanted(&self) -> Option<&Url> {
+    pub fn next_file(&self) -> Option<&Url> {
         let window = self.files.iter().take(SITEMAP_MAX_IN_FLIGHT);
         window
-            .filter(|file| file.state == FileState::Waiting)
+            .filter(|file| file.state == FileState::Queued)
             .map(|file| &file.url)
             .next()
     }
 
     /// Marks a file as in flight.
-    pub fn asked(&mut self, url: &Url) {
+    pub fn mark_in_flight(&mut self, url: &Url) {
         if let Some(file) = self.files.iter_mut().find(|file| file.url == *url) {
-            file.state = FileState::Asked;
+            file.state = FileState::InFlight;
         }
     }
 
     /// Stores the result of a fetch, `None` if the file is missing or unreadable. Returns `false` if the
     /// file was not in flight.
-    pub fn answer(&mut self, url: &Url, sitemap: Option<Sitemap>) -> bool {
-        let asked = |file: &&mut File| file.url == *url && file.state == FileState::Asked;
-        match self.files.iter_mut().find(asked) {
+    pub fn store_result(&mut self, url: &Url, sitemap: Option<Sitemap>) -> bool {
+        let is_in_flight = |file: &&mut SitemapFile| file.url == *url && file.state == FileState::InFlight;
+        match self.files.iter_mut().find(is_in_flight) {
             Some(file) => {
                 file.state = FileState::Read(sitemap);
                 true
@@ -110,21 +110,21 @@ impl Walk {
     }
 
     /// Removes and returns the first file once it is read. Files come out in the order they were named.
-    pub fn take_read(&mut self) -> Option<(File, Option<Sitemap>)> {
+    pub fn pop_read(&mut self) -> Option<(SitemapFile, Option<Sitemap>)> {
         match self.files.front()?.state {
             FileState::Read(_) => {}
-            FileState::Waiting | FileState::Asked => return None,
+            FileState::Queued | FileState::InFlight => return None,
         }
         let mut file = self.files.pop_front()?;
-        match std::mem::replace(&mut file.state, FileState::Asked) {
+        match std::mem::replace(&mut file.state, FileState::InFlight) {
             FileState::Read(sitemap) => Some((file, sitemap)),
-            FileState::Waiting | FileState::Asked => None,
+            FileState::Queued | FileState::InFlight => None,
         }
     }
 
     /// Drops every file that is not in flight.
-    pub fn stop_asking(&mut self) {
-        self.files.retain(|file| file.state == FileState::Asked);
+    pub fn drop_queued(&mut self) {
+        self.files.retain(|file| file.state == FileState::InFlight);
     }
 }
 
@@ -136,52 +136,52 @@ mod tests {
         Url::parse("http://site.test/").unwrap().join(path).unwrap()
     }
 
-    fn ask(walk: &mut Walk) -> Vec<String> {
-        let mut asked = Vec::new();
-        while let Some(wanted) = walk.wanted().cloned() {
-            walk.asked(&wanted);
-            asked.push(wanted.path().to_owned());
+    fn start_all(queue: &mut SitemapQueue) -> Vec<String> {
+        let mut started = Vec::new();
+        while let Some(next) = queue.next_file().cloned() {
+            queue.mark_in_flight(&next);
+            started.push(next.path().to_owned());
         }
-        asked
+        started
     }
 
     #[test]
     fn files_come_out_in_the_order_they_were_named() {
         let lines = ["/a", "b", "/a", "mailto:x"].map(str::to_owned);
-        let mut walk = Walk::of_lines(&url("/robots.txt"), &lines);
-        assert_eq!(ask(&mut walk), ["/a", "/b"], "each file once");
-        assert!(walk.answer(&url("/b"), None));
-        assert!(walk.take_read().is_none(), "the first file has not arrived");
-        assert!(walk.answer(&url("/a"), Some(Sitemap::default())));
-        assert!(!walk.answer(&url("/a"), None), "already read");
-        let (first, sitemap) = walk.take_read().unwrap();
+        let mut queue = SitemapQueue::from_robots(&url("/robots.txt"), &lines);
+        assert_eq!(start_all(&mut queue), ["/a", "/b"], "each file once");
+        assert!(queue.store_result(&url("/b"), None));
+        assert!(queue.pop_read().is_none(), "the first file has not arrived");
+        assert!(queue.store_result(&url("/a"), Some(Sitemap::default())));
+        assert!(!queue.store_result(&url("/a"), None), "already read");
+        let (first, sitemap) = queue.pop_read().unwrap();
         assert_eq!((first.url.path(), sitemap.is_some()), ("/a", true));
-        walk.descend(&first, url("/c"));
-        let (second, sitemap) = walk.take_read().unwrap();
+        queue.push_child(&first, url("/c"));
+        let (second, sitemap) = queue.pop_read().unwrap();
         assert_eq!((second.url.path(), sitemap.is_some()), ("/b", false));
-        assert_eq!(ask(&mut walk), ["/c"]);
-        assert!(!walk.is_empty());
+        assert_eq!(start_all(&mut queue), ["/c"]);
+        assert!(!queue.is_empty());
     }
 
     #[test]
     fn files_levels_and_requests_in_flight_are_limited() {
-        let mut walk = Walk::default();
+        let mut queue = SitemapQueue::default();
         for number in 0..SITEMAP_MAX_FILES + 10 {
-            walk.start_at(url(&format!("/{number}")));
+            queue.push_root(url(&format!("/{number}")));
         }
-        assert_eq!(walk.files.len(), SITEMAP_MAX_FILES);
-        assert_eq!(ask(&mut walk).len(), SITEMAP_MAX_IN_FLIGHT);
-        walk.stop_asking();
-        assert_eq!(walk.files.len(), SITEMAP_MAX_IN_FLIGHT);
+        assert_eq!(queue.files.len(), SITEMAP_MAX_FILES);
+        assert_eq!(start_all(&mut queue).len(), SITEMAP_MAX_IN_FLIGHT);
+        queue.drop_queued();
+        assert_eq!(queue.files.len(), SITEMAP_MAX_IN_FLIGHT);
 
-        let mut walk = Walk::default();
-        walk.start_at(Walk::usual(&url("/deep/page?a#b")));
+        let mut queue = SitemapQueue::default();
+        queue.push_root(SitemapQueue::default_url(&url("/deep/page?a#b")));
         let mut levels = 0;
-        while let [path] = ask(&mut walk).as_slice() {
+        while let [path] = start_all(&mut queue).as_slice() {
             levels += 1;
-            walk.answer(&url(path), None);
-            let (file, _) = walk.take_read().unwrap();
-            walk.descend(&file, url(&format!("/level{levels}")));
+            queue.store_result(&url(path), None);
+            let (file, _) = queue.pop_read().unwrap();
+            queue.push_child(&file, url(&format!("/level{levels}")));
         }
         assert_eq!(levels, SITEMAP_MAX_LEVELS);
     }

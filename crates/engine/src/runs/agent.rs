@@ -150,7 +150,7 @@ impl<'a> Agent<'a> {
                     return Ok(self.finished(Value::String(said)));
                 }
                 // Some models write the result instead of calling `done`.
-                if let Ok(read) = answer::read(&said, self.schema.as_ref(), None) {
+                if let Ok(read) = answer::parse(&said, self.schema.as_ref(), None) {
                     return Ok(self.finished(read.value));
                 }
                 if silences > limits::AGENT_SILENCES {
@@ -212,7 +212,7 @@ impl<'a> Agent<'a> {
                 _ => Err("`result` must be a string.".to_owned()),
             };
         }
-        let read = answer::read(&result.to_string(), self.schema.as_ref(), None);
+        let read = answer::parse(&result.to_string(), self.schema.as_ref(), None);
         let read = read.map_err(|complaints| complaints.join(" "))?;
         Ok(read.value)
     }

@@ -1,7 +1,7 @@
 //! Brave Search: `GET /res/v1/{web,news,images}/search`.
 
 use harvestman_core::api::search::SourceKind;
-use harvestman_core::search::{Recent, Window};
+use harvestman_core::search::{RecentUnit, Window};
 use harvestman_fetch::FetchRequest;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -101,10 +101,15 @@ impl Protocol for Brave {
 /// dates.
 fn freshness(window: &Window) -> Option<String> {
     let range = match (window.recent, &window.days) {
-        (Some((Recent::Hour, ..=24) | (Recent::Day, 1)), _) => "pd",
-        (Some((Recent::Hour, ..=168) | (Recent::Day, ..=7) | (Recent::Week, 1)), _) => "pw",
+        (Some((RecentUnit::Hour, ..=24) | (RecentUnit::Day, 1)), _) => "pd",
+        (Some((RecentUnit::Hour, ..=168) | (RecentUnit::Day, ..=7) | (RecentUnit::Week, 1)), _) => "pw",
         (
-            Some((Recent::Hour, ..=744) | (Recent::Day, ..=31) | (Recent::Week, ..=4) | (Recent::Month, 1)),
+            Some(
+                (RecentUnit::Hour, ..=744)
+                | (RecentUnit::Day, ..=31)
+                | (RecentUnit::Week, ..=4)
+                | (RecentUnit::Month, 1),
+            ),
             _,
         ) => "pm",
         (Some(_), _) => "py",

@@ -9,7 +9,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::search::SourceKind;
 use harvestman_core::api::search_answer::{SearchResults, WebResult};
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::search::{self as rules, Candidate, Query, Window, ordered};
+use harvestman_core::search::{self as rules, Candidate, Query, Window, rank};
 use harvestman_store::CachedPage;
 use tokio::time::Instant;
 use url::Url;
@@ -45,7 +45,7 @@ impl Searching<'_> {
         let fitting = found.into_iter().filter(|page| {
             self.filter.allows(&page.url, page.content_type.as_deref()) && query.allows(&page.url)
         });
-        let mut pages = ordered(&query, fitting.collect());
+        let mut pages = rank(&query, fitting.collect());
         if window.by_date {
             pages.sort_by_key(|page| std::cmp::Reverse(page.fetched_at));
         }
@@ -71,14 +71,14 @@ impl Searching<'_> {
         });
         let web: Vec<WebResult> = web.collect();
         let warning = if web.is_empty() {
-            rules::NO_OWN_PAGES
+            rules::NO_STORED_PAGES
         } else {
-            rules::OWN_PAGES
+            rules::STORED_PAGES_ONLY
         };
         self.warnings.push(warning.to_owned());
         results.web = Some(web);
         if request.sources.len() > 1 {
-            self.warnings.push(rules::ONLY_WEB.to_owned());
+            self.warnings.push(rules::NEEDS_PROVIDER.to_owned());
             results.news = request.wants(SourceKind::News).then(Vec::new);
             results.images = request.wants(SourceKind::Images).then(Vec::new);
         }
@@ -103,7 +103,7 @@ impl Searching<'_> {
             content_type: kept.content_type,
             body: kept.body.into(),
             retry_after_ms: None,
-            kept_since: Some(kept.fetched_at),
+            cached_at: Some(kept.fetched_at),
             incomplete: None,
         };
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);

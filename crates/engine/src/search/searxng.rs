@@ -3,7 +3,7 @@
 
 use harvestman_core::api::location::Location;
 use harvestman_core::api::search::SourceKind;
-use harvestman_core::search::Recent;
+use harvestman_core::search::RecentUnit;
 use harvestman_fetch::FetchRequest;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -100,11 +100,14 @@ impl Protocol for Searxng {
 }
 
 /// Returns the shortest named range that covers the time filter.
-fn range((unit, count): (Recent, u64)) -> &'static str {
+fn range((unit, count): (RecentUnit, u64)) -> &'static str {
     match (unit, count) {
-        (Recent::Hour, ..=24) | (Recent::Day, 1) => "day",
-        (Recent::Hour, ..=168) | (Recent::Day, ..=7) | (Recent::Week, 1) => "week",
-        (Recent::Hour, ..=744) | (Recent::Day, ..=31) | (Recent::Week, ..=4) | (Recent::Month, 1) => "month",
+        (RecentUnit::Hour, ..=24) | (RecentUnit::Day, 1) => "day",
+        (RecentUnit::Hour, ..=168) | (RecentUnit::Day, ..=7) | (RecentUnit::Week, 1) => "week",
+        (RecentUnit::Hour, ..=744)
+        | (RecentUnit::Day, ..=31)
+        | (RecentUnit::Week, ..=4)
+        | (RecentUnit::Month, 1) => "month",
         _ => "year",
     }
 }

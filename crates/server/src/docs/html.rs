@@ -1,6 +1,6 @@
 //! Renders documentation pages as HTML: without scripts or other files, with relative links that work below any URL.
 
-use harvestman_core::docs::{Anchors, Docs, Found, NO_MATCH, page_link, passages};
+use harvestman_core::docs::{Anchors, Docs, NO_MATCH, SearchHit, page_link, passages};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use super::Page;
@@ -53,7 +53,7 @@ pub(super) fn page(pages: &[Page], page: &Page) -> String {
     whole(pages, &head(page).0, FROM_PAGE, "", &body)
 }
 
-fn passage(found: &Found<'_>) -> String {
+fn passage(found: &SearchHit<'_>) -> String {
     let section = found.section;
     let address = section.address("");
     let address = address.trim_start_matches("/docs/");

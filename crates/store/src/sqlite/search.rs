@@ -73,7 +73,7 @@ impl Sqlite {
                 description: row.maybe_text("description")?,
                 content_type: row.maybe_text("content_type")?,
                 fetched_at: row.time("fetched_at")?,
-                fit: row.try_get("fit")?,
+                score: row.try_get("fit")?,
                 has_all: complete.as_ref().is_none_or(|complete| complete.contains(&id)),
             });
         }

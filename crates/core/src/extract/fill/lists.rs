@@ -25,27 +25,27 @@ impl Filler<'_> {
         let schema = merged(whole, schema);
         let any = Value::Bool(true);
         let items = merged(whole, schema.get("items").unwrap_or(&any));
-        let of_objects = items.get("properties").and_then(Value::as_object);
+        let object_properties = items.get("properties").and_then(Value::as_object);
         for source in sources.iter().filter(|_| !name.is_empty()) {
-            for candidate in source.candidates(name, of_objects.is_some()) {
+            for candidate in source.candidates(name, object_properties.is_some()) {
                 // Plain text about the page is not a list of objects.
-                let fits = of_objects.is_none() || candidate.is_object() || candidate.is_array();
+                let fits = object_properties.is_none() || candidate.is_object() || candidate.is_array();
                 if fits && let Some(list) = self.items(name, &candidate, &schema, depth) {
                     self.origins.insert(source.origin);
-                    return Some(self.settled(list, &items));
+                    return Some(self.drop_invalid_items(list, &items));
                 }
             }
         }
-        let properties = of_objects?;
-        let made = self
-            .of_kind(name, &items, properties, depth)
-            .or_else(|| self.of_table(name, &items, properties, depth))
-            .or_else(|| self.of_pairs(name, &items, properties))?;
-        Some(self.settled(made, &items))
+        let properties = object_properties?;
+        let list = self
+            .from_typed_objects(name, &items, properties, depth)
+            .or_else(|| self.from_table(name, &items, properties, depth))
+            .or_else(|| self.from_pairs(name, &items, properties))?;
+        Some(self.drop_invalid_items(list, &items))
     }
 
     /// Removes invalid items unless every item is invalid.
-    fn settled(&self, list: Value, items: &Value) -> Value {
+    fn drop_invalid_items(&self, list: Value, items: &Value) -> Value {
         let Value::Array(list) = list else { return list };
         let valid: Vec<Value> = list
             .iter()
@@ -56,7 +56,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list from the elements of an `ItemList` or from the objects of one type.
-    fn of_kind(
+    fn from_typed_objects(
         &mut self,
         name: &str,
         items: &Value,
@@ -101,7 +101,7 @@ impl Filler<'_> {
                 continue;
             };
             let source = Source::of_object(first, Origin::StructuredData);
-            if source.is_around() && !named && kind != "item list" {
+            if source.is_peripheral() && !named && kind != "item list" {
                 continue;
             }
             let matches = self.matches(&source, properties) + usize::from(named) * properties.len();
@@ -119,7 +119,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list from the rows of the table whose columns match most properties, but at least half of them.
-    fn of_table(
+    fn from_table(
         &mut self,
         name: &str,
         items: &Value,
@@ -157,7 +157,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list of specifications with label-value pairs, as objects of two strings.
-    fn of_pairs(&mut self, name: &str, items: &Value, properties: &Map<String, Value>) -> Option<Value> {
+    fn from_pairs(&mut self, name: &str, items: &Value, properties: &Map<String, Value>) -> Option<Value> {
         if !SPECIFICATIONS.contains(&names::key(name).as_str())
             || properties.len() != 2
             || self.facts.pairs.is_empty()

@@ -5,12 +5,12 @@ use crate::extract::Schema;
 
 const URL: &str = "https://site.test/a/b";
 
-fn filled(html: &str, schema: Value) -> Filled {
+fn filled(html: &str, schema: Value) -> FillResult {
     let page = harvestman_content::HtmlPage::parse(html, &Url::parse(URL).unwrap());
     let schema = Schema::new(schema.as_object().cloned().unwrap());
-    let about = About {
+    let about = PageInfo {
         url: URL,
-        ..About::default()
+        ..PageInfo::default()
     };
     fill(&schema, &page.facts(), about)
 }

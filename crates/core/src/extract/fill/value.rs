@@ -94,7 +94,7 @@ impl Filler<'_> {
             "integer" => number(name, given)
                 .filter(|number| number.fract() == 0.0)
                 .and_then(json_number),
-            "boolean" => truth(given).map(Value::from),
+            "boolean" => boolean(given).map(Value::from),
             "array" => self.items(name, given, &schema, depth),
             "object" => self.inner(given, &schema, depth),
             "any" => Some(given.clone()),
@@ -157,13 +157,13 @@ impl Filler<'_> {
     /// Returns a string, or the string that represents an object.
     fn text(&self, name: &str, given: &Value, format: Option<&str>) -> Option<String> {
         let last = names::words(name).pop().unwrap_or_default();
-        let is_address = matches!(format, Some("uri" | "url" | "iri" | "uri-reference"))
+        let is_url = matches!(format, Some("uri" | "url" | "iri" | "uri-reference"))
             || (format.is_none() && matches!(last.as_str(), "url" | "link" | "href"));
         let plain = match given {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
             Value::Bool(truth) => truth.to_string(),
-            Value::Array(list) if is_address || format.is_some() => {
+            Value::Array(list) if is_url || format.is_some() => {
                 return self.text(name, list.first()?, format);
             }
             Value::Array(list) => {
@@ -179,14 +179,14 @@ impl Filler<'_> {
                 };
                 texts.join(separator)
             }
-            Value::Object(object) => object_text(object, is_address)?,
+            Value::Object(object) => object_text(object, is_url)?,
             Value::Null => return None,
         };
         let text = match format {
             Some("date") => coerce::date(&plain)?,
             Some("date-time") => coerce::time(&plain)?,
             Some("email") => coerce::email(&plain)?,
-            _ if is_address => coerce::address(&plain, self.base.as_ref())?,
+            _ if is_url => coerce::url(&plain, self.base.as_ref())?,
             _ => plain,
         };
         (!text.is_empty()).then_some(text)
@@ -194,7 +194,7 @@ impl Filler<'_> {
 }
 
 /// Returns the string that represents a schema.org object.
-fn object_text(object: &Map<String, Value>, is_address: bool) -> Option<String> {
+fn object_text(object: &Map<String, Value>, is_url: bool) -> Option<String> {
     const ADDRESS: [&str; 5] = [
         "streetAddress",
         "postalCode",
@@ -208,7 +208,7 @@ fn object_text(object: &Map<String, Value>, is_address: bool) -> Option<String> 
         Value::Object(inner) => Some(inner.get("name")?.as_str()?.to_owned()),
         _ => None,
     };
-    if is_address {
+    if is_url {
         return ["url", "contentUrl", "@id"].iter().find_map(text);
     }
     let parts: Vec<String> = ADDRESS.iter().filter_map(text).collect();
@@ -264,11 +264,11 @@ fn json_number(number: f64) -> Option<Value> {
     }
 }
 
-fn truth(given: &Value) -> Option<bool> {
+fn boolean(given: &Value) -> Option<bool> {
     match given {
         Value::Bool(truth) => Some(*truth),
-        Value::String(text) => coerce::truth(text),
-        Value::Array(list) => truth(list.first()?),
+        Value::String(text) => coerce::boolean(text),
+        Value::Array(list) => boolean(list.first()?),
         Value::Null | Value::Number(_) | Value::Object(_) => None,
     }
 }

@@ -350,7 +350,7 @@ async fn serper_and_brave_get_their_own_parameters() {
     assert_eq!(first.json, sent);
     let none = search(&server, body).await;
     assert_eq!(urls(&none), [""; 0], "no result is a PDF");
-    assert!(none["warning"].as_str().unwrap().contains("Nothing was found"));
+    assert!(none["warning"].as_str().unwrap().contains("No results"));
 
     let brave = JsonService::start(|asked| {
         let results = match asked.query["offset"].as_str() {

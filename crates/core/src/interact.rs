@@ -48,7 +48,7 @@ impl Lifetime {
 
 /// Secrets that grant external access to a session until it ends.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Tokens {
+pub struct SessionTokens {
     /// Grants access to the debugging protocol.
     pub cdp: String,
     /// Grant access to the live views, if enabled.
@@ -66,7 +66,7 @@ pub struct ViewTokens {
 
 /// URLs of a session. The URL of a live view that is not offered is empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Addresses {
+pub struct SessionUrls {
     /// WebSocket URL of the debugging protocol.
     pub cdp: String,
     /// Page with the read-only live view.
@@ -75,13 +75,13 @@ pub struct Addresses {
     pub interactive_live_view: String,
 }
 
-impl Tokens {
+impl SessionTokens {
     /// Builds the URLs below `base`, the server's URL as seen by the caller.
-    pub fn addresses(&self, base: &str) -> Addresses {
+    pub fn urls(&self, base: &str) -> SessionUrls {
         let live =
             |token: Option<&String>| token.map_or_else(String::new, |token| format!("{base}/live/{token}"));
         let views = self.views.as_ref();
-        Addresses {
+        SessionUrls {
             // `http` becomes `ws`, `https` becomes `wss`.
             cdp: format!("{}/cdp/{}", base.replacen("http", "ws", 1), self.cdp),
             live_view: live(views.map(|views| &views.view)),
@@ -91,9 +91,9 @@ impl Tokens {
 }
 
 /// Hides the secrets, also from logs.
-impl std::fmt::Debug for Tokens {
+impl std::fmt::Debug for SessionTokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tokens")
+        f.write_str("SessionTokens")
     }
 }
 
@@ -105,7 +105,7 @@ impl std::fmt::Debug for ViewTokens {
 
 /// Why a session cannot be opened or used.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Refusal {
+pub enum SessionError {
     /// No scrape has this id.
     NoScrape,
     /// No session has this id, or none belongs to this scrape.
@@ -115,15 +115,15 @@ pub enum Refusal {
     /// The session has ended.
     Destroyed,
     /// The session already continues another scrape.
-    Taken,
+    InUse,
     /// The scrape cannot be repeated, for this reason.
     NoReplay(String),
     /// The team is at its limit of this many sessions.
-    TooMany(usize),
+    TeamLimit(usize),
     /// The server is at its limit of sessions.
-    Full,
+    ServerLimit,
     /// This many calls already wait for the session, which is the limit.
-    TooBusy(usize),
+    CallLimit(usize),
     /// Another session or scrape has write access to this profile.
     ProfileBusy(String),
 }
@@ -131,7 +131,7 @@ pub enum Refusal {
 /// Seconds after which another session or call may be tried.
 const RETRY_AFTER_S: u32 = 5;
 
-impl Refusal {
+impl SessionError {
     /// The scrape was not stored because of zero data retention.
     pub fn zero_data_retention() -> Self {
         Self::NoReplay("it was made with zero data retention, so it was not stored".to_owned())
@@ -163,45 +163,45 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
-        let (code, message) = match refusal {
-            Refusal::NoScrape => (
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> Self {
+        let (code, message) = match error {
+            SessionError::NoScrape => (
                 ErrorCode::NotFound,
                 "no scrape has this id; use `metadata.scrapeId` of a document".to_owned(),
             ),
-            Refusal::NoSession => (
+            SessionError::NoSession => (
                 ErrorCode::NotFound,
                 "no browser session has this id; it may have ended".to_owned(),
             ),
-            Refusal::OtherTeam => (ErrorCode::Forbidden, "this belongs to another team".to_owned()),
-            Refusal::Destroyed => (
+            SessionError::OtherTeam => (ErrorCode::Forbidden, "this belongs to another team".to_owned()),
+            SessionError::Destroyed => (
                 ErrorCode::SessionDestroyed,
                 "the browser session has ended; scrape the page again or open a new session".to_owned(),
             ),
-            Refusal::Taken => (
+            SessionError::InUse => (
                 ErrorCode::Conflict,
                 "the browser session already continues another scrape".to_owned(),
             ),
-            Refusal::NoReplay(why) => (
+            SessionError::NoReplay(why) => (
                 ErrorCode::ReplayUnavailable,
                 format!("the scrape cannot be continued: {why}"),
             ),
-            Refusal::TooMany(most) => (
+            SessionError::TeamLimit(most) => (
                 ErrorCode::ConcurrencyLimited,
                 format!(
                     "the team has reached its limit of {most} browser sessions; end one, or try again later"
                 ),
             ),
-            Refusal::Full => (
+            SessionError::ServerLimit => (
                 ErrorCode::ConcurrencyLimited,
                 "the server has reached its limit of browser sessions; try again later".to_owned(),
             ),
-            Refusal::TooBusy(most) => (
+            SessionError::CallLimit(most) => (
                 ErrorCode::ConcurrencyLimited,
                 format!("{most} calls already wait for this browser session; try again when they are done"),
             ),
-            Refusal::ProfileBusy(name) => (
+            SessionError::ProfileBusy(name) => (
                 ErrorCode::ProfileBusy,
                 format!(
                     "another session or scrape is writing to the profile `{name}`; wait until it ends, or send \
@@ -209,11 +209,11 @@ impl From<Refusal> for ApiError {
                 ),
             ),
         };
-        let mut error = ApiError::new(code, message);
+        let mut api_error = ApiError::new(code, message);
         if code == ErrorCode::ConcurrencyLimited {
-            error.retry_after_s = Some(RETRY_AFTER_S);
+            api_error.retry_after_s = Some(RETRY_AFTER_S);
         }
-        error
+        api_error
     }
 }
 
@@ -230,13 +230,13 @@ mod tests {
     fn a_session_ends_after_its_ttl_or_idle_timeout() {
         let interact =
             |body: &str| Lifetime::of_interact(&InteractRequest::from_json(body.as_bytes()).unwrap());
-        let usual = interact(r#"{"code":"1"}"#);
+        let default = interact(r#"{"code":"1"}"#);
         assert_eq!(
-            [0, 100, 299, 300, 599].map(|at| ends(usual, at)),
+            [0, 100, 299, 300, 599].map(|at| ends(default, at)),
             [300, 400, 599, 600, 600]
         );
-        let given = interact(r#"{"code":"1","ttl":60,"activityTtl":3600}"#);
-        assert_eq!(ends(given, 0), 60);
+        let custom = interact(r#"{"code":"1","ttl":60,"activityTtl":3600}"#);
+        assert_eq!(ends(custom, 0), 60);
 
         let browser = |body: &str| Lifetime::of_browser(&BrowserRequest::from_json(body.as_bytes()).unwrap());
         assert_eq!(ends(browser("{}"), 0), 300);
@@ -250,45 +250,41 @@ mod tests {
             view: "v".to_owned(),
             control: "i".to_owned(),
         };
-        let mut tokens = Tokens {
+        let mut tokens = SessionTokens {
             cdp: "c".to_owned(),
             views: Some(views),
         };
-        let addresses = tokens.addresses("https://http.example/x");
-        assert_eq!(addresses.cdp, "wss://http.example/x/cdp/c");
-        assert_eq!(addresses.live_view, "https://http.example/x/live/v");
-        assert_eq!(addresses.interactive_live_view, "https://http.example/x/live/i");
+        let urls = tokens.urls("https://http.example/x");
+        assert_eq!(urls.cdp, "wss://http.example/x/cdp/c");
+        assert_eq!(urls.live_view, "https://http.example/x/live/v");
+        assert_eq!(urls.interactive_live_view, "https://http.example/x/live/i");
         assert!(!format!("{tokens:?}").contains('c'));
         tokens.views = None;
-        let addresses = tokens.addresses("http://127.0.0.1:3002");
-        assert_eq!(addresses.cdp, "ws://127.0.0.1:3002/cdp/c");
+        let urls = tokens.urls("http://127.0.0.1:3002");
+        assert_eq!(urls.cdp, "ws://127.0.0.1:3002/cdp/c");
         assert_eq!(
-            (addresses.live_view, addresses.interactive_live_view),
+            (urls.live_view, urls.interactive_live_view),
             (String::new(), String::new())
         );
     }
 
     #[test]
-    fn every_refusal_has_the_documented_status() {
-        let check = |refusal: Refusal, status, code| {
-            let error = ApiError::from(refusal.clone());
-            assert_eq!(
-                (error.status(), error.code.as_str()),
-                (status, code),
-                "{refusal:?}"
-            );
-            assert_eq!(error.retry_after_s.is_some(), status == 429, "{refusal:?}");
+    fn every_session_error_has_its_documented_status() {
+        let check = |error: SessionError, status, code| {
+            let error = ApiError::from(error.clone());
+            assert_eq!((error.status(), error.code.as_str()), (status, code), "{error:?}");
+            assert_eq!(error.retry_after_s.is_some(), status == 429, "{error:?}");
         };
-        check(Refusal::NoScrape, 404, "NOT_FOUND");
-        check(Refusal::NoSession, 404, "NOT_FOUND");
-        check(Refusal::OtherTeam, 403, "FORBIDDEN");
-        check(Refusal::Destroyed, 410, "SESSION_DESTROYED");
-        check(Refusal::Taken, 409, "CONFLICT");
-        check(Refusal::expired(), 409, "REPLAY_UNAVAILABLE");
-        check(Refusal::upload(), 409, "REPLAY_UNAVAILABLE");
-        check(Refusal::TooMany(2), 429, "CONCURRENCY_LIMITED");
-        check(Refusal::Full, 429, "CONCURRENCY_LIMITED");
-        check(Refusal::TooBusy(16), 429, "CONCURRENCY_LIMITED");
-        check(Refusal::ProfileBusy("shop".to_owned()), 409, "PROFILE_BUSY");
+        check(SessionError::NoScrape, 404, "NOT_FOUND");
+        check(SessionError::NoSession, 404, "NOT_FOUND");
+        check(SessionError::OtherTeam, 403, "FORBIDDEN");
+        check(SessionError::Destroyed, 410, "SESSION_DESTROYED");
+        check(SessionError::InUse, 409, "CONFLICT");
+        check(SessionError::expired(), 409, "REPLAY_UNAVAILABLE");
+        check(SessionError::upload(), 409, "REPLAY_UNAVAILABLE");
+        check(SessionError::TeamLimit(2), 429, "CONCURRENCY_LIMITED");
+        check(SessionError::ServerLimit, 429, "CONCURRENCY_LIMITED");
+        check(SessionError::CallLimit(16), 429, "CONCURRENCY_LIMITED");
+        check(SessionError::ProfileBusy("shop".to_owned()), 409, "PROFILE_BUSY");
     }
 }

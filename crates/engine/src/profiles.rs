@@ -12,7 +12,7 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::api::location::Profile;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, TeamId};
-use harvestman_core::interact::Refusal;
+use harvestman_core::interact::SessionError;
 use harvestman_store::Store;
 
 use crate::browser_pages::Taken;
@@ -81,14 +81,14 @@ impl Profiles {
         })
     }
 
-    fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, Refusal> {
+    fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, SessionError> {
         let key = (team, name.to_owned());
         match self.writers().entry(key.clone()) {
             Entry::Vacant(free) => {
                 free.insert(Writers { owner, count: 1 });
             }
             Entry::Occupied(mut taken) if taken.get().owner == owner => taken.get_mut().count += 1,
-            Entry::Occupied(_) => return Err(Refusal::ProfileBusy(name.to_owned())),
+            Entry::Occupied(_) => return Err(SessionError::ProfileBusy(name.to_owned())),
         }
         Ok(Writer {
             profiles: self.clone(),
@@ -209,7 +209,7 @@ mod tests {
         let first = profiles.write(team, "shop", owner).unwrap();
         let second = profiles.write(team, "shop", owner).unwrap();
         let busy = || profiles.write(team, "shop", other).err();
-        assert_eq!(busy(), Some(Refusal::ProfileBusy("shop".to_owned())));
+        assert_eq!(busy(), Some(SessionError::ProfileBusy("shop".to_owned())));
         profiles.write(team, "bank", other).unwrap();
         profiles.write(other_team, "shop", other).unwrap();
         drop(first);

@@ -11,7 +11,7 @@ mod tools;
 use harvestman_browser::commands::CommandError;
 use harvestman_browser::{BrowserError, Execution, LiveBrowser};
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::interact::steps::read_steps;
+use harvestman_core::interact::steps::parse_steps;
 use tokio::time::Instant;
 
 use crate::limits;
@@ -43,7 +43,7 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
     if llm.is_some() {
         return Ok(());
     }
-    read_steps(prompt).map(drop).map_err(|unknown| {
+    parse_steps(prompt).map(drop).map_err(|unknown| {
         let unknown: Vec<String> = unknown
             .iter()
             .map(|words| format!("`{}`", cut(words, 100)))
@@ -71,7 +71,7 @@ pub(crate) async fn run(
     let mut work = Work::new(browser, deadline);
     let ended = match llm {
         Some(llm) => agent::run(&mut work, prompt, llm).await,
-        None => follow::run(&mut work, &read_steps(prompt).unwrap_or_default()).await,
+        None => follow::run(&mut work, &parse_steps(prompt).unwrap_or_default()).await,
     };
     match ended {
         Err(Failure::Browser(error)) if work.steps == 0 => {

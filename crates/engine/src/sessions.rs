@@ -21,7 +21,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded, Task};
 use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
-use harvestman_core::interact::Refusal;
+use harvestman_core::interact::SessionError;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{Principal, SessionRow};
 use tokio::sync::oneshot;
@@ -147,7 +147,7 @@ impl Engine {
                 .await
                 .map_err(|error| unavailable(&error))?;
             if origin.is_some_and(|origin| origin.team != who.team) {
-                return Err(Refusal::OtherTeam.into());
+                return Err(SessionError::OtherTeam.into());
             }
         }
         self.end(who, found).await
@@ -170,7 +170,7 @@ impl Engine {
         };
         tokio::spawn(opening.in_current_span());
         let session = told.await.map_err(|gone| fault(&gone))??;
-        let addresses = session.tokens.addresses(base);
+        let addresses = session.tokens.urls(base);
         Ok(BrowserCreated {
             success: true,
             id: session.id.to_string(),
@@ -243,7 +243,7 @@ impl Engine {
         let live = self.inner.sessions.registry.get(row.id);
         let addresses = live
             .as_ref()
-            .map(|live| live.tokens.addresses(base))
+            .map(|live| live.tokens.urls(base))
             .unwrap_or_default();
         BrowserSession {
             id: row.id.to_string(),
@@ -297,14 +297,14 @@ impl Engine {
     }
 
     async fn end(&self, who: &Principal, found: Option<SessionRow>) -> Result<SessionEnded, ApiError> {
-        let row = found.ok_or(Refusal::NoSession)?;
+        let row = found.ok_or(SessionError::NoSession)?;
         if row.team != who.team {
-            return Err(Refusal::OtherTeam.into());
+            return Err(SessionError::OtherTeam.into());
         }
         let inner = self.inner.clone();
         let ended = detached(async move { inner.end_session(row.id).await }).await?;
-        let row = ended.ok_or(Refusal::NoSession)?;
-        let end = row.end.ok_or(Refusal::NoSession)?;
+        let row = ended.ok_or(SessionError::NoSession)?;
+        let end = row.end.ok_or(SessionError::NoSession)?;
         Ok(SessionEnded {
             success: true,
             session_duration_ms: end.at.millis_since(row.created_at),
@@ -340,9 +340,9 @@ impl Inner {
             }
         };
         match (team, live) {
-            (None, _) => Err(Refusal::NoSession.into()),
-            (Some(team), _) if team != who.team => Err(Refusal::OtherTeam.into()),
-            (Some(_), None) => Err(Refusal::Destroyed.into()),
+            (None, _) => Err(SessionError::NoSession.into()),
+            (Some(team), _) if team != who.team => Err(SessionError::OtherTeam.into()),
+            (Some(_), None) => Err(SessionError::Destroyed.into()),
             (Some(_), Some(session)) => Ok(session),
         }
     }
@@ -364,7 +364,7 @@ impl Inner {
             Err(_) if self.stop.is_cancelled() => return Err(stopping()),
             ran => ran?,
         };
-        let addresses = session.tokens.addresses(base);
+        let addresses = session.tokens.urls(base);
         let success = execution.exit_code == 0 && !execution.killed;
         Ok(ExecuteAnswer {
             success,

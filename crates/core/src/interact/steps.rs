@@ -2,20 +2,20 @@
 //! the price`. A clause that is not understood is reported, and then no step is performed.
 
 mod amount;
-mod cut;
+mod display;
 mod noun;
 mod page;
-mod tell;
+mod split;
 
-use super::element::{Hint, Named};
+use super::element::{ElementRef, Hint};
 use super::words::{ARTICLES, Word, clauses, is_all, only, text, without_first, without_last};
 use amount::{key, repeats};
-use cut::{
-    CHECK, CLEAR, CLICK, INTO, OPEN, PAIRS, PRESS, READ, SELECT, TYPE, UNCHECK, WAIT, singles,
+use noun::{is_url, parse_element};
+use page::{read, scroll, wait};
+use split::{
+    CHECK, CLEAR, CLICK, INTO, OPEN, PAIRS, PRESS, READ, SELECT, TYPE, UNCHECK, WAIT, split_steps,
     without_fillers,
 };
-use noun::{is_address, named};
-use page::{read, scroll, wait};
 
 use crate::limits::MAX_STEPS;
 
@@ -31,21 +31,21 @@ pub enum Step {
     /// Reload the page.
     Reload,
     /// Click an element this many times in a row.
-    Click(Named, u32),
+    Click(ElementRef, u32),
     /// Move the pointer over an element.
-    Hover(Named),
+    Hover(ElementRef),
     /// Replace the text of a field; without one, type into the focused element.
-    Type(String, Option<Named>),
+    Type(String, Option<ElementRef>),
     /// Type this into the search box and press Enter.
     Search(String),
     /// Press a key, given by its DOM name, this many times.
     Press(String, u32),
     /// Select an option by its text, in any list that has it if none is named.
-    Select(String, Option<Named>),
+    Select(String, Option<ElementRef>),
     /// Check an element.
-    Check(Named),
+    Check(ElementRef),
     /// Uncheck an element.
-    Uncheck(Named),
+    Uncheck(ElementRef),
     /// Submit the form.
     Submit,
     /// Scroll.
@@ -57,7 +57,7 @@ pub enum Step {
     /// Wait until the page has settled.
     WaitForPage,
     /// Report what the page says.
-    Read(Told),
+    Read(ReadTarget),
     /// Take a screenshot.
     Screenshot,
 }
@@ -74,12 +74,12 @@ pub enum Scroll {
     /// To the bottom.
     Bottom,
     /// Until an element is visible.
-    To(Named),
+    To(ElementRef),
 }
 
 /// What to read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum ReadTarget {
     /// Everything that the page shows.
     Page,
     /// The title of the page.
@@ -94,11 +94,11 @@ pub enum Told {
 ///
 /// # Errors
 /// Returns the clauses that were not understood, as written, or the whole prompt if it has no clauses.
-pub fn read_steps(prompt: &str) -> Result<Vec<Step>, Vec<String>> {
+pub fn parse_steps(prompt: &str) -> Result<Vec<Step>, Vec<String>> {
     let mut steps = Vec::new();
     let mut unknown = Vec::new();
     for clause in clauses(prompt) {
-        for single in singles(clause) {
+        for single in split_steps(clause) {
             match step(&single) {
                 Some(step) => steps.push(step),
                 None => unknown.push(text(&single)),
@@ -121,8 +121,8 @@ fn step(words: &[Word]) -> Option<Step> {
     let words = without_fillers(words);
     let words = without_last(words, &["please", "now", "again", "too", "afterwards"]);
     let (verb, rest) = words.split_first()?;
-    let low = verb.low.as_str();
-    match low {
+    let lower = verb.lower.as_str();
+    match lower {
         _ if verb.is(OPEN) => open(verb, rest),
         "back" if rest.is_empty() => Some(Step::Back),
         "page" if is_all(rest, &["down"]) => Some(Step::Scroll(Scroll::Windows(1))),
@@ -130,11 +130,11 @@ fn step(words: &[Word]) -> Option<Step> {
         "forward" if rest.is_empty() => Some(Step::Forward),
         "reload" | "refresh" => only(rest, &["page", "site", "tab", "it"]).then_some(Step::Reload),
         "submit" | "send" if only(rest, &["form", "it", "search", "query", "data"]) => Some(Step::Submit),
-        "submit" | "send" | "accept" => named(words).map(|named| Step::Click(named, 1)),
+        "submit" | "send" | "accept" => parse_element(words).map(|element| Step::Click(element, 1)),
         _ if verb.is(PAIRS) && rest.len() <= 1 => Some(Step::Click(
-            Named {
+            ElementRef {
                 name: text(words),
-                ..Named::default()
+                ..ElementRef::default()
             },
             1,
         )),
@@ -146,8 +146,8 @@ fn step(words: &[Word]) -> Option<Step> {
         _ if verb.is(CLEAR) => field(rest).map(|field| Step::Type(String::new(), Some(field))),
         _ if verb.is(SELECT) => select(rest),
         "turn" | "switch" => match rest.split_first()? {
-            (first, rest) if first.is(&["on"]) => tick(rest).map(Step::Check),
-            (first, rest) if first.is(&["off"]) => tick(rest).map(Step::Uncheck),
+            (first, rest) if first.is(&["on"]) => checkbox(rest).map(Step::Check),
+            (first, rest) if first.is(&["off"]) => checkbox(rest).map(Step::Uncheck),
             _ => None,
         },
         _ if verb.is(CHECK) => {
@@ -156,10 +156,10 @@ fn step(words: &[Word]) -> Option<Step> {
                 .is_some_and(|word| word.is(&["that", "if", "whether", "for", "out"]));
             let off = rest.first().is_some_and(|word| word.is(&["off"]));
             (!asks)
-                .then(|| tick(&rest[usize::from(off)..]).map(Step::Check))
+                .then(|| checkbox(&rest[usize::from(off)..]).map(Step::Check))
                 .flatten()
         }
-        _ if verb.is(UNCHECK) => tick(rest).map(Step::Uncheck),
+        _ if verb.is(UNCHECK) => checkbox(rest).map(Step::Uncheck),
         "move" | "mouse" | "hover" => hover(rest),
         "scroll" => scroll(rest),
         _ if verb.is(WAIT) => wait(rest),
@@ -169,10 +169,10 @@ fn step(words: &[Word]) -> Option<Step> {
             let picture = rest
                 .iter()
                 .any(|word| word.is(&["screenshot", "picture", "snapshot", "photo", "image"]));
-            (picture || low == "capture").then_some(Step::Screenshot)
+            (picture || lower == "capture").then_some(Step::Screenshot)
         }
         "return" if rest.first().is_some_and(|word| word.is(&["to"])) => back_to(rest),
-        _ if verb.is(READ) => read(low, rest),
+        _ if verb.is(READ) => read(lower, rest),
         _ => None,
     }
 }
@@ -201,7 +201,7 @@ fn open(verb: &Word, rest: &[Word]) -> Option<Step> {
     );
     let place = without_first(place, &["url", "address", "at", "page"]);
     if let [single] = without_last(place, &["page", "website", "site", "homepage"])
-        && is_address(&single.text)
+        && is_url(&single.text)
     {
         return Some(Step::Open(single.text.clone()));
     }
@@ -210,17 +210,17 @@ fn open(verb: &Word, rest: &[Word]) -> Option<Step> {
         return Some(Step::Back);
     }
     let of_page = more.is_empty() || (more[0].is(&["of"]) && only(&more[1..], &["page", "site"]));
-    match first.low.as_str() {
+    match first.lower.as_str() {
         "top" | "start" | "beginning" if of_page => return Some(Step::Scroll(Scroll::Top)),
         "bottom" | "end" if of_page => return Some(Step::Scroll(Scroll::Bottom)),
         _ => {}
     }
-    let mut named = named(rest)?;
-    let page = named.hint.is_none() && !verb.is(&["open", "load"]);
+    let mut element = parse_element(rest)?;
+    let page = element.hint.is_none() && !verb.is(&["open", "load"]);
     if page {
-        named.hint = Some(Hint::Link);
+        element.hint = Some(Hint::Link);
     }
-    Some(Step::Click(named, 1))
+    Some(Step::Click(element, 1))
 }
 
 /// Matches `to the previous page`, `one page`, or nothing.
@@ -247,7 +247,7 @@ fn click(verb: &Word, rest: &[Word]) -> Option<Step> {
         (times, rest) = (2, &rest[..rest.len() - 1]);
     }
     let rest = without_first(rest, &["on", "at", "onto"]);
-    named(rest).map(|named| Step::Click(named, times))
+    parse_element(rest).map(|element| Step::Click(element, times))
 }
 
 fn press(rest: &[Word]) -> Option<Step> {
@@ -258,7 +258,7 @@ fn press(rest: &[Word]) -> Option<Step> {
     let key = key(&text(keys).to_lowercase());
     match key {
         Some(key) if !(is_button && key.len() == 1) => Some(Step::Press(key, times)),
-        _ => named(without_first(rest, &["on"])).map(|named| Step::Click(named, 1)),
+        _ => parse_element(without_first(rest, &["on"])).map(|element| Step::Click(element, 1)),
     }
 }
 
@@ -316,9 +316,9 @@ fn select(rest: &[Word]) -> Option<Step> {
         .iter()
         .rposition(|word| word.is(&["from", "in", "for", "as", "under"]))
         .filter(|at| *at > 0);
-    let option = named(&rest[..at.unwrap_or(rest.len())])?;
+    let option = parse_element(&rest[..at.unwrap_or(rest.len())])?;
     let list = match at {
-        Some(at) => Some(named(&rest[at + 1..])?),
+        Some(at) => Some(parse_element(&rest[at + 1..])?),
         None => None,
     };
     match (option.hint, &list) {
@@ -330,20 +330,20 @@ fn select(rest: &[Word]) -> Option<Step> {
     }
 }
 
-fn tick(rest: &[Word]) -> Option<Named> {
-    let mut named = named(rest)?;
-    named.hint.get_or_insert(Hint::Tick);
-    if named.hint == Some(Hint::Field) {
+fn checkbox(rest: &[Word]) -> Option<ElementRef> {
+    let mut element = parse_element(rest)?;
+    element.hint.get_or_insert(Hint::Checkbox);
+    if element.hint == Some(Hint::Field) {
         // `check the Remember me box`
-        named.hint = Some(Hint::Tick);
+        element.hint = Some(Hint::Checkbox);
     }
-    Some(named)
+    Some(element)
 }
 
-fn field(rest: &[Word]) -> Option<Named> {
-    let mut named = named(rest)?;
-    named.hint.get_or_insert(Hint::Field);
-    Some(named)
+fn field(rest: &[Word]) -> Option<ElementRef> {
+    let mut element = parse_element(rest)?;
+    element.hint.get_or_insert(Hint::Field);
+    Some(element)
 }
 
 fn hover(rest: &[Word]) -> Option<Step> {
@@ -353,7 +353,7 @@ fn hover(rest: &[Word]) -> Option<Step> {
     {
         rest = &rest[1..];
     }
-    named(rest).map(Step::Hover)
+    parse_element(rest).map(Step::Hover)
 }
 
 fn search(rest: &[Word]) -> Option<Step> {

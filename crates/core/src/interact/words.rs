@@ -6,14 +6,14 @@ pub(super) struct Word {
     /// As written, without quotes and trailing punctuation.
     pub(super) text: String,
     /// In lower case; empty for quoted text.
-    pub(super) low: String,
+    pub(super) lower: String,
     /// What precedes it and may join two steps.
-    pub(super) joined: Joint,
+    pub(super) separator: Separator,
 }
 
 /// What precedes a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Joint {
+pub(super) enum Separator {
     None,
     Comma,
     And,
@@ -21,11 +21,11 @@ pub(super) enum Joint {
 
 impl Word {
     pub(super) fn is(&self, words: &[&str]) -> bool {
-        words.contains(&self.low.as_str())
+        words.contains(&self.lower.as_str())
     }
 
     pub(super) fn is_quoted(&self) -> bool {
-        self.low.is_empty()
+        self.lower.is_empty()
     }
 }
 
@@ -51,18 +51,18 @@ pub(super) fn clauses(prompt: &str) -> Vec<Vec<Word>> {
         for piece in pieces(line) {
             match piece {
                 Piece::Word(word) if word.is(&["then", "afterwards", "afterward", "thereafter"]) => {
-                    end(&mut clauses, &mut clause);
+                    end_clause(&mut clauses, &mut clause);
                 }
                 Piece::Word(word) => clause.push(word),
-                Piece::Stop => end(&mut clauses, &mut clause),
+                Piece::Stop => end_clause(&mut clauses, &mut clause),
             }
         }
-        end(&mut clauses, &mut clause);
+        end_clause(&mut clauses, &mut clause);
     }
     clauses
 }
 
-fn end(clauses: &mut Vec<Vec<Word>>, clause: &mut Vec<Word>) {
+fn end_clause(clauses: &mut Vec<Vec<Word>>, clause: &mut Vec<Word>) {
     if !clause.is_empty() {
         clauses.push(std::mem::take(clause));
     }
@@ -74,9 +74,9 @@ enum Piece {
 }
 
 fn pieces(line: &str) -> Vec<Piece> {
-    let line = without_mark(line.trim());
+    let line = without_list_marker(line.trim());
     let mut pieces = Vec::new();
-    let mut joined = Joint::None;
+    let mut separator = Separator::None;
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
         if first.is_whitespace() {
@@ -86,13 +86,13 @@ fn pieces(line: &str) -> Vec<Piece> {
         if let Some((inside, behind)) = quoted(rest) {
             pieces.push(Piece::Word(Word {
                 text: inside.to_owned(),
-                low: String::new(),
-                joined,
+                lower: String::new(),
+                separator,
             }));
-            joined = Joint::None;
+            separator = Separator::None;
             rest = behind;
             if let Some(behind) = rest.strip_prefix(',') {
-                (joined, rest) = (Joint::Comma, behind);
+                (separator, rest) = (Separator::Comma, behind);
             } else if let Some(behind) = rest.strip_prefix(['.', ';', '!', '?']) {
                 pieces.push(Piece::Stop);
                 rest = behind;
@@ -109,26 +109,26 @@ fn pieces(line: &str) -> Vec<Piece> {
             pieces.push(Piece::Stop);
             continue;
         }
-        let (bare, mark) = without_end(word);
+        let (bare, mark) = without_punctuation(word);
         if bare.is_empty() {
             if mark.is_some() {
                 pieces.push(Piece::Stop);
             }
             continue;
         }
-        let low = bare.to_lowercase();
-        if low == "and" || low == "&" {
-            joined = Joint::And;
+        let lower = bare.to_lowercase();
+        if lower == "and" || lower == "&" {
+            separator = Separator::And;
             continue;
         }
         pieces.push(Piece::Word(Word {
             text: bare.to_owned(),
-            low,
-            joined,
+            lower,
+            separator,
         }));
-        joined = Joint::None;
+        separator = Separator::None;
         match mark {
-            Some(',') => joined = Joint::Comma,
+            Some(',') => separator = Separator::Comma,
             Some(_) => pieces.push(Piece::Stop),
             None => {}
         }
@@ -141,12 +141,12 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     let first = text.chars().next()?;
     let (_, close) = QUOTES.iter().find(|(open, _)| *open == first)?;
     let inside = &text[first.len_utf8()..];
-    let ends = |behind: &str| behind.chars().next().is_none_or(|next| !next.is_alphanumeric());
+    let is_end = |behind: &str| behind.chars().next().is_none_or(|next| !next.is_alphanumeric());
     let mut from = 0;
     while let Some(at) = inside[from..].find(*close) {
         let behind = &inside[from + at + close.len_utf8()..];
         // An apostrophe within a word does not close the quote.
-        if ends(behind) {
+        if is_end(behind) {
             return Some((&inside[..from + at], behind));
         }
         from += at + close.len_utf8();
@@ -155,7 +155,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Splits a word from its trailing punctuation.
-fn without_end(word: &str) -> (&str, Option<char>) {
+fn without_punctuation(word: &str) -> (&str, Option<char>) {
     let bare = word.trim_end_matches(['.', ',', ';', '!', '?', ':']);
     let marks = &word[bare.len()..];
     let stop = marks.chars().find(|mark| *mark != ':');
@@ -163,7 +163,7 @@ fn without_end(word: &str) -> (&str, Option<char>) {
 }
 
 /// Strips a list marker: `1.`, `2)`, `-`, `*`, `•`, `Step 3:`, `[ ]`.
-fn without_mark(line: &str) -> &str {
+fn without_list_marker(line: &str) -> &str {
     let line = line.trim_start_matches(['-', '*', '•', '–', '—', '>', '#', ' ', '\t']);
     let line = line.strip_prefix("[ ]").unwrap_or(line).trim_start();
     let step = line
@@ -187,10 +187,10 @@ pub(super) fn text(words: &[Word]) -> String {
     let mut text = String::new();
     for (at, word) in words.iter().enumerate() {
         if at > 0 {
-            text.push_str(match word.joined {
-                Joint::None => " ",
-                Joint::Comma => ", ",
-                Joint::And => " and ",
+            text.push_str(match word.separator {
+                Separator::None => " ",
+                Separator::Comma => ", ",
+                Separator::And => " and ",
             });
         }
         text.push_str(&word.text);
@@ -216,7 +216,7 @@ pub(super) fn without_last<'a>(words: &'a [Word], known: &[&str]) -> &'a [Word] 
 
 /// Returns whether the words are exactly these.
 pub(super) fn is_all(words: &[Word], known: &[&str]) -> bool {
-    words.len() == known.len() && words.iter().zip(known).all(|(word, known)| word.low == *known)
+    words.len() == known.len() && words.iter().zip(known).all(|(word, known)| word.lower == *known)
 }
 
 /// Returns whether every word is an article or one of these.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harvestman_browser::commands::{Act, Asked, Awaited, Command, Direction, Target};
-use harvestman_core::interact::element::{Hint, Named, Use, choose};
-use harvestman_core::interact::steps::{Scroll, Step, Told};
+use harvestman_core::interact::element::{ElementRef, ElementUse, Hint, choose};
+use harvestman_core::interact::steps::{ReadTarget, Scroll, Step};
 use tokio::time::Instant;
 
 use super::tools::shown;
@@ -61,9 +61,9 @@ impl Work<'_> {
             Step::Reload => self.does(Command::Reload).await?,
             Step::Click(named, times) => {
                 let act = if *times == 2 { Act::DoubleClick } else { Act::Click };
-                self.act(named, Use::Click, act).await?
+                self.act(named, ElementUse::Click, act).await?
             }
-            Step::Hover(named) => self.act(named, Use::Click, Act::Hover).await?,
+            Step::Hover(named) => self.act(named, ElementUse::Click, Act::Hover).await?,
             Step::Type(text, None) => self.does(Command::Type(text.clone())).await?,
             Step::Type(text, Some(field)) => self.write(text, field).await?,
             Step::Search(text) => {
@@ -78,8 +78,8 @@ impl Work<'_> {
                 self.does(Command::Press(key.clone())).await?
             }
             Step::Select(option, list) => self.select(option, list.as_ref()).await?,
-            Step::Check(named) => self.act(named, Use::Tick, Act::Check).await?,
-            Step::Uncheck(named) => self.act(named, Use::Tick, Act::Uncheck).await?,
+            Step::Check(named) => self.act(named, ElementUse::Check, Act::Check).await?,
+            Step::Uncheck(named) => self.act(named, ElementUse::Check, Act::Uncheck).await?,
             Step::Submit => self.does(Command::Eval(SUBMIT.to_owned())).await?,
             Step::Scroll(way) => self.scroll(way).await?,
             Step::Wait(ms) => self.wait(Awaited::Time(Duration::from_millis(*ms))).await?,
@@ -87,10 +87,10 @@ impl Work<'_> {
             Step::WaitForPage => self.wait(Awaited::Rest).await?,
             Step::Read(told) => {
                 let command = match told {
-                    Told::Page => Command::Read(None),
-                    Told::Title => Command::Get(Asked::Title),
-                    Told::Url => Command::Get(Asked::Url),
-                    Told::Words(words) => Command::Read(Some(words.clone())),
+                    ReadTarget::Page => Command::Read(None),
+                    ReadTarget::Title => Command::Get(Asked::Title),
+                    ReadTarget::Url => Command::Get(Asked::Url),
+                    ReadTarget::Words(words) => Command::Read(Some(words.clone())),
                 };
                 return self.does(command).await.map(Some);
             }
@@ -120,13 +120,13 @@ impl Work<'_> {
         self.does(command).await
     }
 
-    async fn act(&self, named: &Named, purpose: Use, act: Act) -> Result<String, Failure> {
+    async fn act(&self, named: &ElementRef, purpose: ElementUse, act: Act) -> Result<String, Failure> {
         let target = self.find(named, purpose).await?;
         self.does(Command::Act(target, act)).await
     }
 
-    async fn write(&self, text: &str, field: &Named) -> Result<String, Failure> {
-        let target = self.find(field, Use::Write).await?;
+    async fn write(&self, text: &str, field: &ElementRef) -> Result<String, Failure> {
+        let target = self.find(field, ElementUse::Fill).await?;
         let written = self
             .does(Command::Act(target.clone(), Act::Fill(text.to_owned())))
             .await;
@@ -142,21 +142,21 @@ impl Work<'_> {
 
     /// Returns the search box; if no field is named so, the first field.
     async fn search_field(&self) -> Result<Target, Failure> {
-        let field = |name: &str| Named {
+        let field = |name: &str| ElementRef {
             name: name.to_owned(),
             hint: Some(Hint::Field),
             nth: None,
         };
-        match self.look(&field("search"), Use::Write).await? {
+        match self.look(&field("search"), ElementUse::Fill).await? {
             Some(target) => Ok(target),
-            None => self.find(&field(""), Use::Write).await,
+            None => self.find(&field(""), ElementUse::Fill).await,
         }
     }
 
-    async fn select(&self, option: &str, list: Option<&Named>) -> Result<String, Failure> {
+    async fn select(&self, option: &str, list: Option<&ElementRef>) -> Result<String, Failure> {
         let choice = Act::Select(vec![option.to_owned()]);
         if let Some(list) = list
-            && let Some(found) = self.look(list, Use::Choose).await?
+            && let Some(found) = self.look(list, ElementUse::Select).await?
         {
             match self.does(Command::Act(found, choice.clone())).await {
                 // A custom list has to be opened first.
@@ -165,14 +165,14 @@ impl Work<'_> {
             }
         }
         if let Some(list) = list {
-            self.act(list, Use::Click, Act::Click).await?;
+            self.act(list, ElementUse::Click, Act::Click).await?;
         }
-        let wanted = Named {
+        let wanted = ElementRef {
             name: option.to_owned(),
             hint: Some(Hint::Option),
             nth: None,
         };
-        let found = self.find(&wanted, Use::Click).await?;
+        let found = self.find(&wanted, ElementUse::Click).await?;
         match self.does(Command::Act(found.clone(), choice)).await {
             Err(Failure::Page(_)) => self.does(Command::Act(found, Act::Click)).await,
             other => other,
@@ -196,7 +196,7 @@ impl Work<'_> {
                 };
                 return self.does(command).await;
             }
-            Scroll::To(named) => return self.act(named, Use::See, Act::ScrollIntoView).await,
+            Scroll::To(named) => return self.act(named, ElementUse::Read, Act::ScrollIntoView).await,
             Scroll::Windows(count) => format!("scrollBy(0, {count} * innerHeight)"),
             Scroll::Top => "scrollTo(0, 0)".to_owned(),
             Scroll::Bottom => "scrollTo(0, document.scrollingElement.scrollHeight)".to_owned(),
@@ -209,7 +209,7 @@ impl Work<'_> {
     }
 
     /// Finds the element that a step names, waiting up to [`limits::STEP_PATIENCE`] for it to appear.
-    async fn find(&self, named: &Named, purpose: Use) -> Result<Target, Failure> {
+    async fn find(&self, named: &ElementRef, purpose: ElementUse) -> Result<Target, Failure> {
         let end = self.deadline.min(Instant::now() + limits::STEP_PATIENCE);
         loop {
             if let Some(found) = self.look(named, purpose).await? {
@@ -221,17 +221,17 @@ impl Work<'_> {
             tokio::time::sleep_until(end.min(Instant::now() + limits::STEP_POLL)).await;
         }
         // An element without a role of its own may still be clickable.
-        if matches!(purpose, Use::Click | Use::See) && !named.name.is_empty() {
+        if matches!(purpose, ElementUse::Click | ElementUse::Read) && !named.name.is_empty() {
             let shown = shown(&named.name);
             if self.does(Command::Get(Asked::Count(shown.clone()))).await? != "0" {
                 return Ok(Target::Find(shown));
             }
         }
         let what = match purpose {
-            Use::Write => "no field",
-            Use::Choose => "no list",
-            Use::Tick => "no checkbox",
-            Use::Click | Use::See => "no element",
+            ElementUse::Fill => "no field",
+            ElementUse::Select => "no list",
+            ElementUse::Check => "no checkbox",
+            ElementUse::Click | ElementUse::Read => "no element",
         };
         Err(Failure::Page(format!(
             "{what} on the page is named `{}`",
@@ -240,7 +240,7 @@ impl Work<'_> {
     }
 
     /// Looks once for an element by its accessible name.
-    async fn look(&self, named: &Named, purpose: Use) -> Result<Option<Target>, Failure> {
+    async fn look(&self, named: &ElementRef, purpose: ElementUse) -> Result<Option<Target>, Failure> {
         let snapshot = self.browser.snapshot(false, self.deadline).await?;
         let elements = snapshot
             .elements

@@ -8,7 +8,7 @@ use harvestman_browser::{BrowserError, LiveBrowser, LiveBrowsers};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::Task;
 use harvestman_core::ids::{SessionId, TeamId};
-use harvestman_core::interact::{Lifetime, Refusal, Tokens};
+use harvestman_core::interact::{Lifetime, SessionError, SessionTokens};
 use harvestman_core::time::Timestamp;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ pub(crate) struct LiveSession {
     pub(crate) created: Timestamp,
     pub(crate) lifetime: Lifetime,
     pub(crate) browser: LiveBrowser,
-    pub(crate) tokens: Tokens,
+    pub(crate) tokens: SessionTokens,
     pub(crate) ended: CancellationToken,
     turn: Arc<tokio::sync::Mutex<()>>,
     /// Number of calls that run or wait.
@@ -49,7 +49,7 @@ impl LiveSession {
         team: TeamId,
         lifetime: Lifetime,
         browser: LiveBrowser,
-        tokens: Tokens,
+        tokens: SessionTokens,
         held: Held,
     ) -> Self {
         Self {
@@ -91,14 +91,14 @@ impl LiveSession {
     ///
     /// # Errors
     /// 410 if the session ends meanwhile, 429 if too many calls wait.
-    pub(crate) async fn turn(self: &Arc<Self>) -> Result<Turn, Refusal> {
+    pub(crate) async fn turn(self: &Arc<Self>) -> Result<Turn, SessionError> {
         let call = Call(self.clone());
         if self.calls.fetch_add(1, Ordering::Relaxed) >= limits::CALLS_PER_SESSION {
-            return Err(Refusal::TooBusy(limits::CALLS_PER_SESSION));
+            return Err(SessionError::CallLimit(limits::CALLS_PER_SESSION));
         }
         tokio::select! {
             biased;
-            () = self.ended.cancelled() => Err(Refusal::Destroyed),
+            () = self.ended.cancelled() => Err(SessionError::Destroyed),
             turn = self.turn.clone().lock_owned() => Ok(Turn { _turn: turn, _call: call }),
         }
     }
@@ -128,7 +128,7 @@ impl LiveSession {
         };
         tokio::select! {
             biased;
-            () = self.ended.cancelled() => Err(Refusal::Destroyed.into()),
+            () = self.ended.cancelled() => Err(SessionError::Destroyed.into()),
             ran = running => ran,
         }
     }

@@ -11,7 +11,7 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, ScrapeId, SessionId};
-use harvestman_core::interact::{Lifetime, Refusal, Tokens, ViewTokens};
+use harvestman_core::interact::{Lifetime, SessionError, SessionTokens, ViewTokens};
 use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
@@ -51,15 +51,15 @@ impl Inner {
         let stored = self.store.session_of(scrape).await;
         if let Some(row) = stored.map_err(|error| unavailable(&error))? {
             return Err(match row.team == who.team {
-                true => Refusal::Destroyed.into(),
-                false => Refusal::OtherTeam.into(),
+                true => SessionError::Destroyed.into(),
+                false => SessionError::OtherTeam.into(),
             });
         }
         let origin = self.store.scrape_origin(scrape).await;
         let origin = origin.map_err(|error| unavailable(&error))?;
-        let origin = origin.ok_or(Refusal::NoScrape)?;
+        let origin = origin.ok_or(SessionError::NoScrape)?;
         if origin.team != who.team {
-            return Err(Refusal::OtherTeam.into());
+            return Err(SessionError::OtherTeam.into());
         }
         let replay = Replay::of(&origin, clock::now())?;
         check_task(
@@ -93,16 +93,16 @@ impl Inner {
         scrape: ScrapeId,
         replay: &Replay,
     ) -> Result<Arc<LiveSession>, ApiError> {
-        let id: SessionId = id.parse().map_err(|_| Refusal::NoSession)?;
+        let id: SessionId = id.parse().map_err(|_| SessionError::NoSession)?;
         let session = self.living(who, id).await?;
         let turn = session.turn().await?;
         if self.sessions.registry.continues_one(id) {
-            return Err(Refusal::Taken.into());
+            return Err(SessionError::InUse.into());
         }
         go(&session.browser, replay).await?;
         let bound = self.store.bind_session(id, scrape).await;
         if !bound.map_err(|error| unavailable(&error))? {
-            return Err(Refusal::Destroyed.into());
+            return Err(SessionError::Destroyed.into());
         }
         self.sessions.registry.bind(id, scrape);
         drop(turn);
@@ -211,7 +211,7 @@ impl Inner {
 fn owned(who: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
     match session.team == who.team {
         true => Ok(session),
-        false => Err(Refusal::OtherTeam.into()),
+        false => Err(SessionError::OtherTeam.into()),
     }
 }
 
@@ -230,13 +230,13 @@ async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
         | BrowserError::Timeout
         | BrowserError::Download
         | BrowserError::Crashed
-        | BrowserError::Action { .. } => Refusal::NoReplay(error.to_string()).into(),
+        | BrowserError::Action { .. } => SessionError::NoReplay(error.to_string()).into(),
         error => nothing_ran(error),
     })
 }
 
 /// Creates the session's tokens, 128 random bits each.
-fn new_tokens(views: bool) -> Result<Tokens, ApiError> {
+fn new_tokens(views: bool) -> Result<SessionTokens, ApiError> {
     let token = || {
         let mut bytes = [0; 16];
         let filled = getrandom::fill(&mut bytes).map_err(|error| fault(&error));
@@ -250,5 +250,5 @@ fn new_tokens(views: bool) -> Result<Tokens, ApiError> {
         false => None,
     };
     let cdp = token()?;
-    Ok(Tokens { cdp, views })
+    Ok(SessionTokens { cdp, views })
 }

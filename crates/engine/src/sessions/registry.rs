@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
-use harvestman_core::interact::Refusal;
+use harvestman_core::interact::SessionError;
 use harvestman_core::time::Timestamp;
 
 use super::DoorAccess;
@@ -61,16 +61,16 @@ impl Registry {
     ///
     /// # Errors
     /// 429 if the team or the server has reached its limit.
-    pub(crate) fn place(&self, team: TeamId) -> Result<Place, Refusal> {
+    pub(crate) fn place(&self, team: TeamId) -> Result<Place, SessionError> {
         let mut state = self.state();
         let of_all: usize = state.places.values().sum();
         let taken = state.places.get(&team).copied().unwrap_or_default();
         let most = self.plans.of(team).max_sessions;
         if taken >= most {
-            return Err(Refusal::TooMany(most));
+            return Err(SessionError::TeamLimit(most));
         }
         if of_all >= limits::SESSIONS_AT_ONCE {
-            return Err(Refusal::Full);
+            return Err(SessionError::ServerLimit);
         }
         state.places.insert(team, taken + 1);
         Ok(Place {
@@ -206,7 +206,7 @@ mod tests {
         let (team, other) = (TeamId(new_id()), TeamId(new_id()));
         let first = registry.place(team).ok();
         let _second = registry.place(team).ok();
-        assert_eq!(registry.place(team).err(), Some(Refusal::TooMany(2)));
+        assert_eq!(registry.place(team).err(), Some(SessionError::TeamLimit(2)));
         assert!(registry.place(other).is_ok());
         drop(first);
         assert!(registry.place(team).is_ok());
@@ -216,7 +216,7 @@ mod tests {
             .map(|_| registry.place(team))
             .collect();
         let last = registry.place(other);
-        assert_eq!(registry.place(other).err(), Some(Refusal::Full));
+        assert_eq!(registry.place(other).err(), Some(SessionError::ServerLimit));
         drop((all, last));
         assert!(registry.state().places.is_empty());
     }

@@ -5,7 +5,7 @@ use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::scrape::ScrapeRequest;
-use harvestman_core::interact::Refusal;
+use harvestman_core::interact::SessionError;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
 use url::Url;
@@ -28,19 +28,19 @@ impl Replay {
     /// 409 if it cannot be repeated.
     pub(crate) fn of(origin: &ScrapeOrigin, now: Timestamp) -> Result<Replay, ApiError> {
         if origin.zero_data_retention {
-            return Err(Refusal::zero_data_retention().into());
+            return Err(SessionError::zero_data_retention().into());
         }
         if origin.expires_at.is_some_and(|at| at <= now) {
-            return Err(Refusal::expired().into());
+            return Err(SessionError::expired().into());
         }
         match origin.state {
-            OriginState::Running => return Err(Refusal::running().into()),
-            OriginState::Failed => return Err(Refusal::failed_page().into()),
+            OriginState::Running => return Err(SessionError::running().into()),
+            OriginState::Failed => return Err(SessionError::failed_page().into()),
             OriginState::Ended => {}
         }
         let url = Url::parse(&origin.url).map_err(|error| fault(&error))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Refusal::upload().into());
+            return Err(SessionError::upload().into());
         }
         let request = origin.request.as_bytes();
         let unreadable = |error: ApiError| fault(&error);
@@ -62,7 +62,7 @@ impl Replay {
             | JobKind::Extract
             | JobKind::Agent
             | JobKind::Interact
-            | JobKind::Browser => return Err(Refusal::no_page().into()),
+            | JobKind::Browser => return Err(SessionError::no_page().into()),
         };
         Ok(Replay {
             url,

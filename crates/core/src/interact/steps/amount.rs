@@ -57,26 +57,29 @@ pub(super) fn key(words: &str) -> Option<String> {
 /// Parses `2 seconds`, `500ms`, `half a minute` or `a moment` to ms.
 pub(super) fn duration(words: &[Word]) -> Option<u64> {
     let (first, rest) = words.split_first()?;
-    if let Some(at) = first.low.find(|c: char| c.is_alphabetic())
+    if let Some(at) = first.lower.find(|c: char| c.is_alphabetic())
         && at > 0
         && rest.is_empty()
     {
-        let count: f64 = first.low[..at].parse().ok()?;
-        return Some((count * unit(&first.low[at..])? as f64) as u64);
+        let count: f64 = first.lower[..at].parse().ok()?;
+        return Some((count * unit(&first.lower[at..])? as f64) as u64);
     }
     if first.is(&["half"]) {
         let rest = without_first(rest, &["a", "an"]);
-        return rest.first().and_then(|word| unit(&word.low)).map(|unit| unit / 2);
+        return rest
+            .first()
+            .and_then(|word| unit(&word.lower))
+            .map(|unit| unit / 2);
     }
     if first.is(&["a", "an", "one", "some"]) {
         let rest = without_first(rest, &["few", "couple", "little", "short", "brief"]);
         let several = words.iter().any(|word| word.is(&["few", "couple", "some"]));
         let rest = without_first(rest, &["of"]);
-        let unit = rest.first().and_then(|word| unit(&word.low))?;
+        let unit = rest.first().and_then(|word| unit(&word.lower))?;
         return Some(if several { 3 * unit } else { unit });
     }
     let count: f64 = first
-        .low
+        .lower
         .parse()
         .ok()
         .or_else(|| number(first).map(|number| number as f64))?;
@@ -84,7 +87,7 @@ pub(super) fn duration(words: &[Word]) -> Option<u64> {
         // Without a unit, small numbers are seconds.
         None if count < 100.0 => 1_000,
         None => 1,
-        Some(word) => unit(&word.low)?,
+        Some(word) => unit(&word.lower)?,
     };
     (count.is_finite() && count >= 0.0).then_some((count * unit as f64) as u64)
 }
@@ -120,10 +123,10 @@ pub(super) fn number(word: &Word) -> Option<u64> {
     let known = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     ];
-    word.low.parse().ok().or_else(|| {
+    word.lower.parse().ok().or_else(|| {
         known
             .iter()
-            .position(|known| word.low == *known)
+            .position(|known| word.lower == *known)
             .map(|at| at as u64)
     })
 }

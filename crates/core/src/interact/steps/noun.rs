@@ -1,12 +1,12 @@
 //! Parses nouns: elements with their kind, and URLs.
 
-use crate::interact::element::{Hint, Named};
+use crate::interact::element::{ElementRef, Hint};
 use crate::interact::words::{ARTICLES, Word, is_all, text, without_first, without_last};
 use crate::limits::MAX_NAME_WORDS;
 
 /// Parses an element: `the "Add" button`, `Sign in`, `the second link`, `the button labeled Send`.
-pub(super) fn named(words: &[Word]) -> Option<Named> {
-    let mut named = Named::default();
+pub(super) fn parse_element(words: &[Word]) -> Option<ElementRef> {
+    let mut element = ElementRef::default();
     let mut rest = words;
     let places: [&[&str]; 8] = [
         &["on", "the", "page"],
@@ -26,9 +26,9 @@ pub(super) fn named(words: &[Word]) -> Option<Named> {
     rest = without_first(rest, &["on"]);
     rest = without_first(rest, ARTICLES);
     if let [first, _, ..] = rest
-        && let Some(nth) = ordinal(&first.low)
+        && let Some(nth) = ordinal(&first.lower)
     {
-        named.nth = Some(nth);
+        element.nth = Some(nth);
         rest = &rest[1..];
     }
     // `the button labeled X`, `the link that says X`, `the link to X`
@@ -48,28 +48,28 @@ pub(super) fn named(words: &[Word]) -> Option<Named> {
                 without_first(&rest[behind + at + 1..], &["the"]),
                 &["text", "label", "name", "is"],
             );
-            named.hint = Some(hint);
-            named.name = text(name);
-            return (!named.name.is_empty()).then_some(named);
+            element.hint = Some(hint);
+            element.name = text(name);
+            return (!element.name.is_empty()).then_some(element);
         }
         if rest.len() > behind && (rest[behind].is_quoted() || rest[behind].is(&["for"])) {
             // `button "Send"`, `the box for the name`
             let name = without_first(without_first(&rest[behind..], &["for"]), ARTICLES);
-            named.hint = Some(hint);
-            named.name = text(name);
-            return (!named.name.is_empty()).then_some(named);
+            element.hint = Some(hint);
+            element.name = text(name);
+            return (!element.name.is_empty()).then_some(element);
         }
     }
     if let Some((hint, before)) = kind_after(rest) {
         let name = without_last(&rest[..before], &["labeled", "labelled", "called", "named"]);
-        named.hint = Some(hint);
-        named.name = text(name);
+        element.hint = Some(hint);
+        element.name = text(name);
         // The purpose of a `search box` is its name.
-        return (!named.name.is_empty() || named.nth.is_some() || !words.is_empty()).then_some(named);
+        return (!element.name.is_empty() || element.nth.is_some() || !words.is_empty()).then_some(element);
     }
-    named.name = text(rest);
+    element.name = text(rest);
     let plausible = rest.len() <= MAX_NAME_WORDS || rest.iter().any(Word::is_quoted);
-    (plausible && !named.name.is_empty()).then_some(named)
+    (plausible && !element.name.is_empty()).then_some(element)
 }
 
 fn ordinal(word: &str) -> Option<i32> {
@@ -96,8 +96,8 @@ fn ordinal(word: &str) -> Option<i32> {
 
 /// Words for kinds of elements, pairs of words first.
 const KINDS: &[(&[&str], Hint)] = &[
-    (&["radio", "button"], Hint::Tick),
-    (&["check", "box"], Hint::Tick),
+    (&["radio", "button"], Hint::Checkbox),
+    (&["check", "box"], Hint::Checkbox),
     (&["text", "box"], Hint::Field),
     (&["text", "field"], Hint::Field),
     (&["text", "area"], Hint::Field),
@@ -119,10 +119,10 @@ const KINDS: &[(&[&str], Hint)] = &[
     (&["input"], Hint::Field),
     (&["textbox"], Hint::Field),
     (&["textarea"], Hint::Field),
-    (&["checkbox"], Hint::Tick),
-    (&["radio"], Hint::Tick),
-    (&["toggle"], Hint::Tick),
-    (&["switch"], Hint::Tick),
+    (&["checkbox"], Hint::Checkbox),
+    (&["radio"], Hint::Checkbox),
+    (&["toggle"], Hint::Checkbox),
+    (&["switch"], Hint::Checkbox),
     (&["dropdown"], Hint::List),
     (&["combobox"], Hint::List),
     (&["list"], Hint::List),
@@ -157,7 +157,7 @@ fn kind_after(words: &[Word]) -> Option<(Hint, usize)> {
 }
 
 /// Returns whether a text can only be a URL.
-pub(super) fn is_address(text: &str) -> bool {
+pub(super) fn is_url(text: &str) -> bool {
     let lower = text.to_lowercase();
     if lower.contains("://")
         || lower.starts_with("www.")

@@ -1,21 +1,21 @@
 //! Parses steps on the page as a whole: scrolling, waiting, reading.
 
 use super::amount::{duration, number};
-use super::noun::named;
-use super::{Scroll, Step, Told};
+use super::noun::parse_element;
+use super::{ReadTarget, Scroll, Step};
 use crate::interact::words::{ARTICLES, Word, is_all, only, text, without_first, without_last};
 use crate::limits::{MAX_SCROLL_PIXELS, MAX_STEP_REPEATS, MAX_WAIT_MS};
 
 pub(super) fn scroll(rest: &[Word]) -> Option<Step> {
     let seen = rest.len() > 2 && is_all(&rest[rest.len() - 2..], &["into", "view"]);
     if seen {
-        return named(&rest[..rest.len() - 2]).map(|named| Step::Scroll(Scroll::To(named)));
+        return parse_element(&rest[..rest.len() - 2]).map(|element| Step::Scroll(Scroll::To(element)));
     }
     let rest = without_first(without_first(rest, &["the"]), &["page", "window", "screen"]);
     let (mut x, mut y) = (0, 1);
     let mut rest = rest;
     if let Some(way) = rest.first() {
-        let known = match way.low.as_str() {
+        let known = match way.lower.as_str() {
             "down" | "downwards" => Some((0, 1)),
             "up" | "upwards" => Some((0, -1)),
             "left" => Some((-1, 0)),
@@ -41,7 +41,7 @@ pub(super) fn scroll(rest: &[Word]) -> Option<Step> {
             None => Some(Step::Scroll(if upwards { Scroll::Top } else { Scroll::Bottom })),
             Some(word) if word.is(&["bottom", "end", "footer"]) => Some(Step::Scroll(Scroll::Bottom)),
             Some(word) if word.is(&["top", "start", "beginning"]) => Some(Step::Scroll(Scroll::Top)),
-            Some(_) => named(place).map(|named| Step::Scroll(Scroll::To(named))),
+            Some(_) => parse_element(place).map(|element| Step::Scroll(Scroll::To(element))),
         };
     }
     const BIT: &[&str] = &[
@@ -57,7 +57,7 @@ pub(super) fn scroll(rest: &[Word]) -> Option<Step> {
     }
     let (count, unit) = rest.split_first()?;
     let glued = count
-        .low
+        .lower
         .strip_suffix("px")
         .and_then(|digits| digits.parse().ok());
     let amount: i64 = glued.or_else(|| number(count).map(|number| number as i64))?;
@@ -165,7 +165,7 @@ pub(super) fn read(verb: &str, rest: &[Word]) -> Option<Step> {
             true => "price".to_owned(),
             false => format!("{} price", text(&thing)),
         };
-        return Some(Step::Read(Told::Words(words)));
+        return Some(Step::Read(ReadTarget::Words(words)));
     }
     if matches!(verb, "what" | "what's" | "whats") {
         rest = without_first(rest, &["is", "are", "does", "do", "was"]);
@@ -211,18 +211,18 @@ pub(super) fn read(verb: &str, rest: &[Word]) -> Option<Step> {
             let of_page = end[0] == "of";
             rest = &rest[..rest.len() - end.len()];
             if of_page && is_all(rest, &["title"]) {
-                return Some(Step::Read(Told::Title));
+                return Some(Step::Read(ReadTarget::Title));
             }
         }
     }
     let words = text(rest);
     Some(Step::Read(match words.to_lowercase().as_str() {
-        "" if matches!(verb, "read" | "extract" | "print" | "output") => Told::Page,
+        "" if matches!(verb, "read" | "extract" | "print" | "output") => ReadTarget::Page,
         "" => return None,
         "page" | "text" | "content" | "contents" | "everything" | "page text" | "page content" | "it"
-        | "page's text" | "text content" => Told::Page,
-        "page title" | "title" | "page's title" | "document title" => Told::Title,
-        "url" | "address" | "page url" | "page address" | "page's url" => Told::Url,
-        _ => Told::Words(words),
+        | "page's text" | "text content" => ReadTarget::Page,
+        "page title" | "title" | "page's title" | "document title" => ReadTarget::Title,
+        "url" | "address" | "page url" | "page address" | "page's url" => ReadTarget::Url,
+        _ => ReadTarget::Words(words),
     }))
 }

@@ -1,6 +1,6 @@
 //! Splits a clause into steps, and lists the verbs that start one.
 
-use crate::interact::words::{Joint, Word};
+use crate::interact::words::{Separator, Word};
 
 /// Polite words and words that number steps.
 const FILLERS: &[&str] = &[
@@ -101,13 +101,26 @@ const OTHER: &[&str] = &[
     "accept",
 ];
 const VERBS: [&[&str]; 14] = [
-    OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS, OTHERS,
+    OPEN,
+    CLICK,
+    PRESS,
+    TYPE,
+    CLEAR,
+    SELECT,
+    CHECK,
+    UNCHECK,
+    HOVER,
+    WAIT,
+    READ,
+    OTHER,
+    PAIRS,
+    MODEL_VERBS,
 ];
 /// First words of phrases that are clicked without another verb: `sign in`, `log out`.
 pub(super) const PAIRS: &[&str] = &["sign", "log", "login", "logout"];
 
 /// Verbs of steps that need a model. After `and` or a comma, they are never part of a name.
-const OTHERS: &[&str] = &[
+const MODEL_VERBS: &[&str] = &[
     "analyse",
     "analyze",
     "calculate",
@@ -131,15 +144,15 @@ const OTHERS: &[&str] = &[
 pub(super) const INTO: &[&str] = &["into", "in", "inside", "within", "as", "for", "to", "under"];
 
 /// Splits a clause where a comma or `and` is followed by another step.
-pub(super) fn singles(clause: Vec<Word>) -> Vec<Vec<Word>> {
+pub(super) fn split_steps(clause: Vec<Word>) -> Vec<Vec<Word>> {
     let mut singles: Vec<Vec<Word>> = Vec::new();
     let mut rest = &clause[..];
     let mut single: Vec<Word> = Vec::new();
     while let Some((word, behind)) = rest.split_first() {
-        if word.joined != Joint::None && !single.is_empty() {
+        if word.separator != Separator::None && !single.is_empty() {
             if starts_step(rest) {
                 singles.push(std::mem::take(&mut single));
-            } else if goes_on(&single, rest) {
+            } else if continues_typing(&single, rest) {
                 // `type a into X and b into Y`.
                 let verb = single.iter().find(|word| word.is(TYPE)).cloned();
                 singles.push(std::mem::replace(&mut single, verb.into_iter().collect()));
@@ -161,12 +174,12 @@ fn starts_step(words: &[Word]) -> bool {
 }
 
 /// Returns whether a typing step is followed by another text for another field.
-fn goes_on(single: &[Word], rest: &[Word]) -> bool {
+fn continues_typing(single: &[Word], rest: &[Word]) -> bool {
     let types = without_fillers(single).first().is_some_and(|word| word.is(TYPE));
     let place = |words: &[Word]| words.iter().any(|word| word.is(&["into", "in", "as", "with"]));
     let until = 1 + rest[1..]
         .iter()
-        .take_while(|word| word.joined == Joint::None)
+        .take_while(|word| word.separator == Separator::None)
         .count();
     types && place(single) && place(&rest[1..until])
 }
@@ -174,7 +187,11 @@ fn goes_on(single: &[Word], rest: &[Word]) -> bool {
 pub(super) fn without_fillers(mut words: &[Word]) -> &[Word] {
     loop {
         let opening = OPENINGS.iter().find(|opening| {
-            words.len() >= opening.len() && opening.iter().zip(words).all(|(known, word)| word.low == **known)
+            words.len() >= opening.len()
+                && opening
+                    .iter()
+                    .zip(words)
+                    .all(|(known, word)| word.lower == **known)
         });
         match (opening, words.first()) {
             (Some(opening), _) => words = &words[opening.len()..],

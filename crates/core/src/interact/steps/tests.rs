@@ -1,21 +1,21 @@
 use super::*;
 
-fn name(name: &str) -> Named {
-    Named {
+fn name(name: &str) -> ElementRef {
+    ElementRef {
         name: name.to_owned(),
-        ..Named::default()
+        ..ElementRef::default()
     }
 }
 
-fn kind(text: &str, hint: Hint) -> Named {
-    Named {
+fn kind(text: &str, hint: Hint) -> ElementRef {
+    ElementRef {
         hint: Some(hint),
         ..name(text)
     }
 }
 
-fn nth(text: &str, hint: Hint, nth: i32) -> Named {
-    Named {
+fn nth(text: &str, hint: Hint, nth: i32) -> ElementRef {
+    ElementRef {
         nth: Some(nth),
         ..kind(text, hint)
     }
@@ -42,7 +42,7 @@ fn open(address: &str) -> Step {
 }
 
 fn read(words: &str) -> Step {
-    Step::Read(Told::Words(words.to_owned()))
+    Step::Read(ReadTarget::Words(words.to_owned()))
 }
 
 fn select(option: &str, list: &str) -> Step {
@@ -156,22 +156,25 @@ fn single_steps_are_parsed_in_many_forms() {
         ),
         ("pick Large for Size", select("Large", "Size")),
         ("select the option Red", Step::Select("Red".to_owned(), None)),
-        ("check Remember me", Step::Check(kind("Remember me", Hint::Tick))),
+        (
+            "check Remember me",
+            Step::Check(kind("Remember me", Hint::Checkbox)),
+        ),
         (
             "tick the \"I agree\" checkbox",
-            Step::Check(kind("I agree", Hint::Tick)),
+            Step::Check(kind("I agree", Hint::Checkbox)),
         ),
         (
             "turn on Notifications",
-            Step::Check(kind("Notifications", Hint::Tick)),
+            Step::Check(kind("Notifications", Hint::Checkbox)),
         ),
         (
             "uncheck Newsletter",
-            Step::Uncheck(kind("Newsletter", Hint::Tick)),
+            Step::Uncheck(kind("Newsletter", Hint::Checkbox)),
         ),
         (
             "switch off the Dark mode toggle",
-            Step::Uncheck(kind("Dark mode", Hint::Tick)),
+            Step::Uncheck(kind("Dark mode", Hint::Checkbox)),
         ),
         ("hover over Products", Step::Hover(name("Products"))),
         (
@@ -220,10 +223,10 @@ fn single_steps_are_parsed_in_many_forms() {
         ("extract \"The Total\"", read("The Total")),
         ("return the price of the lamp", read("price of the lamp")),
         ("how much does it cost?", read("price")),
-        ("read the page", Step::Read(Told::Page)),
-        ("tell me the title of the page", Step::Read(Told::Title)),
-        ("what is the page title?", Step::Read(Told::Title)),
-        ("give me the current url", Step::Read(Told::Url)),
+        ("read the page", Step::Read(ReadTarget::Page)),
+        ("tell me the title of the page", Step::Read(ReadTarget::Title)),
+        ("what is the page title?", Step::Read(ReadTarget::Title)),
+        ("give me the current url", Step::Read(ReadTarget::Url)),
         ("take a screenshot", Step::Screenshot),
         ("Take a full screenshot of the page", Step::Screenshot),
         ("screenshot", Step::Screenshot),
@@ -231,8 +234,8 @@ fn single_steps_are_parsed_in_many_forms() {
     assert!(table.len() >= 60);
     let wrong: Vec<String> = table
         .into_iter()
-        .filter(|(prompt, expected)| read_steps(prompt).as_deref() != Ok(std::slice::from_ref(expected)))
-        .map(|(prompt, expected)| format!("{prompt}: {:?} is not {expected:?}", read_steps(prompt)))
+        .filter(|(prompt, expected)| parse_steps(prompt).as_deref() != Ok(std::slice::from_ref(expected)))
+        .map(|(prompt, expected)| format!("{prompt}: {:?} is not {expected:?}", parse_steps(prompt)))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -259,7 +262,7 @@ fn sequences_of_steps_are_parsed_in_many_forms() {
         "* click Sign in\n\n* type x into Email, and press Enter\n* then read the price",
         "I want you to click Sign in, type x into Email, hit enter & read the price",
     ] {
-        let read = read_steps(prompt).map(|steps| {
+        let read = parse_steps(prompt).map(|steps| {
             steps
                 .into_iter()
                 .map(|step| match step {
@@ -271,7 +274,7 @@ fn sequences_of_steps_are_parsed_in_many_forms() {
         assert_eq!(read, Ok(login()), "{prompt}");
     }
     assert_eq!(
-        read_steps("go to https://shop.test/a,b?c=d, wait 2 seconds and take a screenshot"),
+        parse_steps("go to https://shop.test/a,b?c=d, wait 2 seconds and take a screenshot"),
         Ok(vec![
             open("https://shop.test/a,b?c=d"),
             Step::Wait(2_000),
@@ -279,11 +282,11 @@ fn sequences_of_steps_are_parsed_in_many_forms() {
         ])
     );
     assert_eq!(
-        read_steps("type a into User and b into Password, then click Log in"),
+        parse_steps("type a into User and b into Password, then click Log in"),
         Ok(vec![types("a", "User"), types("b", "Password"), click("Log in")])
     );
     assert_eq!(
-        read_steps("Fill in Name with Ann and Email with ann@x.test and submit"),
+        parse_steps("Fill in Name with Ann and Email with ann@x.test and submit"),
         Ok(vec![
             types("Ann", "Name"),
             types("ann@x.test", "Email"),
@@ -291,15 +294,15 @@ fn sequences_of_steps_are_parsed_in_many_forms() {
         ])
     );
     assert_eq!(
-        read_steps("select Blue in Color, check Remember me, go back"),
+        parse_steps("select Blue in Color, check Remember me, go back"),
         Ok(vec![
             select("Blue", "Color"),
-            Step::Check(kind("Remember me", Hint::Tick)),
+            Step::Check(kind("Remember me", Hint::Checkbox)),
             Step::Back
         ])
     );
     assert_eq!(
-        read_steps("type \"hello, click me and wait. ok\" into Notes"),
+        parse_steps("type \"hello, click me and wait. ok\" into Notes"),
         Ok(vec![types("hello, click me and wait. ok", "Notes")])
     );
 }
@@ -329,7 +332,7 @@ fn clauses_that_are_not_understood_are_reported() {
         ("wait 10 hours", vec!["wait 10 hours"]),
         ("scroll sideways quickly", vec!["scroll sideways quickly"]),
     ] {
-        let read = read_steps(prompt).unwrap_err();
+        let read = parse_steps(prompt).unwrap_err();
         if prompt.starts_with("check") {
             assert!(read[0].contains(unknown[0]), "{read:?}");
         } else {
@@ -338,7 +341,7 @@ fn clauses_that_are_not_understood_are_reported() {
     }
     let many = "go back. ".repeat(MAX_STEPS + 1);
     assert_eq!(
-        read_steps(&many),
+        parse_steps(&many),
         Err(vec![format!("more than {MAX_STEPS} steps")])
     );
 }
@@ -352,7 +355,7 @@ fn no_prompt_makes_the_parser_panic() {
     for first in marks {
         for second in marks {
             for third in marks {
-                let _read = read_steps(&format!("{first} {second}{third} {first}"));
+                let _read = parse_steps(&format!("{first} {second}{third} {first}"));
             }
         }
     }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use harvestman_client::{ClientError, ConsoleJob, JobPace, PageLine};
+use harvestman_client::{ClientError, ConsoleJob, JobProcessing, PageSummary};
 use harvestman_core::api::Document;
 use harvestman_core::api::job::{JobErrors, JobProgress, StatusPath, StatusQuery};
 use harvestman_core::api::live::LiveMessage;
@@ -40,7 +40,7 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    fn new(index: u64, line: PageLine) -> Self {
+    fn new(index: u64, line: PageSummary) -> Self {
         Self {
             index,
             url: line.url,
@@ -93,7 +93,7 @@ pub struct JobFeed {
     /// Failed pages, and URLs blocked by robots.txt.
     pub errors: RwSignal<JobErrors>,
     /// Counts of browser use, waits and retries, and the current limiter.
-    pub pace: RwSignal<JobPace>,
+    pub pace: RwSignal<JobProcessing>,
     /// Pages per second.
     pub speed: RwSignal<f64>,
     /// Whether the latest request failed temporarily.
@@ -118,7 +118,7 @@ impl JobFeed {
             progress: RwSignal::new(None),
             rows: RwSignal::new(Vec::new()),
             errors: RwSignal::new(JobErrors::default()),
-            pace: RwSignal::new(JobPace::default()),
+            pace: RwSignal::new(JobProcessing::default()),
             speed: RwSignal::new(0.0),
             lost: RwSignal::new(false),
             failure: RwSignal::new(None),

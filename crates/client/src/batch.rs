@@ -5,7 +5,7 @@ use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath
 use harvestman_core::ids::JobId;
 
 use crate::error::ClientError;
-use crate::pages::Pages;
+use crate::pages::DocumentStream;
 use crate::transport::Client;
 
 impl Client {
@@ -31,9 +31,9 @@ impl Client {
         self.job_status(StatusPath::BatchScrape, id, query).await
     }
 
-    /// Returns a stream of every document of a batch scrape; see [`Pages`].
-    pub fn batch_scrape_pages(&self, id: JobId) -> Pages {
-        Pages::new(self.clone(), StatusPath::BatchScrape, id)
+    /// Returns a stream of every document of a batch scrape; see [`DocumentStream`].
+    pub fn batch_scrape_pages(&self, id: JobId) -> DocumentStream {
+        DocumentStream::new(self.clone(), StatusPath::BatchScrape, id)
     }
 
     /// Cancels a batch scrape; its documents stay readable.

@@ -17,7 +17,7 @@ use crate::transport::Client;
 /// Response to the exchange of a one-time sign-in code.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SignedIn {
+pub struct SignInResponse {
     /// The API key to use from now on.
     pub api_key: String,
 }
@@ -90,13 +90,13 @@ pub struct ConsoleJob {
     pub request: Option<Value>,
     /// How its pages are processed; only for a single job with many pages.
     #[serde(default)]
-    pub pace: Option<JobPace>,
+    pub pace: Option<JobProcessing>,
 }
 
 /// How the pages of a job are processed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct JobPace {
+pub struct JobProcessing {
     /// Processing counters.
     pub pages: ProcessingCounts,
     /// Why no further page starts now: `hostDelay`, `hostConcurrency`, `concurrency`, `browser`, `conversion` or
@@ -112,7 +112,7 @@ struct OneJob {
 /// A page of a job without its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct PageLine {
+pub struct PageSummary {
     /// URL after redirects.
     pub url: String,
     /// Title; may be empty.
@@ -128,9 +128,9 @@ pub struct PageLine {
 /// A part of the list of a job's pages, in order of completion.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct PageLines {
+pub struct PageSummaries {
     /// The pages.
-    pub pages: Vec<PageLine>,
+    pub pages: Vec<PageSummary>,
     /// `skip` of the next part; `None` if there are no more pages at the moment.
     pub next: Option<u64>,
 }
@@ -237,7 +237,7 @@ pub struct WebhookAttempt {
 
 impl Client {
     /// Exchanges the one-time code in the console's URL for an API key.
-    pub async fn console_start(&self, code: &str) -> Result<SignedIn, ClientError> {
+    pub async fn console_start(&self, code: &str) -> Result<SignInResponse, ClientError> {
         self.post("/console/api/start", &json!({ "code": code })).await
     }
 
@@ -253,12 +253,12 @@ impl Client {
 
     /// Returns one job of the team with its request.
     pub async fn console_job(&self, id: JobId) -> Result<ConsoleJob, ClientError> {
-        let answer: OneJob = self.get(&format!("/console/api/jobs/{id}")).await?;
-        Ok(answer.job)
+        let response: OneJob = self.get(&format!("/console/api/jobs/{id}")).await?;
+        Ok(response.job)
     }
 
     /// Lists the pages of a job without their content, starting at `skip`.
-    pub async fn job_pages(&self, id: JobId, skip: u64) -> Result<PageLines, ClientError> {
+    pub async fn job_pages(&self, id: JobId, skip: u64) -> Result<PageSummaries, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/pages?skip={skip}"))
             .await
     }

@@ -8,7 +8,7 @@ use harvestman_core::ids::JobId;
 use serde::de::DeserializeOwned;
 
 use crate::error::ClientError;
-use crate::pages::Pages;
+use crate::pages::DocumentStream;
 use crate::transport::Client;
 
 impl Client {
@@ -54,9 +54,9 @@ impl Client {
         self.get(&path).await
     }
 
-    /// Returns a stream of every document of a crawl; see [`Pages`].
-    pub fn crawl_pages(&self, id: JobId) -> Pages {
-        Pages::new(self.clone(), StatusPath::Crawl, id)
+    /// Returns a stream of every document of a crawl; see [`DocumentStream`].
+    pub fn crawl_pages(&self, id: JobId) -> DocumentStream {
+        DocumentStream::new(self.clone(), StatusPath::Crawl, id)
     }
 
     /// Cancels a crawl; its documents stay readable.

@@ -42,7 +42,7 @@ struct ErrorBody {
 
 impl ClientError {
     /// Parses the response to a failed request.
-    pub(crate) fn from_answer(status: u16, retry_after_s: Option<u32>, body: &str) -> Self {
+    pub(crate) fn from_response(status: u16, retry_after_s: Option<u32>, body: &str) -> Self {
         let Ok(body) = serde_json::from_str::<ErrorBody>(body) else {
             return ClientError::unreadable(status, body);
         };
@@ -117,7 +117,7 @@ mod tests {
     fn an_error_keeps_status_code_message_and_details() {
         let body = r#"{"success":false,"error":"limit must be at least 1","code":"BAD_REQUEST",
             "details":[{"path":["limit"],"message":"must be at least 1"}]}"#;
-        let error = ClientError::from_answer(400, None, body);
+        let error = ClientError::from_response(400, None, body);
         assert_eq!(error.to_string(), "limit must be at least 1");
         let api = error.api().unwrap();
         assert_eq!(api.code, ErrorCode::BadRequest);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn an_unknown_error_code_is_kept_as_text() {
         let body = r#"{"success":false,"error":"no","code":"SOMETHING_NEW"}"#;
-        let ClientError::Api { status, code, error } = ClientError::from_answer(418, None, body) else {
+        let ClientError::Api { status, code, error } = ClientError::from_response(418, None, body) else {
             panic!("not an API error");
         };
         assert_eq!(
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_error_page_of_a_proxy_is_not_an_api_error() {
-        let error = ClientError::from_answer(502, None, "<html>Bad gateway</html>");
+        let error = ClientError::from_response(502, None, "<html>Bad gateway</html>");
         assert_eq!(error.api(), None);
         assert!(error.is_transient());
     }

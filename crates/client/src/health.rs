@@ -43,13 +43,13 @@ impl Client {
 
     /// Returns the readiness of the server and its dependencies, also while it is not ready.
     pub async fn ready(&self) -> Result<Readiness, ClientError> {
-        let answer = self.exchange(Method::GET, "/ready", None).await?;
-        if answer.status != 200 && answer.status != 503 {
-            return Err(ClientError::from_answer(answer.status, None, &answer.body));
+        let response = self.exchange(Method::GET, "/ready", None).await?;
+        if response.status != 200 && response.status != 503 {
+            return Err(ClientError::from_response(response.status, None, &response.body));
         }
-        let body: Value = answer.read()?;
+        let body: Value = response.json()?;
         Ok(Readiness {
-            ready: answer.status == 200,
+            ready: response.status == 200,
             open: body.get("open").and_then(Value::as_bool),
             parts: parts(&body),
         })

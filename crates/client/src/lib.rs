@@ -24,10 +24,10 @@ mod team;
 mod transport;
 
 pub use console::{
-    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, ConsoleSession, ConsoleSessions, JobLinks, JobPace,
-    PageLine, PageLines, SignedIn, WebhookAttempt, WebhookEvent, WebhookLog,
+    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, ConsoleSession, ConsoleSessions, JobLinks,
+    JobProcessing, PageSummaries, PageSummary, SignInResponse, WebhookAttempt, WebhookEvent, WebhookLog,
 };
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};
-pub use pages::Pages;
+pub use pages::DocumentStream;
 pub use transport::Client;

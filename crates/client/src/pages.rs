@@ -12,9 +12,9 @@ use crate::limits::PAGE_DOCUMENTS;
 use crate::transport::Client;
 
 /// Stream of documents; see [`Client::crawl_pages`] and [`Client::batch_scrape_pages`]. After an error, calling
-/// [`Pages::next`] again continues at the same position.
+/// [`DocumentStream::next`] again continues at the same position.
 #[derive(Debug)]
-pub struct Pages {
+pub struct DocumentStream {
     client: Client,
     path: StatusPath,
     id: JobId,
@@ -24,7 +24,7 @@ pub struct Pages {
     at_end: bool,
 }
 
-impl Pages {
+impl DocumentStream {
     pub(crate) fn new(client: Client, path: StatusPath, id: JobId) -> Self {
         Self {
             client,

@@ -63,15 +63,15 @@ impl Client {
         path: &str,
         body: Option<String>,
     ) -> Result<T, ClientError> {
-        let answer = self.exchange(method, path, body).await?;
-        if !(200..300).contains(&answer.status) {
-            return Err(ClientError::from_answer(
-                answer.status,
-                answer.retry_after_s,
-                &answer.body,
+        let response = self.exchange(method, path, body).await?;
+        if !(200..300).contains(&response.status) {
+            return Err(ClientError::from_response(
+                response.status,
+                response.retry_after_s,
+                &response.body,
             ));
         }
-        answer.read()
+        response.json()
     }
 
     /// Sends a request and returns the response, whatever its status.
@@ -80,7 +80,7 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<String>,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<Response, ClientError> {
         let mut request = RequestBuilder::new(&format!("{}{path}", self.base))
             .method(method)
             .abort_signal(self.signal.as_ref());
@@ -92,21 +92,24 @@ impl Client {
             None => request.build(),
         };
         let response = request
-            .map_err(|error| self.no_answer(&error))?
+            .map_err(|error| self.network_error(&error))?
             .send()
             .await
-            .map_err(|error| self.no_answer(&error))?;
-        Ok(Answer {
+            .map_err(|error| self.network_error(&error))?;
+        Ok(Response {
             status: response.status(),
             retry_after_s: response
                 .headers()
                 .get("Retry-After")
                 .and_then(|value| value.parse().ok()),
-            body: response.text().await.map_err(|error| self.no_answer(&error))?,
+            body: response
+                .text()
+                .await
+                .map_err(|error| self.network_error(&error))?,
         })
     }
 
-    fn no_answer(&self, error: &gloo_net::Error) -> ClientError {
+    fn network_error(&self, error: &gloo_net::Error) -> ClientError {
         if self.signal.as_ref().is_some_and(AbortSignal::aborted) {
             return ClientError::Aborted;
         }
@@ -115,14 +118,14 @@ impl Client {
 }
 
 /// A response.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) retry_after_s: Option<u32>,
     pub(crate) body: String,
 }
 
-impl Answer {
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
+impl Response {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
         serde_json::from_str(&self.body)
             .map_err(|error| ClientError::unreadable(self.status, &error.to_string()))
     }

@@ -106,13 +106,15 @@ impl BrowserPages {
             node_modules,
             python,
             unsandboxed_code,
-            egress: Arc::new(move |listener| match Egress::on(listener, fetcher.clone()) {
-                Ok(egress) => Box::new(egress),
-                Err(error) => {
-                    tracing::error!(%error, "cannot start the proxy of a session's browser; the browser has no network");
-                    Box::new(())
-                }
-            }),
+            egress: Arc::new(
+                move |listener| match Egress::from_listener(listener, fetcher.clone()) {
+                    Ok(egress) => Box::new(egress),
+                    Err(error) => {
+                        tracing::error!(%error, "cannot start the proxy of a session's browser; the browser has no network");
+                        Box::new(())
+                    }
+                },
+            ),
         });
         Ok(BrowserPages {
             browser,

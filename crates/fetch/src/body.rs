@@ -66,11 +66,11 @@ pub(crate) async fn read(
     let mut reservation = budget
         .reserve(known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes)))
         .await;
-    let rest = Rest::default();
-    let wire = Wire {
+    let shared = SharedEnding::default();
+    let wire = WireStream {
         body: Some(body),
-        left_bytes: limits.max_bytes.saturating_add(limits::WIRE_SLACK_BYTES),
-        rest: rest.clone(),
+        remaining_bytes: limits.max_bytes.saturating_add(limits::WIRE_SLACK_BYTES),
+        ending: shared.clone(),
     };
     let mut bytes = Vec::new();
     let result = async {
@@ -81,31 +81,31 @@ pub(crate) async fn read(
         collect(reader, &mut bytes, limits.max_bytes, budget, &mut reservation).await
     }
     .await;
-    let (within, mut fault) = match result {
-        Ok(within) => (within, None),
-        Err(error) => (true, Some(explain(&error, limits.host))),
+    let (fits, mut failure) = match result {
+        Ok(fits) => (fits, None),
+        Err(error) => (true, Some(decoding_error(&error, limits.host))),
     };
-    let ending = rest.take();
-    let within = within && !ending.over;
-    if !within && !limits.truncate {
+    let ending = shared.take();
+    let fits = fits && !ending.is_over_limit;
+    if !fits && !limits.truncate {
         return Err(too_large);
     }
     // A failure on the wire is the cause of any decoder error.
-    if let Some(error) = &ending.fault {
-        fault = Some(explain_http(error, limits.host));
+    if let Some(error) = &ending.error {
+        failure = Some(http_error(error, limits.host));
     }
     let mut drained = false;
-    if within && fault.is_none() {
+    if fits && failure.is_none() {
         match drain(ending.body).await {
             Ok(free) => drained = free,
-            Err(error) => fault = Some(explain_http(&error, limits.host)),
+            Err(error) => failure = Some(http_error(&error, limits.host)),
         }
     }
-    let incomplete = fault.filter(|_| within);
-    if let Some(fault) = &incomplete
+    let incomplete = failure.filter(|_| fits);
+    if let Some(failure) = &incomplete
         && (bytes.is_empty() || !limits.keep_partial)
     {
-        return Err(fault.clone());
+        return Err(failure.clone());
     }
     if !codings.is_empty() {
         headers.remove(CONTENT_ENCODING);
@@ -113,13 +113,13 @@ pub(crate) async fn read(
     }
     bytes.shrink_to_fit();
     reservation.shrink(bytes.len() as u64);
-    let bytes = Bytes::from_owner(Held {
+    let bytes = Bytes::from_owner(BudgetedBytes {
         bytes,
         _reservation: reservation,
     });
     Ok(WholeBody {
         bytes,
-        truncated: !within,
+        truncated: !fits,
         incomplete,
         drained,
     })
@@ -140,10 +140,10 @@ async fn collect(
             return Ok(true);
         }
         let room = max_bytes - bytes.len() as u64;
-        let kept = usize::try_from(room).map_or(read, |room| room.min(read));
-        budget.cover(reservation, (bytes.len() + kept) as u64).await;
-        bytes.extend_from_slice(&chunk[..kept]);
-        if kept < read {
+        let accepted = usize::try_from(room).map_or(read, |room| room.min(read));
+        budget.cover(reservation, (bytes.len() + accepted) as u64).await;
+        bytes.extend_from_slice(&chunk[..accepted]);
+        if accepted < read {
             return Ok(false);
         }
     }
@@ -155,13 +155,13 @@ async fn drain(body: Option<Incoming>) -> hyper::Result<bool> {
     let Some(mut body) = body else {
         return Ok(true);
     };
-    let mut left = limits::MAX_DRAIN_BYTES;
+    let mut remaining = limits::MAX_DRAIN_BYTES;
     while let Some(frame) = body.frame().await {
         let length = frame?.data_ref().map_or(0, Bytes::len);
-        let Some(rest) = left.checked_sub(length) else {
+        let Some(rest) = remaining.checked_sub(length) else {
             return Ok(false);
         };
-        left = rest;
+        remaining = rest;
     }
     Ok(true)
 }
@@ -179,20 +179,20 @@ pub(crate) async fn discard(body: Incoming) -> bool {
 }
 
 /// Bytes with their budget reservation.
-struct Held {
+struct BudgetedBytes {
     bytes: Vec<u8>,
     _reservation: Reservation,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BudgetedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Shared slot in which a [`Wire`] leaves how it ended.
+/// Shared slot in which a [`WireStream`] leaves how it ended.
 #[derive(Clone, Default)]
-struct Rest(Arc<Mutex<Ending>>);
+struct SharedEnding(Arc<Mutex<Ending>>);
 
 /// How reading a body ended.
 #[derive(Default)]
@@ -200,12 +200,12 @@ struct Ending {
     /// The unread rest on the wire, if any.
     body: Option<Incoming>,
     /// The error of a connection that failed before the end.
-    fault: Option<hyper::Error>,
+    error: Option<hyper::Error>,
     /// Whether it exceeds the limit of bytes on the wire.
-    over: bool,
+    is_over_limit: bool,
 }
 
-impl Rest {
+impl SharedEnding {
     fn set(&self, ending: Ending) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = ending;
     }
@@ -217,21 +217,21 @@ impl Rest {
 
 /// Counts the bytes from the network. The stream ends where the body ends, for whatever reason, so that decoders
 /// flush everything they received.
-struct Wire {
+struct WireStream {
     body: Option<Incoming>,
-    left_bytes: u64,
-    rest: Rest,
+    remaining_bytes: u64,
+    ending: SharedEnding,
 }
 
-impl Wire {
+impl WireStream {
     fn end(&mut self, ending: Ending) -> Poll<Option<io::Result<Bytes>>> {
         self.body = None;
-        self.rest.set(ending);
+        self.ending.set(ending);
         Poll::Ready(None)
     }
 }
 
-impl Stream for Wire {
+impl Stream for WireStream {
     type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
@@ -244,20 +244,20 @@ impl Stream for Wire {
                 Some(Ok(frame)) => frame,
                 Some(Err(error)) => {
                     return self.end(Ending {
-                        fault: Some(error),
+                        error: Some(error),
                         ..Ending::default()
                     });
                 }
             };
             // Trailers are not used.
             let Ok(data) = frame.into_data() else { continue };
-            let Some(left) = self.left_bytes.checked_sub(data.len() as u64) else {
+            let Some(remaining) = self.remaining_bytes.checked_sub(data.len() as u64) else {
                 return self.end(Ending {
-                    over: true,
+                    is_over_limit: true,
                     ..Ending::default()
                 });
             };
-            self.left_bytes = left;
+            self.remaining_bytes = remaining;
             if !data.is_empty() {
                 return Poll::Ready(Some(Ok(data)));
             }
@@ -265,10 +265,10 @@ impl Stream for Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for WireStream {
     fn drop(&mut self) {
         if let Some(body) = self.body.take() {
-            self.rest.set(Ending {
+            self.ending.set(Ending {
                 body: Some(body),
                 ..Ending::default()
             });
@@ -276,7 +276,7 @@ impl Drop for Wire {
     }
 }
 
-fn explain(error: &io::Error, host: &str) -> FetchError {
+fn decoding_error(error: &io::Error, host: &str) -> FetchError {
     let reason = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed body ends early",
         _ => "the compressed body is corrupt",
@@ -288,7 +288,7 @@ fn explain(error: &io::Error, host: &str) -> FetchError {
 }
 
 /// Converts an error of the HTTP layer.
-pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
+pub(crate) fn http_error(error: &hyper::Error, host: &str) -> FetchError {
     let host = host.to_owned();
     if error.is_parse() {
         let reason = match error.to_string().as_str() {
@@ -299,12 +299,12 @@ pub(crate) fn explain_http(error: &hyper::Error, host: &str) -> FetchError {
         return FetchError::Protocol { host, reason };
     }
     let source = std::error::Error::source(error);
-    if let Some(fault) = source.and_then(|source| source.downcast_ref::<h2::Error>())
-        && fault.is_library()
+    if let Some(failure) = source.and_then(|source| source.downcast_ref::<h2::Error>())
+        && failure.is_library()
     {
         return FetchError::Protocol {
             host,
-            reason: fault.to_string(),
+            reason: failure.to_string(),
         };
     }
     let source = source.and_then(|source| source.downcast_ref::<io::Error>());

@@ -18,8 +18,8 @@ use crate::decode;
 use crate::error::FetchError;
 use crate::guard::{AllowList, Guard, is_private};
 use crate::limits;
-use crate::pool::{Connection, Origin, Pool, RequestFate, SendError};
-use crate::redirect::{Chain, Hop};
+use crate::pool::{Connection, Delivery, Origin, Pool, SendError};
+use crate::redirect::{Hop, RedirectChain};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
 use crate::tls::Tls;
@@ -161,7 +161,7 @@ impl Shared {
     async fn run(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         let headers = request.checked_headers()?;
         let jar = request.cookies.clone().unwrap_or_default();
-        let mut chain = Chain::new(request.max_redirects);
+        let mut chain = RedirectChain::new(request.max_redirects);
         let mut hop = Hop {
             url: request.url.clone(),
             method: request.method.clone(),
@@ -219,11 +219,11 @@ impl Shared {
             port: target.port,
             tls,
         };
-        let mut kept = self.pool.take(&origin, &target.addresses);
+        let mut pooled = self.pool.take(&origin, &target.addresses);
         let mut sends = 0;
         loop {
-            let was_kept = kept.is_some();
-            let mut connection = match kept.take() {
+            let was_pooled = pooled.is_some();
+            let mut connection = match pooled.take() {
                 Some(connection) => connection,
                 None => self.connect(&target, &origin).await?,
             };
@@ -231,15 +231,15 @@ impl Shared {
             match connection.send(self.request(hop, jar)?).await {
                 Ok(response) => return Ok((response, origin, connection)),
                 Err(SendError::TooManyInterim) => return Err(too_many_interim(&origin.host)),
-                Err(SendError::Failed { error, fate }) => {
-                    let is_harmless = match fate {
-                        RequestFate::Refused => true,
-                        RequestFate::Unsent => was_kept,
-                        RequestFate::GoneAway => hop.method.is_idempotent(),
-                        RequestFate::Unknown => was_kept && hop.method.is_idempotent() && !error.is_parse(),
+                Err(SendError::Failed { error, delivery }) => {
+                    let can_resend = match delivery {
+                        Delivery::Refused => true,
+                        Delivery::NotSent => was_pooled,
+                        Delivery::GoneAway => hop.method.is_idempotent(),
+                        Delivery::Unknown => was_pooled && hop.method.is_idempotent() && !error.is_parse(),
                     };
-                    if !is_harmless || sends == limits::MAX_SENDS {
-                        return Err(body::explain_http(&error, &origin.host));
+                    if !can_resend || sends == limits::MAX_SENDS {
+                        return Err(body::http_error(&error, &origin.host));
                     }
                 }
             }
@@ -265,8 +265,8 @@ impl Shared {
         };
         let connection = Connection::start(stream, h2, address)
             .await
-            .map_err(|error| body::explain_http(&error, &target.host))?;
-        self.pool.offer(origin, &connection);
+            .map_err(|error| body::http_error(&error, &target.host))?;
+        self.pool.share(origin, &connection);
         drop(opening);
         Ok(connection)
     }
@@ -341,11 +341,11 @@ impl Shared {
                 headers.append(name, value.clone());
             }
         }
-        if let Some(kept) = jar.header(&hop.url) {
+        if let Some(cookies) = jar.header(&hop.url) {
             let mut cookie = headers
                 .get(header::COOKIE)
                 .map_or(Vec::new(), |own| [own.as_bytes(), b"; "].concat());
-            cookie.extend_from_slice(kept.as_bytes());
+            cookie.extend_from_slice(pooled.as_bytes());
             headers.insert(
                 header::COOKIE,
                 HeaderValue::from_bytes(&cookie).map_err(|_| invalid("a cookie"))?,
@@ -393,7 +393,7 @@ fn too_many_interim(host: &str) -> FetchError {
         host: host.to_owned(),
         reason: format!(
             "it has more than {} interim responses",
-            limits::MAX_INTERIM_ANSWERS
+            limits::MAX_INTERIM_RESPONSES
         ),
     }
 }

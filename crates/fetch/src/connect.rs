@@ -48,7 +48,12 @@ pub(crate) async fn connect(
         host: host.to_owned(),
         reason: reason.to_owned(),
     };
-    match timeout(limits::CONNECT_TIMEOUT, race(dialer, &in_turn(addresses))).await {
+    match timeout(
+        limits::CONNECT_TIMEOUT,
+        race(dialer, &interleave_families(addresses)),
+    )
+    .await
+    {
         Ok(Ok(connected)) => Ok(connected),
         Ok(Err(error)) => Err(failed(describe(&error))),
         Err(_) => Err(failed("the server did not respond")),
@@ -56,9 +61,9 @@ pub(crate) async fn connect(
 }
 
 /// Alternates between address families, starting with that of the first address.
-fn in_turn(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+fn interleave_families(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let first_is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
-    let (one, other): (Vec<SocketAddr>, Vec<SocketAddr>) = addresses
+    let (preferred, other): (Vec<SocketAddr>, Vec<SocketAddr>) = addresses
         .iter()
         .partition(|address| address.is_ipv6() == first_is_v6);
     let mut other = other.into_iter();
@@ -73,14 +78,14 @@ fn in_turn(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
 }
 
 async fn race(dialer: &dyn Dial, addresses: &[SocketAddr]) -> io::Result<(Box<dyn Stream>, SocketAddr)> {
-    let mut waiting = addresses.iter().copied();
+    let mut remaining = addresses.iter().copied();
     let mut attempts = FuturesUnordered::new();
     let mut last_error = io::Error::from(io::ErrorKind::AddrNotAvailable);
     loop {
-        if let Some(address) = waiting.next() {
+        if let Some(address) = remaining.next() {
             attempts.push(async move { dialer.dial(address).await.map(|stream| (stream, address)) });
         }
-        let more = waiting.len() > 0;
+        let more = remaining.len() > 0;
         tokio::select! {
             Some(result) = attempts.next() => match result {
                 Ok(connected) => return Ok(connected),
@@ -115,12 +120,15 @@ mod tests {
         let list =
             |text: &str| -> Vec<SocketAddr> { text.split(' ').map(|one| one.parse().unwrap()).collect() };
         assert_eq!(
-            in_turn(&list("1.0.0.1:1 1.0.0.2:1 [2::1]:1 [2::2]:1 [2::3]:1")),
+            interleave_families(&list("1.0.0.1:1 1.0.0.2:1 [2::1]:1 [2::2]:1 [2::3]:1")),
             list("1.0.0.1:1 [2::1]:1 1.0.0.2:1 [2::2]:1 [2::3]:1")
         );
-        assert_eq!(in_turn(&list("[2::1]:1 1.0.0.1:1")), list("[2::1]:1 1.0.0.1:1"));
         assert_eq!(
-            in_turn(&vec![list("1.0.0.1:1")[0]; 30]).len(),
+            interleave_families(&list("[2::1]:1 1.0.0.1:1")),
+            list("[2::1]:1 1.0.0.1:1")
+        );
+        assert_eq!(
+            interleave_families(&vec![list("1.0.0.1:1")[0]; 30]).len(),
             limits::MAX_ADDRESSES_TRIED
         );
     }

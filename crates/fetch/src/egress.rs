@@ -28,11 +28,11 @@ use url::Url;
 use crate::client::Fetcher;
 use crate::connect::Stream;
 use crate::error::FetchError;
-use crate::head::Heads;
+use crate::head::HeadRepair;
 use crate::limits;
 use crate::pool::http1_settings;
 
-type Answer = Response<BoxBody<Bytes, hyper::Error>>;
+type ProxyResponse = Response<BoxBody<Bytes, hyper::Error>>;
 
 /// A running proxy; stops on drop.
 pub struct Egress {
@@ -69,7 +69,7 @@ impl Egress {
     ///
     /// # Errors
     /// If the listener cannot be used.
-    pub fn on(listener: std::net::TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
+    pub fn from_listener(listener: std::net::TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
         listener.set_nonblocking(true)?;
         Egress::serve(TcpListener::from_std(listener)?, fetcher)
     }
@@ -81,7 +81,7 @@ impl Egress {
 
     /// Returns why the last attempt to reach `host:port` failed, if it failed recently.
     pub fn failure(&self, host: &str, port: u16) -> Option<FetchError> {
-        self.failures.of(&authority(host, port))
+        self.failures.get(&authority(host, port))
     }
 }
 
@@ -92,7 +92,7 @@ impl Drop for Egress {
 }
 
 impl Failures {
-    fn of(&self, authority: &str) -> Option<FetchError> {
+    fn get(&self, authority: &str) -> Option<FetchError> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known
             .iter()
@@ -102,7 +102,7 @@ impl Failures {
     }
 
     /// Records the outcome of an attempt; a success clears earlier failures.
-    fn note(&self, authority: &str, failure: Option<&FetchError>) {
+    fn record(&self, authority: &str, failure: Option<&FetchError>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(name, _)| name != authority);
         if let Some(error) = failure {
@@ -119,9 +119,9 @@ fn authority(host: &str, port: u16) -> String {
 }
 
 async fn accept(listener: TcpListener, fetcher: Fetcher, failures: Arc<Failures>) {
-    let places = Arc::new(Semaphore::new(limits::EGRESS_CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(limits::EGRESS_CONNECTIONS));
     loop {
-        let place = places
+        let permit = permits
             .clone()
             .acquire_owned()
             .await
@@ -133,7 +133,7 @@ async fn accept(listener: TcpListener, fetcher: Fetcher, failures: Arc<Failures>
         let (fetcher, failures) = (fetcher.clone(), failures.clone());
         tokio::spawn(async move {
             serve(stream, fetcher, failures).await;
-            drop(place);
+            drop(permit);
         });
     }
 }
@@ -141,7 +141,7 @@ async fn accept(listener: TcpListener, fetcher: Fetcher, failures: Arc<Failures>
 async fn serve(stream: TcpStream, fetcher: Fetcher, failures: Arc<Failures>) {
     let service = service_fn(move |request| {
         let (fetcher, failures) = (fetcher.clone(), failures.clone());
-        async move { Ok::<_, Infallible>(answer(request, &fetcher, &failures).await) }
+        async move { Ok::<_, Infallible>(handle(request, &fetcher, &failures).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -154,23 +154,25 @@ async fn serve(stream: TcpStream, fetcher: Fetcher, failures: Arc<Failures>) {
     }
 }
 
-async fn answer(request: Request<Incoming>, fetcher: &Fetcher, failures: &Failures) -> Answer {
+async fn handle(request: Request<Incoming>, fetcher: &Fetcher, failures: &Failures) -> ProxyResponse {
     let Some(url) = target_of(&request) else {
-        return plain(StatusCode::BAD_REQUEST);
+        return empty_response(StatusCode::BAD_REQUEST);
     };
     let name = authority(
         url.host_str().unwrap_or_default(),
         url.port_or_known_default().unwrap_or_default(),
     );
-    let opened = fetcher.open(&url).await;
-    failures.note(&name, opened.as_ref().err());
-    match opened {
+    let connected = fetcher.open(&url).await;
+    failures.record(&name, connected.as_ref().err());
+    match connected {
         Ok(stream) if request.method() == Method::CONNECT => tunnel(request, stream),
         Ok(stream) => forward(request, stream, &url)
             .await
-            .unwrap_or_else(|_| plain(StatusCode::BAD_GATEWAY)),
-        Err(FetchError::Unsafe { .. } | FetchError::InvalidRequest(_)) => plain(StatusCode::FORBIDDEN),
-        Err(_) => plain(StatusCode::BAD_GATEWAY),
+            .unwrap_or_else(|_| empty_response(StatusCode::BAD_GATEWAY)),
+        Err(FetchError::Unsafe { .. } | FetchError::InvalidRequest(_)) => {
+            empty_response(StatusCode::FORBIDDEN)
+        }
+        Err(_) => empty_response(StatusCode::BAD_GATEWAY),
     }
 }
 
@@ -185,7 +187,7 @@ fn target_of(request: &Request<Incoming>) -> Option<Url> {
     Url::parse(&format!("https://{authority}/")).ok()
 }
 
-fn tunnel(request: Request<Incoming>, mut target: Box<dyn Stream>) -> Answer {
+fn tunnel(request: Request<Incoming>, mut target: Box<dyn Stream>) -> ProxyResponse {
     tokio::spawn(async move {
         let Ok(upgraded) = hyper::upgrade::on(request).await else {
             return;
@@ -194,21 +196,21 @@ fn tunnel(request: Request<Incoming>, mut target: Box<dyn Stream>) -> Answer {
         // Either side may close the tunnel at any time; there is no one to report an error to.
         let _ended = tokio::io::copy_bidirectional(&mut browser, &mut target).await;
     });
-    plain(StatusCode::OK)
+    empty_response(StatusCode::OK)
 }
 
 async fn forward(
     mut request: Request<Incoming>,
     target: Box<dyn Stream>,
     url: &Url,
-) -> Result<Answer, hyper::Error> {
-    let (target, signal) = Heads::new(target);
+) -> Result<ProxyResponse, hyper::Error> {
+    let (target, signal) = HeadRepair::new(target);
     signal.expect();
     let (mut sender, connection) = http1_settings().handshake(TokioIo::new(target)).await?;
     tokio::spawn(connection);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let Ok(uri) = path.parse() else {
-        return Ok(plain(StatusCode::BAD_REQUEST));
+        return Ok(empty_response(StatusCode::BAD_REQUEST));
     };
     *request.uri_mut() = uri;
     drop_hop_headers(request.headers_mut());
@@ -216,10 +218,10 @@ async fn forward(
     if let Ok(host) = HeaderValue::from_str(host) {
         request.headers_mut().insert(header::HOST, host);
     }
-    let head = timeout(limits::EGRESS_ANSWER_TIMEOUT, sender.send_request(request)).await;
+    let head = timeout(limits::EGRESS_RESPONSE_TIMEOUT, sender.send_request(request)).await;
     let mut response = match head {
         Ok(response) => response?,
-        Err(_) => return Ok(plain(StatusCode::GATEWAY_TIMEOUT)),
+        Err(_) => return Ok(empty_response(StatusCode::GATEWAY_TIMEOUT)),
     };
     // A chunked body is forwarded as chunked, whatever length was also announced.
     if response.headers().contains_key(header::TRANSFER_ENCODING) {
@@ -254,7 +256,7 @@ fn drop_hop_headers(headers: &mut HeaderMap) {
     }
 }
 
-fn plain(status: StatusCode) -> Answer {
+fn empty_response(status: StatusCode) -> ProxyResponse {
     let mut response = Response::new(Empty::new().map_err(|never| match never {}).boxed());
     *response.status_mut() = status;
     response

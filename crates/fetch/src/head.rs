@@ -17,7 +17,7 @@ use crate::limits;
 
 const READ_BYTES: usize = 8 * 1024;
 
-/// Tells [`Heads`] when a response is expected.
+/// Signals to [`HeadRepair`] that a response is expected.
 #[derive(Clone, Default)]
 pub(crate) struct ResponseSignal(Arc<AtomicBool>);
 
@@ -29,7 +29,7 @@ impl ResponseSignal {
 }
 
 /// A stream that repairs the heads of expected responses.
-pub(crate) struct Heads {
+pub(crate) struct HeadRepair {
     inner: Box<dyn Stream>,
     signal: ResponseSignal,
     /// The incomplete head.
@@ -38,20 +38,20 @@ pub(crate) struct Heads {
     ready: Bytes,
 }
 
-impl Heads {
-    pub(crate) fn new(inner: Box<dyn Stream>) -> (Heads, ResponseSignal) {
+impl HeadRepair {
+    pub(crate) fn new(inner: Box<dyn Stream>) -> (HeadRepair, ResponseSignal) {
         let signal = ResponseSignal::default();
-        let heads = Heads {
+        let repair = HeadRepair {
             inner,
             signal: signal.clone(),
             head: Vec::new(),
             ready: Bytes::new(),
         };
-        (heads, signal)
+        (repair, signal)
     }
 
     /// Processes received bytes; `end` means that no more follow.
-    fn take(&mut self, bytes: &[u8], end: bool) {
+    fn push(&mut self, bytes: &[u8], end: bool) {
         let mut from = self.head.len().saturating_sub(3);
         self.head.extend_from_slice(bytes);
         let mut out = Vec::new();
@@ -76,7 +76,7 @@ impl Heads {
     }
 }
 
-impl AsyncRead for Heads {
+impl AsyncRead for HeadRepair {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -97,7 +97,7 @@ impl AsyncRead for Heads {
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
             let at_end = read.filled().is_empty();
-            this.take(read.filled(), at_end);
+            this.push(read.filled(), at_end);
             if at_end && this.ready.is_empty() {
                 return Poll::Ready(Ok(()));
             }
@@ -105,7 +105,7 @@ impl AsyncRead for Heads {
     }
 }
 
-impl AsyncWrite for Heads {
+impl AsyncWrite for HeadRepair {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -232,8 +232,8 @@ fn has_only_bad_length(lines: &[&[u8]]) -> bool {
 /// Returns whether a line has a CR before its end and cannot affect the framing of the body.
 fn has_lone_cr(line: &[u8]) -> bool {
     let line = without_end(line).to_ascii_lowercase();
-    let says = |what: &[u8]| line.windows(what.len()).any(|part| part == what);
-    line.contains(&b'\r') && !says(b"content-length") && !says(b"transfer-encoding")
+    let contains = |what: &[u8]| line.windows(what.len()).any(|part| part == what);
+    line.contains(&b'\r') && !contains(b"content-length") && !contains(b"transfer-encoding")
 }
 
 /// Returns whether a header line has this name, in any case, possibly with whitespace before the colon.
@@ -319,10 +319,10 @@ mod tests {
             // A pipe of this size delivers the bytes in parts of at most that many.
             let (mut server, client) = tokio::io::duplex(step);
             tokio::spawn(async move { server.write_all(bytes).await });
-            let (mut heads, signal) = Heads::new(Box::new(client));
+            let (mut repair, signal) = HeadRepair::new(Box::new(client));
             signal.expect();
             let mut found = Vec::new();
-            heads.read_to_end(&mut found).await.unwrap();
+            repair.read_to_end(&mut found).await.unwrap();
             assert_eq!(
                 String::from_utf8_lossy(&found),
                 "HTTP/1.1 103 X\r\n\nHTTP/1.1 200 OK\r\nA: b\n\r\nHTTP/1.1  200  body",

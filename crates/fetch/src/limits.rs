@@ -21,7 +21,7 @@ pub const MAX_RESPONSE_HEADERS: usize = 256;
 /// Maximum bytes of a response head.
 pub const MAX_RESPONSE_HEADER_BYTES: usize = 256 * 1024;
 /// Maximum interim (1xx) responses before the final one.
-pub const MAX_INTERIM_ANSWERS: usize = 16;
+pub const MAX_INTERIM_RESPONSES: usize = 16;
 /// Maximum header fields added by the caller.
 pub const MAX_REQUEST_HEADERS: usize = 64;
 /// Maximum bytes of names and values of the header fields added by the caller.
@@ -85,7 +85,7 @@ pub const DNS_MAX_NEGATIVE_TTL: Duration = Duration::from_secs(30);
 /// Browser proxy: maximum concurrent connections; further ones wait.
 pub const EGRESS_CONNECTIONS: usize = 1024;
 /// Browser proxy: timeout for the head of a response.
-pub const EGRESS_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+pub const EGRESS_RESPONSE_TIMEOUT: Duration = Duration::from_secs(300);
 /// Browser proxy: delay before `accept` is retried when the system is out of file descriptors.
 pub const EGRESS_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Browser proxy: maximum hosts whose last failure is remembered.

@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::connect::Stream;
-use crate::head::{Heads, ResponseSignal};
+use crate::head::{HeadRepair, ResponseSignal};
 use crate::limits;
 
 /// Where a connection leads, without its address.
@@ -69,7 +69,7 @@ pub(crate) enum SendError {
         /// The error of hyper.
         error: hyper::Error,
         /// What the peer may have done with the request.
-        fate: RequestFate,
+        delivery: Delivery,
     },
     /// Too many interim responses.
     TooManyInterim,
@@ -77,9 +77,9 @@ pub(crate) enum SendError {
 
 /// What the peer may have done with a request that got no response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RequestFate {
+pub(crate) enum Delivery {
     /// It was not sent.
-    Unsent,
+    NotSent,
     /// The peer refused its stream and did not process it (RFC 9113, 8.7).
     Refused,
     /// The peer shut the connection down gracefully, most likely before processing it.
@@ -89,19 +89,20 @@ pub(crate) enum RequestFate {
 }
 
 impl SendError {
-    /// Classifies a failed request; `unsent` means that it was not sent.
-    fn of(error: hyper::Error, unsent: bool) -> SendError {
-        let fault = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
-        let fate = match fault {
-            _ if unsent => RequestFate::Unsent,
-            Some(fault) if fault.is_remote() => match fault.reason() {
-                Some(h2::Reason::REFUSED_STREAM) => RequestFate::Refused,
-                Some(h2::Reason::NO_ERROR) if fault.is_go_away() => RequestFate::GoneAway,
-                _ => RequestFate::Unknown,
+    /// Classifies a failed request; `not_sent` means that it was not sent.
+    fn of(error: hyper::Error, not_sent: bool) -> SendError {
+        let h2_error =
+            std::error::Error::source(&error).and_then(|source| source.downcast_ref::<h2::Error>());
+        let delivery = match h2_error {
+            _ if not_sent => Delivery::NotSent,
+            Some(h2_error) if h2_error.is_remote() => match h2_error.reason() {
+                Some(h2::Reason::REFUSED_STREAM) => Delivery::Refused,
+                Some(h2::Reason::NO_ERROR) if h2_error.is_go_away() => Delivery::GoneAway,
+                _ => Delivery::Unknown,
             },
-            _ => RequestFate::Unknown,
+            _ => Delivery::Unknown,
         };
-        SendError::Failed { error, fate }
+        SendError::Failed { error, delivery }
     }
 }
 
@@ -128,7 +129,7 @@ impl Connection {
                 .await?;
             (Sender::H2(sender), tokio::spawn(drive(driver)))
         } else {
-            let (stream, signal) = Heads::new(stream);
+            let (stream, signal) = HeadRepair::new(stream);
             let (sender, driver) = http1_settings().handshake(TokioIo::new(stream)).await?;
             (Sender::H1(sender, signal), tokio::spawn(drive(driver)))
         };
@@ -154,10 +155,10 @@ impl Connection {
         match &mut self.sender {
             Sender::H1(sender, signal) => {
                 *request.uri_mut() = origin_form(request.uri());
-                let (seen, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
+                let (interim_responses, too_many) = (AtomicUsize::new(0), Arc::new(Notify::new()));
                 let notify = too_many.clone();
                 hyper::ext::on_informational(&mut request, move |_| {
-                    if seen.fetch_add(1, Ordering::Relaxed) >= limits::MAX_INTERIM_ANSWERS {
+                    if interim_responses.fetch_add(1, Ordering::Relaxed) >= limits::MAX_INTERIM_RESPONSES {
                         notify.notify_one();
                     }
                 });
@@ -165,8 +166,8 @@ impl Connection {
                 signal.expect();
                 tokio::select! {
                     answer = sender.try_send_request(request) => answer.map_err(|mut failure| {
-                        let unsent = failure.take_message().is_some();
-                        SendError::of(failure.into_error(), unsent)
+                        let not_sent = failure.take_message().is_some();
+                        SendError::of(failure.into_error(), not_sent)
                     }),
                     () = too_many.notified() => Err(SendError::TooManyInterim),
                 }
@@ -176,8 +177,8 @@ impl Connection {
                 request.headers_mut().remove(header::HOST);
                 sender.ready().await.map_err(|error| SendError::of(error, true))?;
                 sender.try_send_request(request).await.map_err(|mut failure| {
-                    let unsent = failure.take_message().is_some();
-                    SendError::of(failure.into_error(), unsent)
+                    let not_sent = failure.take_message().is_some();
+                    SendError::of(failure.into_error(), not_sent)
                 })
             }
         }
@@ -270,17 +271,17 @@ impl Pool {
         let list = idle.get_mut(origin)?;
         list.retain(Idle::is_usable);
         for at in (0..list.len()).rev() {
-            let kept = &list[at].connection;
-            if !addresses.contains(&kept.address) {
+            let connection = &list[at].connection;
+            if !addresses.contains(&connection.address) {
                 continue;
             }
-            match &kept.sender {
+            match &connection.sender {
                 Sender::H1(..) => return Some(list.swap_remove(at).connection),
                 Sender::H2(_) => {
-                    let Some(stream) = kept.free_stream() else {
+                    let Some(stream) = connection.free_stream() else {
                         continue;
                     };
-                    let shared = kept.handle(Some(stream));
+                    let shared = connection.handle(Some(stream));
                     list[at].since = Instant::now();
                     return shared;
                 }
@@ -315,11 +316,11 @@ impl Pool {
     /// Returns an HTTP/1 connection to the pool after its response was read. HTTP/2 connections never left it.
     pub(crate) fn put_back(self: &Arc<Self>, origin: Origin, connection: Connection) {
         if matches!(connection.sender, Sender::H1(..)) {
-            self.keep(origin, connection);
+            self.store(origin, connection);
         }
     }
 
-    fn keep(self: &Arc<Self>, origin: Origin, connection: Connection) {
+    fn store(self: &Arc<Self>, origin: Origin, connection: Connection) {
         if connection.is_closed() {
             return;
         }
@@ -342,9 +343,9 @@ impl Pool {
     }
 
     /// Adds a handle of a new HTTP/2 connection, so that concurrent requests can share it.
-    pub(crate) fn offer(self: &Arc<Self>, origin: &Origin, connection: &Connection) {
+    pub(crate) fn share(self: &Arc<Self>, origin: &Origin, connection: &Connection) {
         if let Some(handle) = connection.handle(None) {
-            self.keep(origin.clone(), handle);
+            self.store(origin.clone(), handle);
         }
     }
 }

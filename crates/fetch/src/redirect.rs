@@ -24,19 +24,19 @@ pub(crate) struct Hop {
 }
 
 /// The chain of redirects so far.
-pub(crate) struct Chain {
+pub(crate) struct RedirectChain {
     /// The redirecting URLs.
     pub(crate) redirects: Vec<Url>,
-    seen: HashSet<(Url, Option<String>)>,
+    visited: HashSet<(Url, Option<String>)>,
     limit: u32,
 }
 
-impl Chain {
+impl RedirectChain {
     /// Creates a chain of at most `limit` redirects.
-    pub(crate) fn new(limit: u32) -> Chain {
-        Chain {
+    pub(crate) fn new(limit: u32) -> RedirectChain {
+        RedirectChain {
             redirects: Vec::new(),
-            seen: HashSet::new(),
+            visited: HashSet::new(),
             limit,
         }
     }
@@ -54,9 +54,9 @@ impl Chain {
     /// # Errors
     /// [`FetchError::RedirectLoop`] if the same request was sent before.
     pub(crate) fn enter(&mut self, url: &Url, cookies: Option<String>) -> Result<(), FetchError> {
-        let mut address = url.clone();
-        address.set_fragment(None);
-        match self.seen.insert((address, cookies)) {
+        let mut without_fragment = url.clone();
+        without_fragment.set_fragment(None);
+        match self.visited.insert((without_fragment, cookies)) {
             true => Ok(()),
             false => Err(FetchError::RedirectLoop { url: url.to_string() }),
         }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn follow(method: Method, status: u16, location: &str) -> Result<Hop, FetchError> {
-        Chain::new(20).follow(hop("http://a.example/x#f", method), status, location.as_bytes())
+        RedirectChain::new(20).follow(hop("http://a.example/x#f", method), status, location.as_bytes())
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn loops_and_long_chains_end() {
         let url = |text: &str| Url::parse(text).unwrap();
-        let mut chain = Chain::new(20);
+        let mut chain = RedirectChain::new(20);
         chain.enter(&url("http://a.example/1"), None).unwrap();
         chain.enter(&url("http://a.example/2"), None).unwrap();
         chain
@@ -245,7 +245,7 @@ mod tests {
             .unwrap();
         let error = chain.enter(&url("http://a.example/1#x"), None).unwrap_err();
         assert!(matches!(error, FetchError::RedirectLoop { .. }));
-        let mut chain = Chain::new(3);
+        let mut chain = RedirectChain::new(3);
         let mut at = hop("http://a.example/0", Method::GET);
         for n in 1..=3 {
             at = chain.follow(at, 302, format!("/{n}").as_bytes()).unwrap();

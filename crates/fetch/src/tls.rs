@@ -13,12 +13,12 @@ use crate::error::FetchError;
 
 /// Connectors with and without certificate verification.
 pub(crate) struct Tls {
-    checked: TlsConnector,
-    unchecked: TlsConnector,
+    verifying: TlsConnector,
+    non_verifying: TlsConnector,
 }
 
 /// A secured stream, and whether both sides negotiated HTTP/2.
-pub(crate) type Secured = (Box<dyn Stream>, bool);
+pub(crate) type SecureStream = (Box<dyn Stream>, bool);
 
 impl Tls {
     /// Creates the connectors.
@@ -40,16 +40,16 @@ impl Tls {
                 .with_safe_default_protocol_versions()
                 .map_err(|error| FetchError::Config(format!("cannot set up TLS: {error}")))
         };
-        let checked = versions(&provider)?
+        let verifying = versions(&provider)?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let unchecked = versions(&provider)?
+        let non_verifying = versions(&provider)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
             .with_no_client_auth();
         Ok(Tls {
-            checked: connector(checked),
-            unchecked: connector(unchecked),
+            verifying: connector(verifying),
+            non_verifying: connector(non_verifying),
         })
     }
 
@@ -59,24 +59,28 @@ impl Tls {
         stream: Box<dyn Stream>,
         host: &str,
         verify: bool,
-    ) -> Result<Secured, FetchError> {
+    ) -> Result<SecureStream, FetchError> {
         let failed = |reason: String| FetchError::Tls {
             host: host.to_owned(),
             reason,
         };
-        let bare = host
+        let without_brackets = host
             .trim_start_matches('[')
             .trim_end_matches(']')
             .trim_end_matches('.');
-        let name = ServerName::try_from(bare.to_owned())
+        let name = ServerName::try_from(without_brackets.to_owned())
             .map_err(|_| failed("the host name is not valid in a certificate".to_owned()))?;
-        let connector = if verify { &self.checked } else { &self.unchecked };
-        let secured = connector
+        let connector = if verify {
+            &self.verifying
+        } else {
+            &self.non_verifying
+        };
+        let stream = connector
             .connect(name, stream)
             .await
             .map_err(|error| failed(describe(&error)))?;
-        let h2 = secured.get_ref().1.alpn_protocol() == Some(b"h2");
-        Ok((Box::new(secured), h2))
+        let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        Ok((Box::new(stream), h2))
     }
 }
 

@@ -41,13 +41,13 @@ async fn proxy(allowed: &str) -> Egress {
 /// Sends the texts in turn, each after a response to the one before; returns everything received.
 async fn talk(proxy: &Egress, texts: &[String]) -> String {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     for text in texts {
         stream.write_all(text.as_bytes()).await.unwrap();
-        stream.read_buf(&mut answer).await.unwrap();
+        stream.read_buf(&mut response).await.unwrap();
     }
-    stream.read_to_end(&mut answer).await.unwrap();
-    String::from_utf8(answer).unwrap()
+    stream.read_to_end(&mut response).await.unwrap();
+    String::from_utf8(response).unwrap()
 }
 
 #[tokio::test]
@@ -58,11 +58,11 @@ async fn plain_requests_are_forwarded_without_hop_by_hop_headers() {
         "GET http://{site}/a?b=c HTTP/1.1\r\nHost: wrong.example\r\nProxy-Connection: keep-alive\r\n\
          X-Hop: 1\r\nX-Own: 2\r\nConnection: close, X-Hop\r\n\r\n"
     );
-    let answer = talk(&proxy, &[request]).await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    assert!(answer.contains("GET /a?b=c HTTP/1.1\r\n"), "{answer}");
-    let lower = answer.to_ascii_lowercase();
-    assert!(lower.contains(&format!("host: {site}\r\n")), "{answer}");
+    let response = talk(&proxy, &[request]).await;
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(response.contains("GET /a?b=c HTTP/1.1\r\n"), "{response}");
+    let lower = response.to_ascii_lowercase();
+    assert!(lower.contains(&format!("host: {site}\r\n")), "{response}");
     assert!(lower.contains("x-own: 2") && !lower.contains("x-hop") && !lower.contains("proxy-connection"));
 }
 
@@ -87,17 +87,17 @@ async fn faulty_responses_are_repaired_for_the_browser() {
         });
         let proxy = proxy(&site.to_string()).await;
         let request = format!("GET http://{site}/ HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\n\r\n");
-        let answer = talk(&proxy, &[request]).await;
-        let (head, rest) = answer.split_once("\r\n\r\n").unwrap();
+        let response = talk(&proxy, &[request]).await;
+        let (head, rest) = response.split_once("\r\n\r\n").unwrap();
         let head = head.to_ascii_lowercase();
-        assert!(head.starts_with("http/1.1 200 "), "{answer}");
-        assert!(head.contains("x-own: 2"), "{answer}");
-        assert!(head.contains("transfer-encoding: chunked"), "{answer}");
+        assert!(head.starts_with("http/1.1 200 "), "{response}");
+        assert!(head.contains("x-own: 2"), "{response}");
+        assert!(head.contains("transfer-encoding: chunked"), "{response}");
         assert!(
             !head.contains("content-length") && !head.contains("cookie"),
-            "{answer}"
+            "{response}"
         );
-        assert_eq!(rest, body, "{answer}");
+        assert_eq!(rest, body, "{response}");
     }
 }
 
@@ -107,9 +107,9 @@ async fn a_tunnel_forwards_bytes_both_ways() {
     let proxy = proxy(&site.to_string()).await;
     let open = format!("CONNECT {site} HTTP/1.1\r\nHost: {site}\r\n\r\n");
     let through = "GET /inside HTTP/1.1\r\n\r\n".to_owned();
-    let answer = talk(&proxy, &[open, through]).await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    assert!(answer.contains("GET /inside HTTP/1.1"), "{answer}");
+    let response = talk(&proxy, &[open, through]).await;
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(response.contains("GET /inside HTTP/1.1"), "{response}");
 }
 
 #[tokio::test]
@@ -124,8 +124,8 @@ async fn forbidden_targets_are_rejected_without_a_connection() {
             site.port()
         ),
     ] {
-        let answer = talk(&proxy, &[request]).await;
-        assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
+        let response = talk(&proxy, &[request]).await;
+        assert!(response.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{response}");
     }
     let why = proxy.failure("127.0.0.1", site.port());
     assert!(matches!(why, Some(FetchError::Unsafe { .. })), "{why:?}");
@@ -137,10 +137,10 @@ async fn an_invalid_target_is_a_bad_request() {
     let proxy = proxy("*").await;
     for start in ["GET /path", "CONNECT host.example", "GET ftp://h.example/"] {
         let request = format!("{start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        let answer = talk(&proxy, &[request]).await;
+        let response = talk(&proxy, &[request]).await;
         assert!(
-            answer.starts_with("HTTP/1.1 400 Bad Request\r\n"),
-            "{start}: {answer}"
+            response.starts_with("HTTP/1.1 400 Bad Request\r\n"),
+            "{start}: {response}"
         );
     }
 }

@@ -3,5 +3,5 @@ import init from './glue.js';
 
 await init({ module_or_path: new URL('./harvestman.wasm', import.meta.url) });
 
-export * from './skin.js';
-export { Harvestman as default } from './skin.js';
+export * from './api.js';
+export { Harvestman as default } from './api.js';

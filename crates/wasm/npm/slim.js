@@ -4,5 +4,5 @@ import start, { initSync as startSync } from './glue.js';
 export const init = async (source) => void (await start({ module_or_path: source }));
 export const initSync = (source) => void startSync({ module: source });
 
-export * from './skin.js';
-export { Harvestman as default } from './skin.js';
+export * from './api.js';
+export { Harvestman as default } from './api.js';

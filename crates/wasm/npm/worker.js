@@ -4,5 +4,5 @@ import { initSync } from './glue.js';
 
 initSync({ module });
 
-export * from './skin.js';
-export { Harvestman as default } from './skin.js';
+export * from './api.js';
+export { Harvestman as default } from './api.js';

@@ -27,7 +27,7 @@ pub(crate) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
 }
 
 /// Returns the failure for invalid input that was rejected before anything was sent.
-pub(crate) fn refused(error: &ApiError) -> JsValue {
+pub(crate) fn input_failure(error: &ApiError) -> JsValue {
     failure(&json!({
         "kind": "input",
         "status": error.status(),
@@ -39,11 +39,11 @@ pub(crate) fn refused(error: &ApiError) -> JsValue {
 
 /// Returns the failure for invalid input with only a message.
 pub(crate) fn bad_input(message: &str) -> JsValue {
-    refused(&ApiError::new(ErrorCode::BadRequest, message))
+    input_failure(&ApiError::new(ErrorCode::BadRequest, message))
 }
 
 /// Returns the failure of a call.
-pub(crate) fn failed(error: &ClientError) -> JsValue {
+pub(crate) fn call_failure(error: &ClientError) -> JsValue {
     failure(&client_failure(error))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, str::FromStr};
 
-use harvestman_client::{Client, ClientError, Pages};
+use harvestman_client::{Client, ClientError, DocumentStream};
 use harvestman_core::{
     api::{ApiError, BatchScrapeRequest, CrawlRequest, MapRequest, ScrapeRequest, job::StatusQuery},
     ids::{JobId, ScrapeId},
@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use web_sys::AbortSignal;
 
-use crate::border::{bad_input, failed, json_text, refused, to_js};
+use crate::boundary::{bad_input, call_failure, input_failure, json_text, to_js};
 
 /// A client of one server with one key.
 #[wasm_bindgen]
@@ -33,21 +33,21 @@ impl ApiClient {
 
     /// `POST /v2/scrape`; resolves to the document.
     pub fn scrape(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let request = read(&request, ScrapeRequest::from_json)?;
+        let request = parse(&request, ScrapeRequest::from_json)?;
         Ok(self.call(signal, async move |client: Client| client.scrape(&request).await))
     }
 
     /// `GET /v2/scrape/{id}`; resolves to the document.
     #[wasm_bindgen(js_name = scrapeResult)]
     pub fn scrape_result(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let id = id_of::<ScrapeId>(id)?;
+        let id = parse_id::<ScrapeId>(id)?;
         Ok(self.call(signal, async move |client: Client| client.scrape_result(id).await))
     }
 
     /// `POST /v2/crawl`.
     #[wasm_bindgen(js_name = startCrawl)]
     pub fn start_crawl(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let request = read(&request, CrawlRequest::from_json)?;
+        let request = parse(&request, CrawlRequest::from_json)?;
         Ok(self.call(signal, async move |client: Client| {
             client.start_crawl(&request).await
         }))
@@ -62,7 +62,7 @@ impl ApiClient {
         limit: Option<f64>,
         signal: Option<AbortSignal>,
     ) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         let query = query(skip, limit);
         Ok(self.call(signal, async move |client: Client| {
             client.crawl_status(id, query).await
@@ -72,14 +72,14 @@ impl ApiClient {
     /// `DELETE /v2/crawl/{id}`.
     #[wasm_bindgen(js_name = cancelCrawl)]
     pub fn cancel_crawl(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         Ok(self.call(signal, async move |client: Client| client.cancel_crawl(id).await))
     }
 
     /// `GET /v2/crawl/{id}/errors`.
     #[wasm_bindgen(js_name = crawlErrors)]
     pub fn crawl_errors(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         Ok(self.call(signal, async move |client: Client| client.crawl_errors(id).await))
     }
 
@@ -91,14 +91,16 @@ impl ApiClient {
 
     /// `POST /v2/map`.
     pub fn map(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let request = read(&request, MapRequest::from_json)?;
+        let request = parse(&request, MapRequest::from_json)?;
         Ok(self.call(signal, async move |client: Client| client.map(&request).await))
     }
 
     /// Streams the documents of a crawl.
     #[wasm_bindgen(js_name = crawlPages)]
     pub fn crawl_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
-        Ok(JobPages::new(self.with(signal).crawl_pages(id_of::<JobId>(id)?)))
+        Ok(JobPages::new(
+            self.with(signal).crawl_pages(parse_id::<JobId>(id)?),
+        ))
     }
 
     /// `POST /v2/batch/scrape`.
@@ -108,7 +110,7 @@ impl ApiClient {
         request: JsValue,
         signal: Option<AbortSignal>,
     ) -> Result<Promise, JsValue> {
-        let request = read(&request, BatchScrapeRequest::from_json)?;
+        let request = parse(&request, BatchScrapeRequest::from_json)?;
         Ok(self.call(signal, async move |client: Client| {
             client.start_batch_scrape(&request).await
         }))
@@ -123,7 +125,7 @@ impl ApiClient {
         limit: Option<f64>,
         signal: Option<AbortSignal>,
     ) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         let query = query(skip, limit);
         Ok(self.call(signal, async move |client: Client| {
             client.batch_scrape_status(id, query).await
@@ -133,7 +135,7 @@ impl ApiClient {
     /// `DELETE /v2/batch/scrape/{id}`.
     #[wasm_bindgen(js_name = cancelBatchScrape)]
     pub fn cancel_batch_scrape(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         Ok(self.call(signal, async move |client: Client| {
             client.cancel_batch_scrape(id).await
         }))
@@ -142,7 +144,7 @@ impl ApiClient {
     /// `GET /v2/batch/scrape/{id}/errors`.
     #[wasm_bindgen(js_name = batchScrapeErrors)]
     pub fn batch_scrape_errors(&self, id: &str, signal: Option<AbortSignal>) -> Result<Promise, JsValue> {
-        let id = id_of::<JobId>(id)?;
+        let id = parse_id::<JobId>(id)?;
         Ok(self.call(signal, async move |client: Client| {
             client.batch_scrape_errors(id).await
         }))
@@ -152,7 +154,7 @@ impl ApiClient {
     #[wasm_bindgen(js_name = batchScrapePages)]
     pub fn batch_scrape_pages(&self, id: &str, signal: Option<AbortSignal>) -> Result<JobPages, JsValue> {
         Ok(JobPages::new(
-            self.with(signal).batch_scrape_pages(id_of::<JobId>(id)?),
+            self.with(signal).batch_scrape_pages(parse_id::<JobId>(id)?),
         ))
     }
 }
@@ -172,7 +174,7 @@ impl ApiClient {
         F: AsyncFnOnce(Client) -> Result<T, ClientError> + 'static,
     {
         let client = self.with(signal);
-        future_to_promise(async move { to_js(&call(client).await.map_err(|error| failed(&error))?) })
+        future_to_promise(async move { to_js(&call(client).await.map_err(|error| call_failure(&error))?) })
     }
 }
 
@@ -180,11 +182,11 @@ impl ApiClient {
 #[wasm_bindgen]
 pub struct JobPages {
     /// `None` while a call is in progress.
-    pages: Rc<RefCell<Option<Pages>>>,
+    pages: Rc<RefCell<Option<DocumentStream>>>,
 }
 
 impl JobPages {
-    fn new(pages: Pages) -> Self {
+    fn new(pages: DocumentStream) -> Self {
         Self {
             pages: Rc::new(RefCell::new(Some(pages))),
         }
@@ -202,7 +204,7 @@ impl JobPages {
             };
             let next = pages.next().await;
             *shared.borrow_mut() = Some(pages);
-            match next.map_err(|error| failed(&error))? {
+            match next.map_err(|error| call_failure(&error))? {
                 Some(document) => to_js(&document),
                 None => Ok(JsValue::UNDEFINED),
             }
@@ -211,7 +213,7 @@ impl JobPages {
 
     /// Returns the last known progress of the job without documents; `undefined` before the first page.
     pub fn progress(&self) -> Result<JsValue, JsValue> {
-        match self.pages.borrow().as_ref().and_then(Pages::progress) {
+        match self.pages.borrow().as_ref().and_then(DocumentStream::progress) {
             Some(progress) => to_js(progress),
             None => Ok(JsValue::UNDEFINED),
         }
@@ -225,11 +227,11 @@ fn query(skip: f64, limit: Option<f64>) -> StatusQuery {
     }
 }
 
-fn read<T>(request: &JsValue, from_json: impl Fn(&[u8]) -> Result<T, ApiError>) -> Result<T, JsValue> {
-    from_json(json_text(request)?.as_bytes()).map_err(|error| refused(&error))
+fn parse<T>(request: &JsValue, from_json: impl Fn(&[u8]) -> Result<T, ApiError>) -> Result<T, JsValue> {
+    from_json(json_text(request)?.as_bytes()).map_err(|error| input_failure(&error))
 }
 
-fn id_of<T: FromStr>(text: &str) -> Result<T, JsValue> {
+fn parse_id<T: FromStr>(text: &str) -> Result<T, JsValue> {
     text.parse()
         .map_err(|_| bad_input(&format!("`{text}` is not an id: ids are UUIDs")))
 }

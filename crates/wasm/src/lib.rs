@@ -4,7 +4,7 @@
 //! objects, which the JavaScript in `npm/` turns into error classes. This crate has no API rules and no state of its
 //! own, and only the client does I/O.
 
-mod border;
+mod boundary;
 pub mod client;
 mod options;
 pub mod page;

@@ -8,32 +8,32 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
 use crate::{
-    border::{json_text, refused, to_js},
+    boundary::{input_failure, json_text, to_js},
     options::PageOptions,
 };
 
 /// Converts a page to GitHub-flavored Markdown, as the API does.
 #[wasm_bindgen(js_name = htmlToMarkdown)]
 pub fn html_to_markdown(html: &str, options: JsValue) -> Result<String, JsValue> {
-    markdown(html, &json_text(&options)?).map_err(|error| refused(&error))
+    markdown(html, &json_text(&options)?).map_err(|error| input_failure(&error))
 }
 
 /// Removes everything but the content from the HTML of a page, as the API does.
 #[wasm_bindgen(js_name = cleanHtml)]
 pub fn clean_html(html: &str, options: JsValue) -> Result<String, JsValue> {
-    cleaned(html, &json_text(&options)?).map_err(|error| refused(&error))
+    cleaned(html, &json_text(&options)?).map_err(|error| input_failure(&error))
 }
 
 /// Returns every link of a page: absolute, without fragment and duplicates.
 #[wasm_bindgen(js_name = extractLinks)]
 pub fn extract_links(html: &str, options: JsValue) -> Result<Vec<String>, JsValue> {
-    links(html, &json_text(&options)?).map_err(|error| refused(&error))
+    links(html, &json_text(&options)?).map_err(|error| input_failure(&error))
 }
 
 /// Returns title, description, language, Open Graph and all other metadata of a page, named as in the API.
 #[wasm_bindgen(js_name = extractMetadata)]
 pub fn extract_metadata(html: &str, options: JsValue) -> Result<JsValue, JsValue> {
-    to_js(&metadata(html, &json_text(&options)?).map_err(|error| refused(&error))?)
+    to_js(&metadata(html, &json_text(&options)?).map_err(|error| input_failure(&error))?)
 }
 
 fn markdown(html: &str, options: &str) -> Result<String, ApiError> {

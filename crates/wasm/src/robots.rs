@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use url::{Position, Url};
 use wasm_bindgen::prelude::*;
 
-use crate::border::{refused, to_js};
+use crate::boundary::{input_failure, to_js};
 
 /// Maximum number of agents whose parsed rules are cached.
 const MAX_AGENTS: usize = 16;
@@ -36,12 +36,12 @@ impl Robots {
     /// Returns `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding rule as
     /// written in the file, its line number from 1, and the delay in seconds.
     pub fn check(&self, url: &str, agent: &str) -> Result<JsValue, JsValue> {
-        to_js(&self.answer(url, agent).map_err(|error| refused(&error))?)
+        to_js(&self.verdict(url, agent).map_err(|error| input_failure(&error))?)
     }
 }
 
 impl Robots {
-    fn answer(&self, url: &str, agent: &str) -> Result<Value, ApiError> {
+    fn verdict(&self, url: &str, agent: &str) -> Result<Value, ApiError> {
         let url = Url::parse(url).map_err(|error| {
             ApiError::new(
                 ErrorCode::BadRequest,
@@ -56,15 +56,15 @@ impl Robots {
             .entry(agent.to_owned())
             .or_insert_with(|| Rules::parse(self.text.as_bytes(), agent));
         let verdict = rules.judge(&url[Position::BeforePath..Position::AfterQuery]);
-        let mut answer = json!({ "allowed": verdict.allowed, "sitemaps": rules.sitemaps() });
+        let mut result = json!({ "allowed": verdict.allowed, "sitemaps": rules.sitemaps() });
         if let Some(line) = verdict.line {
-            answer["rule"] = json!(line_of(&self.text, line));
-            answer["line"] = json!(line);
+            result["rule"] = json!(line_of(&self.text, line));
+            result["line"] = json!(line);
         }
         if let Some(delay_ms) = rules.crawl_delay_ms() {
-            answer["crawlDelay"] = json!(delay_ms as f64 / 1000.0);
+            result["crawlDelay"] = json!(delay_ms as f64 / 1000.0);
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
@@ -77,22 +77,22 @@ mod tests {
         let text = "User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n\nUser-agent: mine\nDisallow: /search?\n\
                     Sitemap: https://example.com/map.xml\n";
         let robots = Robots::new(text.to_owned());
-        let all = robots.answer("https://example.com/private/a", "other").unwrap();
+        let all = robots.verdict("https://example.com/private/a", "other").unwrap();
         assert_eq!(
             (&all["allowed"], &all["crawlDelay"]),
             (&json!(false), &json!(1.5))
         );
-        let mine = robots.answer("https://example.com/private/a", "mine").unwrap();
+        let mine = robots.verdict("https://example.com/private/a", "mine").unwrap();
         assert_eq!(
             mine,
             json!({ "allowed": true, "sitemaps": ["https://example.com/map.xml"] })
         );
-        let search = robots.answer("https://example.com/search?q=1", "mine").unwrap();
+        let search = robots.verdict("https://example.com/search?q=1", "mine").unwrap();
         assert_eq!(
             (&search["allowed"], &search["rule"], &search["line"]),
             (&json!(false), &json!("Disallow: /search?"), &json!(6))
         );
-        assert!(robots.answer("nowhere", "mine").is_err());
+        assert!(robots.verdict("nowhere", "mine").is_err());
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
         let robots = Robots::new("User-agent: *\nDisallow: /\n".to_owned());
         for number in 0..100 {
             assert_eq!(
-                robots.answer("https://a.b/", &format!("agent{number}")).unwrap()["allowed"],
+                robots.verdict("https://a.b/", &format!("agent{number}")).unwrap()["allowed"],
                 false
             );
             assert!(robots.parsed.borrow().len() <= MAX_AGENTS);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::border::{json_text, refused, to_js};
+use crate::boundary::{input_failure, json_text, to_js};
 
 /// The scope rules of one crawl request.
 #[wasm_bindgen]
@@ -24,7 +24,7 @@ impl Scope {
     /// As the server rejects the body.
     #[wasm_bindgen(constructor)]
     pub fn new(request: JsValue) -> Result<Scope, JsValue> {
-        Scope::compile(&json_text(&request)?).map_err(|error| refused(&error))
+        Scope::compile(&json_text(&request)?).map_err(|error| input_failure(&error))
     }
 
     /// Returns `{ included, reason? }` for a link found at this discovery depth. A link on the start page has
@@ -32,8 +32,8 @@ impl Scope {
     pub fn check(&self, url: &str, depth: Option<u32>) -> Result<JsValue, JsValue> {
         to_js(
             &self
-                .answer(url, depth.unwrap_or(1))
-                .map_err(|error| refused(&error))?,
+                .verdict(url, depth.unwrap_or(1))
+                .map_err(|error| input_failure(&error))?,
         )
     }
 }
@@ -46,7 +46,7 @@ impl Scope {
         })
     }
 
-    fn answer(&self, url: &str, depth: u32) -> Result<Value, ApiError> {
+    fn verdict(&self, url: &str, depth: u32) -> Result<Value, ApiError> {
         let url = Url::parse(url).map_err(|error| {
             ApiError::new(
                 ErrorCode::BadRequest,
@@ -68,7 +68,7 @@ mod tests {
     fn a_link_is_judged_as_in_a_crawl() {
         let scope = Scope::compile(r#"{"url":"https://example.com/docs/","excludePaths":["old"]}"#).unwrap();
         assert_eq!(
-            scope.answer("https://example.com/docs/a", 1).unwrap(),
+            scope.verdict("https://example.com/docs/a", 1).unwrap(),
             json!({ "included": true })
         );
         for outside in [
@@ -76,9 +76,9 @@ mod tests {
             "https://other.com/docs/a",
             "https://example.com/docs/old",
         ] {
-            let answer = scope.answer(outside, 1).unwrap();
-            assert_eq!(answer["included"], false, "{outside}");
-            assert!(answer["reason"].as_str().unwrap().ends_with('.'), "{answer}");
+            let verdict = scope.verdict(outside, 1).unwrap();
+            assert_eq!(verdict["included"], false, "{outside}");
+            assert!(verdict["reason"].as_str().unwrap().ends_with('.'), "{verdict}");
         }
     }
 

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::border::{refused, to_js};
+use crate::boundary::{input_failure, to_js};
 
 /// Returns `{ pages, sitemaps }` of a decompressed sitemap or sitemap index fetched from `url`.
 #[wasm_bindgen(js_name = parseSitemap)]
 pub fn parse_sitemap(body: &[u8], url: &str) -> Result<JsValue, JsValue> {
-    to_js(&parse(body, url).map_err(|error| refused(&error))?)
+    to_js(&parse(body, url).map_err(|error| input_failure(&error))?)
 }
 
 fn parse(body: &[u8], url: &str) -> Result<Value, ApiError> {

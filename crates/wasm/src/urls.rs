@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::border::{json_text, refused};
+use crate::boundary::{input_failure, json_text};
 
 /// Options named as in a crawl request.
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ impl Default for IdentityOptions {
 /// Returns the normal form of a URL. A crawl treats URLs with the same form as one page.
 #[wasm_bindgen(js_name = normalizeUrl)]
 pub fn normalize_url(url: &str, options: JsValue) -> Result<String, JsValue> {
-    normalize(url, &json_text(&options)?).map_err(|error| refused(&error))
+    normalize(url, &json_text(&options)?).map_err(|error| input_failure(&error))
 }
 
 fn normalize(url: &str, options: &str) -> Result<String, ApiError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use harvestman_fetch::{FetchError, Fetcher};
 use url::Url;
 
-use crate::server::{Answer, Canary, Names, Server, config, fetcher_with, get, ok};
+use crate::server::{RecordingDialer, ScriptedResolver, Server, ServerAction, config, fetcher_with, get, ok};
 
 fn url(text: &str) -> Url {
     Url::parse(text).unwrap()
@@ -14,8 +14,8 @@ fn url(text: &str) -> Url {
 
 #[tokio::test]
 async fn disguised_private_addresses_are_rejected_without_a_dial() {
-    let dialer = Canary::new(None);
-    let names = Names::new(&[
+    let dialer = RecordingDialer::new(None);
+    let names = ScriptedResolver::new(&[
         ("intra.example", &[&["10.1.2.3"]]),
         ("mixed.example", &[&["93.184.215.14", "10.1.2.3"]]),
         ("six.example", &[&["fd12::1"]]),
@@ -52,45 +52,45 @@ async fn disguised_private_addresses_are_rejected_without_a_dial() {
             "{text}"
         );
     }
-    assert_eq!(dialer.dialled(), []);
+    assert_eq!(dialer.dialed(), []);
 }
 
 #[tokio::test]
 async fn a_rebinding_name_is_dialed_at_the_checked_address() {
-    let server = Server::with(|| Answer::Keep(ok("public"))).await;
-    let dialer = Canary::new(Some(server.address));
-    let names = Names::new(&[("rebind.example", &[&["93.184.215.14"], &["127.0.0.1"]])]);
+    let server = Server::with(|| ServerAction::Keep(ok("public"))).await;
+    let dialer = RecordingDialer::new(Some(server.address));
+    let names = ScriptedResolver::new(&[("rebind.example", &[&["93.184.215.14"], &["127.0.0.1"]])]);
     let fetcher = Fetcher::with_parts(config(""), names.clone(), dialer.clone()).unwrap();
     let page = url("http://rebind.example/");
     assert_eq!(fetcher.fetch(get(page.clone())).await.unwrap().body, "public");
     assert_eq!(
-        names.asked.load(Ordering::SeqCst),
+        names.lookups.load(Ordering::SeqCst),
         1,
         "one resolution for check and connection"
     );
     assert_eq!(
-        dialer.dialled(),
+        dialer.dialed(),
         ["93.184.215.14:80".parse::<SocketAddr>().unwrap()]
     );
     // The connection to the public address is still open, but the name now resolves to another one.
     let error = fetcher.fetch(get(page)).await.unwrap_err();
     assert!(matches!(error, FetchError::Unsafe { .. }), "{error:?}");
-    assert_eq!(dialer.dialled().len(), 1);
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(dialer.dialed().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn every_redirect_is_resolved_and_checked() {
     let server = Server::start(|_| {
-        Answer::Keep(crate::server::answer(
+        ServerAction::Keep(crate::server::response(
             302,
             "Location: http://intra.example/\r\n",
             "",
         ))
     })
     .await;
-    let dialer = Canary::new(Some(server.address));
-    let names = Names::new(&[
+    let dialer = RecordingDialer::new(Some(server.address));
+    let names = ScriptedResolver::new(&[
         ("public.example", &[&["93.184.215.14"]]),
         ("intra.example", &[&["192.168.1.1"]]),
     ]);
@@ -105,14 +105,14 @@ async fn every_redirect_is_resolved_and_checked() {
             host: "intra.example".into()
         }
     );
-    assert_eq!(dialer.dialled().len(), 1);
+    assert_eq!(dialer.dialed().len(), 1);
 }
 
 #[tokio::test]
 async fn the_next_address_is_tried_if_one_refuses() {
-    let server = Server::with(|| Answer::Keep(ok("here"))).await;
+    let server = Server::with(|| ServerAction::Keep(ok("here"))).await;
     let port = server.address.port();
-    let names = Names::new(&[("two.example", &[&["127.0.0.2", "127.0.0.1"]])]);
+    let names = ScriptedResolver::new(&[("two.example", &[&["127.0.0.2", "127.0.0.1"]])]);
     let fetcher = Fetcher::with_parts(
         config("two.example"),
         names,
@@ -128,8 +128,8 @@ async fn the_next_address_is_tried_if_one_refuses() {
 
 #[tokio::test]
 async fn an_exception_with_a_port_covers_only_that_port() {
-    let server = Server::with(|| Answer::Keep(ok("here"))).await;
-    let other = Server::with(|| Answer::Keep(ok("not here"))).await;
+    let server = Server::with(|| ServerAction::Keep(ok("here"))).await;
+    let other = Server::with(|| ServerAction::Keep(ok("not here"))).await;
     let fetcher = fetcher_with(&server.address.to_string());
     assert!(fetcher.fetch(get(server.url("/"))).await.is_ok());
     assert!(matches!(
@@ -141,7 +141,7 @@ async fn an_exception_with_a_port_covers_only_that_port() {
 
 #[tokio::test]
 async fn the_server_does_not_fetch_from_itself() {
-    let own = Server::with(|| Answer::Keep(ok("me"))).await;
+    let own = Server::with(|| ServerAction::Keep(ok("me"))).await;
     for (allow, allowed) in [
         ("*", false),
         ("127.0.0.1", true),
@@ -175,7 +175,7 @@ async fn urls_that_are_not_web_addresses_are_rejected() {
 
 #[tokio::test]
 async fn localhost_follows_the_allow_list() {
-    let server = Server::with(|| Answer::Keep(ok("here"))).await;
+    let server = Server::with(|| ServerAction::Keep(ok("here"))).await;
     let page = url(&format!("http://localhost:{}/", server.address.port()));
     assert_eq!(
         fetcher_with("localhost")

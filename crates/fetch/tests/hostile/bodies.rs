@@ -8,7 +8,7 @@ use async_compression::tokio::bufread::{
 use harvestman_fetch::{FetchError, FetchResponse};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::server::{Answer, Server, answer, config, fetch_one, fetcher, get, ok, soon};
+use crate::server::{Server, ServerAction, config, deadline_in, fetch_one, fetcher, get, ok, response};
 
 const MIB: usize = 1024 * 1024;
 
@@ -31,8 +31,8 @@ async fn encode(coding: &str, bytes: Vec<u8>) -> Vec<u8> {
 }
 
 async fn fetch_coded(header: &str, body: Vec<u8>, max_body_bytes: u64) -> Result<FetchResponse, FetchError> {
-    let bytes = answer(200, &format!("Content-Encoding: {header}\r\n"), body);
-    let server = Server::with(move || Answer::Keep(bytes.clone())).await;
+    let bytes = response(200, &format!("Content-Encoding: {header}\r\n"), body);
+    let server = Server::with(move || ServerAction::Keep(bytes.clone())).await;
     let mut request = get(server.url("/"));
     request.max_body_bytes = max_body_bytes;
     fetcher().fetch(request).await
@@ -114,7 +114,7 @@ async fn a_stacked_bomb_stops_at_the_limit() {
 async fn a_compressed_stream_without_content_is_limited() {
     let empty = encode("gzip", Vec::new()).await.repeat(1000);
     let server = Server::with(move || {
-        Answer::Endless(
+        ServerAction::Endless(
             b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".to_vec(),
             empty.clone(),
         )
@@ -164,14 +164,14 @@ async fn the_received_part_of_a_truncated_compressed_body_can_be_kept() {
     ] {
         let whole = encode(coding, text.clone()).await;
         let half = &whole[..whole.len() / 2];
-        let cut = answer(200, &format!("Content-Encoding: {header}\r\n"), half);
+        let cut = response(200, &format!("Content-Encoding: {header}\r\n"), half);
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Encoding: {header}\r\nContent-Length: {}\r\n\r\n",
             whole.len()
         );
         let short = [head.as_bytes(), half].concat();
         for (bytes, is_short) in [(cut, false), (short, true)] {
-            let server = Server::with(move || Answer::Close(bytes.clone())).await;
+            let server = Server::with(move || ServerAction::Close(bytes.clone())).await;
             let error = fetcher().fetch(get(server.url("/"))).await.unwrap_err();
             assert_eq!(
                 matches!(error, FetchError::Reset { .. }),
@@ -199,8 +199,8 @@ async fn the_part_before_a_corruption_can_be_kept() {
     let mut damaged = encode("gzip", text.clone()).await;
     let half = damaged.len() / 2;
     damaged[half..half + 1000].fill(0xff);
-    let bytes = answer(200, "Content-Encoding: gzip\r\n", damaged);
-    let server = Server::with(move || Answer::Keep(bytes.clone())).await;
+    let bytes = response(200, "Content-Encoding: gzip\r\n", damaged);
+    let server = Server::with(move || ServerAction::Keep(bytes.clone())).await;
     let error = fetcher().fetch(get(server.url("/"))).await.unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. }), "{error}");
     let mut request = get(server.url("/"));
@@ -243,8 +243,8 @@ async fn the_limit_is_exact() {
         for framed in [true, false] {
             let body = vec![b'x'; length];
             let server = Server::with(move || match framed {
-                true => Answer::Keep(ok(&body)),
-                false => Answer::Close([b"HTTP/1.1 200 OK\r\n\r\n", &body[..]].concat()),
+                true => ServerAction::Keep(ok(&body)),
+                false => ServerAction::Close([b"HTTP/1.1 200 OK\r\n\r\n", &body[..]].concat()),
             })
             .await;
             let mut request = get(server.url("/"));
@@ -270,7 +270,7 @@ async fn an_endless_body_stops_at_the_limit_and_closes_the_connection() {
     ];
     for head in heads {
         let mut server =
-            Server::with(move || Answer::Endless(head.as_bytes().to_vec(), vec![b'x'; 4096])).await;
+            Server::with(move || ServerAction::Endless(head.as_bytes().to_vec(), vec![b'x'; 4096])).await;
         let mut request = get(server.url("/"));
         request.max_body_bytes = 100_000;
         let fetcher = fetcher();
@@ -282,7 +282,7 @@ async fn an_endless_body_stops_at_the_limit_and_closes_the_connection() {
     }
     let error = fetch_one(|| {
         let chunk = [b"1000\r\n", &[b'x'; 4096][..], b"\r\n"].concat();
-        Answer::Endless(
+        ServerAction::Endless(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec(),
             chunk,
         )
@@ -300,7 +300,9 @@ async fn a_truncated_body_is_an_error() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n12345",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
     ] {
-        let error = fetch_one(move || Answer::Close(bytes.into())).await.unwrap_err();
+        let error = fetch_one(move || ServerAction::Close(bytes.into()))
+            .await
+            .unwrap_err();
         assert!(matches!(error, FetchError::Reset { .. }), "{bytes:?}: {error:?}");
         assert!(error.is_transient());
     }
@@ -314,7 +316,9 @@ async fn a_complete_compressed_stream_in_a_truncated_body_is_an_error() {
         coded.len() + 1
     );
     let bytes = [head.as_bytes(), &coded].concat();
-    let error = fetch_one(move || Answer::Close(bytes.clone())).await.unwrap_err();
+    let error = fetch_one(move || ServerAction::Close(bytes.clone()))
+        .await
+        .unwrap_err();
     assert!(matches!(error, FetchError::Reset { .. }), "{error:?}");
 }
 
@@ -327,7 +331,7 @@ async fn broken_chunks_are_errors() {
         "-1\r\n1\r\n",
     ] {
         let bytes = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
-        let error = fetch_one(move || Answer::Close(bytes.clone().into()))
+        let error = fetch_one(move || ServerAction::Close(bytes.clone().into()))
             .await
             .unwrap_err();
         assert!(
@@ -339,15 +343,15 @@ async fn broken_chunks_are_errors() {
 
 #[tokio::test]
 async fn slow_and_silent_servers_end_with_the_deadline_and_a_closed_socket() {
-    let answers = [
+    let responses = [
         "",
         "HTTP/1.1 200",
         "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
     ];
-    for bytes in answers {
-        let mut server = Server::with(move || Answer::Hang(bytes.into())).await;
+    for bytes in responses {
+        let mut server = Server::with(move || ServerAction::Hang(bytes.into())).await;
         let mut request = get(server.url("/"));
-        request.deadline = soon(300);
+        request.deadline = deadline_in(300);
         let fetcher = fetcher();
         assert_eq!(
             fetcher.fetch(request).await.unwrap_err(),
@@ -361,9 +365,10 @@ async fn slow_and_silent_servers_end_with_the_deadline_and_a_closed_socket() {
 #[tokio::test]
 async fn dropping_the_fetch_closes_the_socket() {
     let mut server =
-        Server::with(|| Answer::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".to_vec())).await;
+        Server::with(|| ServerAction::Hang(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".to_vec()))
+            .await;
     let fetcher = fetcher();
-    let (url, seen) = (server.url("/"), server.seen.clone());
+    let (url, seen) = (server.url("/"), server.requests.clone());
     let mut fetch = Box::pin(fetcher.fetch(get(url)));
     while seen.lock().unwrap().is_empty() {
         assert!(futures_util::poll!(&mut fetch).is_pending());
@@ -376,7 +381,7 @@ async fn dropping_the_fetch_closes_the_socket() {
 #[tokio::test]
 async fn the_budget_is_released_after_each_body() {
     let body = vec![b'x'; 3 * MIB];
-    let server = Server::with(move || Answer::Keep(ok(&body))).await;
+    let server = Server::with(move || ServerAction::Keep(ok(&body))).await;
     let mut config = config("127.0.0.1");
     config.body_budget_bytes = 4 * MIB as u64;
     let fetcher = harvestman_fetch::Fetcher::new(config).unwrap();

@@ -7,7 +7,7 @@ use futures_util::future::{self, BoxFuture};
 use harvestman_fetch::{DnsResolver, FetchError, Fetcher, Resolve, ResolveError, TcpDialer};
 use tokio::net::UdpSocket;
 
-use crate::server::{config, get, soon};
+use crate::server::{config, deadline_in, get};
 
 /// Answers A queries by the first label: `none` does not exist, `fail` fails, `silent` gets no response,
 /// everything else is 192.168.7.7. AAAA queries have no records.
@@ -97,7 +97,7 @@ async fn a_query_to_a_silent_name_server_ends_with_the_deadline() {
     let mut config = config("");
     config.dns_servers = vec![name_server().await];
     let mut request = get("http://silent.example/".parse().unwrap());
-    request.deadline = soon(300);
+    request.deadline = deadline_in(300);
     assert_eq!(
         Fetcher::new(config).unwrap().fetch(request).await.unwrap_err(),
         FetchError::Timeout

@@ -17,7 +17,7 @@ use tokio_rustls::server::TlsStream;
 use url::Url;
 
 use crate::secure::acceptor;
-use crate::server::{fetcher, get, ok, soon};
+use crate::server::{deadline_in, fetcher, get, ok};
 
 type Stream = TlsStream<TcpStream>;
 
@@ -361,7 +361,7 @@ async fn flooded(first: Vec<u8>, again: Vec<u8>) -> FetchError {
     })
     .await;
     let request = FetchRequest {
-        deadline: soon(1500),
+        deadline: deadline_in(1500),
         ..server.get()
     };
     fetcher().fetch(request).await.unwrap_err()

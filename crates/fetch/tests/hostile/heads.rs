@@ -3,11 +3,13 @@
 use harvestman_fetch::FetchError;
 use http::Method;
 
-use crate::server::{Answer, Server, answer, fetch_one, fetcher, get, ok};
+use crate::server::{Server, ServerAction, fetch_one, fetcher, get, ok, response};
 
 async fn protocol_error(bytes: Vec<u8>) {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-    let error = fetch_one(move || Answer::Close(bytes.clone())).await.unwrap_err();
+    let error = fetch_one(move || ServerAction::Close(bytes.clone()))
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, FetchError::Protocol { .. }),
         "{shown:?}: {error:?}"
@@ -39,7 +41,7 @@ async fn the_error_names_a_missing_status_line() {
         b"220 ready\r\n\r\n",
         b"\x15\x03\x01\0\x02\x02\x0a",
     ] {
-        let error = fetch_one(|| Answer::Close(bytes.into())).await.unwrap_err();
+        let error = fetch_one(|| ServerAction::Close(bytes.into())).await.unwrap_err();
         assert!(
             error
                 .to_string()
@@ -52,17 +54,17 @@ async fn the_error_names_a_missing_status_line() {
 #[tokio::test]
 async fn a_flood_of_headers_is_an_error() {
     let many: String = (0..300).map(|n| format!("X-{n}: v\r\n")).collect();
-    protocol_error(answer(200, &many, "")).await;
-    protocol_error(answer(200, &format!("X: {}\r\n", "v".repeat(300 * 1024)), "")).await;
+    protocol_error(response(200, &many, "")).await;
+    protocol_error(response(200, &format!("X: {}\r\n", "v".repeat(300 * 1024)), "")).await;
     let error =
-        fetch_one(|| Answer::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X-More: yes\r\n".repeat(100)))
+        fetch_one(|| ServerAction::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X-More: yes\r\n".repeat(100)))
             .await
             .unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. }), "{error:?}");
     let few: String = (0..200)
         .map(|n| format!("X-{n}: {}\r\n", "v".repeat(1000)))
         .collect();
-    let response = fetch_one(move || Answer::Keep(answer(200, &few, "x")))
+    let response = fetch_one(move || ServerAction::Keep(response(200, &few, "x")))
         .await
         .unwrap();
     assert_eq!(response.headers["x-199"].len(), 1000);
@@ -73,10 +75,13 @@ async fn the_number_of_interim_responses_is_limited() {
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
     let few = [interim.repeat(5).into_bytes(), ok("done")].concat();
     assert_eq!(
-        fetch_one(move || Answer::Keep(few.clone())).await.unwrap().body,
+        fetch_one(move || ServerAction::Keep(few.clone()))
+            .await
+            .unwrap()
+            .body,
         "done"
     );
-    let error = fetch_one(move || Answer::Endless(Vec::new(), interim.repeat(10).into_bytes()))
+    let error = fetch_one(move || ServerAction::Endless(Vec::new(), interim.repeat(10).into_bytes()))
         .await
         .unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. }), "{error:?}");
@@ -87,9 +92,9 @@ async fn a_connection_that_breaks_before_the_response_is_a_transient_error() {
     for close in [true, false] {
         let error = fetch_one(move || {
             if close {
-                Answer::Close(Vec::new())
+                ServerAction::Close(Vec::new())
             } else {
-                Answer::Reset
+                ServerAction::Reset
             }
         })
         .await
@@ -116,7 +121,7 @@ async fn a_refused_connection_is_a_transient_error() {
 #[tokio::test]
 async fn error_statuses_are_responses() {
     for status in [204, 304, 400, 404, 500, 503, 599] {
-        let response = fetch_one(move || Answer::Keep(answer(status, "", "")))
+        let response = fetch_one(move || ServerAction::Keep(response(status, "", "")))
             .await
             .unwrap();
         assert_eq!(response.status, status);
@@ -125,7 +130,7 @@ async fn error_statuses_are_responses() {
 
 #[tokio::test]
 async fn default_headers_are_sent_unless_the_caller_replaces_them() {
-    let server = Server::with(|| Answer::Keep(ok(""))).await;
+    let server = Server::with(|| ServerAction::Keep(ok(""))).await;
     let fetcher = fetcher();
     fetcher
         .fetch(get(server.url("/one?q=a|b&c={d}#top")))
@@ -138,7 +143,7 @@ async fn default_headers_are_sent_unless_the_caller_replaces_them() {
         ("X".into(), "y".into()),
     ];
     fetcher.fetch(request).await.unwrap();
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(seen[0].path(), "/one?q=a|b&c={d}");
     assert_eq!(seen[0].header("host").unwrap(), server.address.to_string());
     assert!(seen[0].header("user-agent").unwrap().contains("Harvestman/"));
@@ -156,8 +161,8 @@ async fn default_headers_are_sent_unless_the_caller_replaces_them() {
 #[tokio::test]
 async fn a_post_sends_its_body_and_a_head_reads_no_body() {
     let server = Server::start(|seen| match seen.method() {
-        "HEAD" => Answer::Keep(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".to_vec()),
-        _ => Answer::Keep(answer(302, "Location: /elsewhere\r\n", "moved")),
+        "HEAD" => ServerAction::Keep(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".to_vec()),
+        _ => ServerAction::Keep(response(302, "Location: /elsewhere\r\n", "moved")),
     })
     .await;
     let fetcher = fetcher();
@@ -171,7 +176,7 @@ async fn a_post_sends_its_body_and_a_head_reads_no_body() {
     let mut head = get(server.url("/head"));
     head.method = Method::HEAD;
     assert!(fetcher.fetch(head).await.unwrap().body.is_empty());
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(
         (seen.len(), seen[0].method(), &seen[0].body[..]),
         (2, "POST", &b"{\"a\":1}"[..])

@@ -3,7 +3,7 @@
 
 use harvestman_fetch::FetchRequest;
 
-use crate::server::{Answer, Server, fetcher, get};
+use crate::server::{Server, ServerAction, fetcher, get};
 
 /// What a client makes of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,7 +118,7 @@ const CODINGS: &[Row] = &[
 
 async fn check(rows: &[Row]) {
     for (name, bytes, _curl, _chromium, expected) in rows {
-        let server = Server::with(|| Answer::Close(bytes.to_vec())).await;
+        let server = Server::with(|| ServerAction::Close(bytes.to_vec())).await;
         let request = FetchRequest {
             keep_partial: true,
             ..get(server.url("/"))
@@ -160,10 +160,10 @@ async fn check(rows: &[Row]) {
 #[tokio::test]
 async fn valid_header_lines_count_despite_invalid_ones() {
     let server = Server::start(|seen| match seen.path() {
-        "/" => Answer::Keep(
+        "/" => ServerAction::Keep(
             b"HTTP/1.1  302\nSet-Cookie: bad=\x01\nbad line\nSet-Cookie: good=1\nX: a\rb\nLocation : /next\nContent-Length: 0\n\n".into(),
         ),
-        _ => Answer::Keep(
+        _ => ServerAction::Keep(
             b"HTTP/1.1 200\r\nX-Fold: a\r\n b\r\n\tc\r\nX-High: \xe4\r\nContent-Length: 2\r\n\r\nok".into(),
         ),
     })
@@ -176,7 +176,7 @@ async fn valid_header_lines_count_despite_invalid_ones() {
         assert_eq!(fold.split_whitespace().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(response.headers["x-high"].as_bytes(), b"\xe4");
     }
-    assert_eq!(server.seen()[1].header("cookie"), Some("good=1"));
+    assert_eq!(server.requests()[1].header("cookie"), Some("good=1"));
     assert_eq!(
         server.connections(),
         1,
@@ -187,7 +187,7 @@ async fn valid_header_lines_count_despite_invalid_ones() {
 #[tokio::test]
 async fn a_body_with_an_invalid_length_closes_its_connection() {
     let server =
-        Server::with(|| Answer::Close(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nok".into())).await;
+        Server::with(|| ServerAction::Close(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nok".into())).await;
     let fetcher = fetcher();
     for count in 1..=2 {
         assert_eq!(fetcher.fetch(get(server.url("/"))).await.unwrap().body, "ok");

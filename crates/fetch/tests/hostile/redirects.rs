@@ -2,10 +2,10 @@
 
 use harvestman_fetch::{CookieJar, FetchError};
 
-use crate::server::{Answer, Server, answer, fetcher, fetcher_with, get, ok};
+use crate::server::{Server, ServerAction, fetcher, fetcher_with, get, ok, response};
 
-fn to(location: &str) -> Answer {
-    Answer::Keep(answer(302, &format!("Location: {location}\r\n"), "moved"))
+fn to(location: &str) -> ServerAction {
+    ServerAction::Keep(response(302, &format!("Location: {location}\r\n"), "moved"))
 }
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn a_chain_is_followed_over_one_connection() {
     let server = Server::start(|seen| match seen.path() {
         "/1" => to("/2"),
         "/2" => to("3?x"),
-        _ => Answer::Keep(ok("end")),
+        _ => ServerAction::Keep(ok("end")),
     })
     .await;
     let response = fetcher().fetch(get(server.url("/1#part"))).await.unwrap();
@@ -33,23 +33,23 @@ async fn loops_and_endless_chains_end() {
     .await;
     let error = fetcher().fetch(get(server.url("/a"))).await.unwrap_err();
     assert!(matches!(error, FetchError::RedirectLoop { .. }), "{error:?}");
-    let before = server.seen().len();
+    let before = server.requests().len();
     let error = fetcher().fetch(get(server.url("/long"))).await.unwrap_err();
     assert_eq!(error, FetchError::TooManyRedirects { limit: 20 });
-    assert_eq!(server.seen().len() - before, 21);
+    assert_eq!(server.requests().len() - before, 21);
 }
 
 #[tokio::test]
 async fn another_origin_gets_neither_authorization_nor_cookies() {
     let other = Server::start(|seen| match seen.path() {
-        "/" => Answer::Keep(ok("end")),
+        "/" => ServerAction::Keep(ok("end")),
         _ => panic!("unexpected request"),
     })
     .await;
     let target = other.url("/").to_string();
     let server = Server::start(move |seen| match seen.path() {
         "/same" => to("/go"),
-        _ => Answer::Keep(answer(
+        _ => ServerAction::Keep(response(
             302,
             &format!("Set-Cookie: s=1\r\nLocation: {target}\r\n"),
             "",
@@ -63,17 +63,17 @@ async fn another_origin_gets_neither_authorization_nor_cookies() {
     fetcher().fetch(request).await.unwrap();
     assert!(
         server
-            .seen()
+            .requests()
             .iter()
             .all(|seen| seen.header("authorization") == Some("k=v"))
     );
     assert!(
         server
-            .seen()
+            .requests()
             .iter()
             .all(|seen| seen.header("cookie") == Some("k=v"))
     );
-    let seen = &other.seen()[0];
+    let seen = &other.requests()[0];
     for name in ["authorization", "proxy-authorization"] {
         assert_eq!(seen.header(name), None, "{name}");
     }
@@ -84,7 +84,7 @@ async fn another_origin_gets_neither_authorization_nor_cookies() {
 
 #[tokio::test]
 async fn a_redirect_to_a_private_address_is_rejected_before_connecting() {
-    let canary = Server::with(|| Answer::Keep(ok("secret"))).await;
+    let canary = Server::with(|| ServerAction::Keep(ok("secret"))).await;
     for location in [
         canary.url("/").to_string(),
         "http://10.0.0.1/".into(),
@@ -121,14 +121,14 @@ async fn with_redirects_off_the_redirect_itself_is_returned() {
     let mut request = get(server.url("/"));
     request.max_redirects = 0;
     let response = fetcher().fetch(request).await.unwrap();
-    assert_eq!((response.status, server.seen().len()), (302, 1));
+    assert_eq!((response.status, server.requests().len()), (302, 1));
 }
 
 #[tokio::test]
 async fn a_cookie_wall_is_passed_and_jars_are_not_shared() {
     let server = Server::start(|seen| match seen.header("cookie") {
-        Some(cookie) if cookie.contains("pass=1") => Answer::Keep(ok("inside")),
-        _ => Answer::Keep(answer(302, "Set-Cookie: pass=1; Path=/\r\nLocation: /\r\n", "")),
+        Some(cookie) if cookie.contains("pass=1") => ServerAction::Keep(ok("inside")),
+        _ => ServerAction::Keep(response(302, "Set-Cookie: pass=1; Path=/\r\nLocation: /\r\n", "")),
     })
     .await;
     let fetcher = fetcher();

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-use crate::server::{Answer, Names, Server, config, fetcher, get, ok, soon};
+use crate::server::{ScriptedResolver, Server, ServerAction, config, deadline_in, fetcher, get, ok};
 
 struct Secure {
     address: SocketAddr,
@@ -134,7 +134,7 @@ async fn a_trusted_certificate_is_valid_for_its_own_name_only() {
     let server = secure("a.example", BOTH).await;
     let mut settings = config("127.0.0.1");
     settings.extra_roots = vec![server.certificate.clone()];
-    let names = Names::new(&[("a.example", &[&["127.0.0.1"]]), ("b.example", &[&["127.0.0.1"]])]);
+    let names = ScriptedResolver::new(&[("a.example", &[&["127.0.0.1"]]), ("b.example", &[&["127.0.0.1"]])]);
     let fetcher = Fetcher::with_parts(settings, names, Arc::new(harvestman_fetch::TcpDialer)).unwrap();
     let fetch = async |name: &str| {
         fetcher
@@ -214,9 +214,9 @@ async fn limits_apply_to_http2() {
 
 #[tokio::test]
 async fn missing_tls_and_endless_handshakes_are_errors() {
-    let plain = Server::with(|| Answer::Keep(ok("plain"))).await;
+    let plain = Server::with(|| ServerAction::Keep(ok("plain"))).await;
     let mut request = get(Url::parse(&format!("https://{}/", plain.address)).unwrap());
-    request.deadline = soon(300);
+    request.deadline = deadline_in(300);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = listener.local_addr().unwrap();
     request.url = Url::parse(&format!("https://{silent}/")).unwrap();

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use url::Url;
 
 /// What the server does after reading a request.
-pub(crate) enum Answer {
+pub(crate) enum ServerAction {
     /// Sends the bytes and waits for the next request.
     Keep(Vec<u8>),
     /// Sends the bytes and closes.
@@ -34,12 +34,12 @@ pub(crate) enum Answer {
 
 /// A received request: the head as text, and the body.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub(crate) fn path(&self) -> &str {
         self.head.split(' ').nth(1).unwrap()
     }
@@ -59,7 +59,7 @@ impl Seen {
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) connections: Arc<AtomicUsize>,
-    pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
+    pub(crate) requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     /// One message per connection that the peer closed while a response was stalled or endless.
     pub(crate) closed: mpsc::UnboundedReceiver<()>,
     task: JoinHandle<()>,
@@ -72,23 +72,26 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub(crate) async fn start(script: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Server {
+    pub(crate) async fn start(
+        script: impl Fn(&ReceivedRequest) -> ServerAction + Send + Sync + 'static,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(AtomicUsize::new(0));
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (tell, closed) = mpsc::unbounded_channel();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (closed_sender, closed) = mpsc::unbounded_channel();
         let script = Arc::new(script);
         let task = tokio::spawn({
-            let (connections, seen) = (connections.clone(), seen.clone());
+            let (connections, requests) = (connections.clone(), requests.clone());
             async move {
                 loop {
                     let (stream, _) = listener.accept().await.unwrap();
                     connections.fetch_add(1, Ordering::SeqCst);
-                    let (script, seen, tell) = (script.clone(), seen.clone(), tell.clone());
+                    let (script, requests, closed_sender) =
+                        (script.clone(), requests.clone(), closed_sender.clone());
                     tokio::spawn(async move {
                         // Many tests make the client disconnect early.
-                        let _ = talk(stream, &*script, &seen, &tell).await;
+                        let _ = serve(stream, &*script, &requests, &closed_sender).await;
                     });
                 }
             }
@@ -96,15 +99,15 @@ impl Server {
         Server {
             address,
             connections,
-            seen,
+            requests,
             closed,
             task,
         }
     }
 
     /// Starts a server with one response for every request.
-    pub(crate) async fn with(answer: impl Fn() -> Answer + Send + Sync + 'static) -> Server {
-        Server::start(move |_| answer()).await
+    pub(crate) async fn with(action: impl Fn() -> ServerAction + Send + Sync + 'static) -> Server {
+        Server::start(move |_| action()).await
     }
 
     pub(crate) fn url(&self, path: &str) -> Url {
@@ -115,38 +118,38 @@ impl Server {
         self.connections.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
-async fn talk(
+async fn serve(
     mut stream: TcpStream,
-    script: &(impl Fn(&Seen) -> Answer + Send + Sync),
-    seen: &Mutex<Vec<Seen>>,
-    tell: &mpsc::UnboundedSender<()>,
+    script: &(impl Fn(&ReceivedRequest) -> ServerAction + Send + Sync),
+    requests: &Mutex<Vec<ReceivedRequest>>,
+    closed_sender: &mpsc::UnboundedSender<()>,
 ) -> io::Result<()> {
     while let Some(request) = read_request(&mut stream).await? {
-        seen.lock().unwrap().push(request.clone());
+        requests.lock().unwrap().push(request.clone());
         match script(&request) {
-            Answer::Keep(bytes) => stream.write_all(&bytes).await?,
-            Answer::Close(bytes) => {
+            ServerAction::Keep(bytes) => stream.write_all(&bytes).await?,
+            ServerAction::Close(bytes) => {
                 stream.write_all(&bytes).await?;
                 return stream.shutdown().await;
             }
-            Answer::Hang(bytes) => {
+            ServerAction::Hang(bytes) => {
                 stream.write_all(&bytes).await?;
                 let _ = stream.read(&mut [0; 1]).await;
-                let _ = tell.send(());
+                let _ = closed_sender.send(());
                 return Ok(());
             }
-            Answer::Endless(first, again) => {
+            ServerAction::Endless(first, again) => {
                 stream.write_all(&first).await?;
                 while stream.write_all(&again).await.is_ok() {}
-                let _ = tell.send(());
+                let _ = closed_sender.send(());
                 return Ok(());
             }
-            Answer::Reset => {
+            ServerAction::Reset => {
                 stream.set_zero_linger()?;
                 return Ok(());
             }
@@ -155,7 +158,7 @@ async fn talk(
     Ok(())
 }
 
-async fn read_request(stream: &mut TcpStream) -> io::Result<Option<Seen>> {
+async fn read_request(stream: &mut TcpStream) -> io::Result<Option<ReceivedRequest>> {
     let mut bytes = Vec::new();
     let head_end = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -166,7 +169,7 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Option<Seen>> {
         }
     };
     let head = String::from_utf8_lossy(&bytes[..head_end]).into_owned();
-    let mut request = Seen {
+    let mut request = ReceivedRequest {
         head,
         body: bytes[head_end..].to_vec(),
     };
@@ -181,11 +184,11 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<Option<Seen>> {
 
 /// Returns a 200 response with a length.
 pub(crate) fn ok(body: impl AsRef<[u8]>) -> Vec<u8> {
-    answer(200, "", body)
+    response(200, "", body)
 }
 
 /// Returns a response with additional header lines, each with its line ending.
-pub(crate) fn answer(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn response(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes = format!(
         "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n",
@@ -214,30 +217,30 @@ pub(crate) fn config(allow: &str) -> FetchConfig {
 
 /// Returns a GET request with a generous deadline.
 pub(crate) fn get(url: Url) -> FetchRequest {
-    FetchRequest::get(url, soon(60_000))
+    FetchRequest::get(url, deadline_in(60_000))
 }
 
-pub(crate) fn soon(milliseconds: u64) -> Instant {
+pub(crate) fn deadline_in(milliseconds: u64) -> Instant {
     Instant::now() + Duration::from_millis(milliseconds)
 }
 
 /// Fetches one page from a server with one response.
 pub(crate) async fn fetch_one(
-    answer: impl Fn() -> Answer + Send + Sync + 'static,
+    action: impl Fn() -> ServerAction + Send + Sync + 'static,
 ) -> Result<FetchResponse, FetchError> {
-    let server = Server::with(answer).await;
+    let server = Server::with(action).await;
     fetcher().fetch(get(server.url("/"))).await
 }
 
 /// A resolver with a list of responses per name; repeats the last one.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct ScriptedResolver {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
-    pub(crate) asked: AtomicUsize,
+    pub(crate) lookups: AtomicUsize,
 }
 
-impl Names {
-    pub(crate) fn new(names: &[(&str, &[&[&str]])]) -> Arc<Names> {
+impl ScriptedResolver {
+    pub(crate) fn new(names: &[(&str, &[&[&str]])]) -> Arc<ScriptedResolver> {
         let answers = names
             .iter()
             .map(|(name, rounds)| {
@@ -248,16 +251,16 @@ impl Names {
                 ((*name).to_owned(), rounds.collect())
             })
             .collect();
-        Arc::new(Names {
+        Arc::new(ScriptedResolver {
             answers: Mutex::new(answers),
-            asked: AtomicUsize::new(0),
+            lookups: AtomicUsize::new(0),
         })
     }
 }
 
-impl Resolve for Names {
+impl Resolve for ScriptedResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, ResolveError>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.lookups.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().unwrap();
         let found = match answers.get_mut(host) {
             None => Err(ResolveError::NotFound),
@@ -269,28 +272,28 @@ impl Resolve for Names {
 }
 
 /// A dialer that records the dialed addresses and connects to a loopback port, or nowhere.
-pub(crate) struct Canary {
-    pub(crate) dialled: Mutex<Vec<SocketAddr>>,
-    leads_to: Option<SocketAddr>,
+pub(crate) struct RecordingDialer {
+    pub(crate) dialed: Mutex<Vec<SocketAddr>>,
+    target: Option<SocketAddr>,
 }
 
-impl Canary {
-    pub(crate) fn new(leads_to: Option<SocketAddr>) -> Arc<Canary> {
-        Arc::new(Canary {
-            dialled: Mutex::new(Vec::new()),
-            leads_to,
+impl RecordingDialer {
+    pub(crate) fn new(target: Option<SocketAddr>) -> Arc<RecordingDialer> {
+        Arc::new(RecordingDialer {
+            dialed: Mutex::new(Vec::new()),
+            target,
         })
     }
 
-    pub(crate) fn dialled(&self) -> Vec<SocketAddr> {
-        self.dialled.lock().unwrap().clone()
+    pub(crate) fn dialed(&self) -> Vec<SocketAddr> {
+        self.dialed.lock().unwrap().clone()
     }
 }
 
-impl Dial for Canary {
+impl Dial for RecordingDialer {
     fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
-        self.dialled.lock().unwrap().push(address);
-        match self.leads_to {
+        self.dialed.lock().unwrap().push(address);
+        match self.target {
             Some(real) => Box::pin(async move { TcpDialer.dial(real).await }),
             None => Box::pin(async { Err(io::ErrorKind::ConnectionRefused.into()) }),
         }
